@@ -1,1 +1,1 @@
-"""What the service does, as transactions: no HTTP, no SQL, no clock of its own."""
+"""The business logic as transactions, without HTTP, SQL or a clock of its own."""

@@ -1,4 +1,4 @@
-"""Accounts: made and listed by the operator of the service."""
+"""Accounts, created and listed by the operator of the service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 def create(
     name: str, email: str, millicredits: int, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[Any]:
-    """Make an account, grant it its first credits and return its row."""
+    """Create an account, grant its initial credits and return its row."""
     name, email = name.strip(), email.strip()
     if not 1 <= len(name) <= _NAME_LIMIT:
         raise BadRequestError.fields([("name", f"must have 1 to {_NAME_LIMIT} characters")])
@@ -39,7 +39,7 @@ def get(account_id: str) -> Transaction[Any]:
 
 
 def count_sign_outs(owner: str) -> Transaction[int]:
-    """Return how often the account of a generation or an upload was signed out; 0 for neither."""
+    """Return the number of sign-outs of the owner of a generation or upload; 0 if unknown."""
     row = yield from one(accounts.of_file(id=owner))
     return row.sign_outs if row else 0
 

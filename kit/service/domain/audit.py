@@ -1,4 +1,4 @@
-"""Administrative acts, written down with who did what and when, in the transaction of the act."""
+"""The audit log: who did what and when, recorded in the transaction of the act itself."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import orjson
 from kit.service.store import audit, ids
 from kit.service.store.database import Rows, Transaction
 
-#: The actor of what the service does by its own rules.
+#: The actor of automatic acts of the service.
 SERVICE = "service"
 
 
 def record(act: str, subject: str, actor: str, now: int, **details: Any) -> Transaction[None]:
-    """Write down an act, e.g. ``key.created``, what it was done to, and who gave the order.
+    """Record an act, e.g. ``key.created``, with its subject and its actor.
 
-    The actor is where that came from and who it was, e.g. ``cli:ada``, or a key by its prefix. The
-    details are never a secret; what is None is left out.
+    The actor is an origin and a user, e.g. ``cli:ada``, or the prefix of a key. Details must not
+    contain secrets; details that are None are omitted.
     """
     facts = {name: value for name, value in details.items() if value is not None}
     yield audit.add(
@@ -31,5 +31,5 @@ def record(act: str, subject: str, actor: str, now: int, **details: Any) -> Tran
 
 
 def list_acts(*, most: int) -> Transaction[Rows]:
-    """Return the newest acts, the latest first."""
+    """Return the newest acts, latest first."""
     return (yield audit.page(before=ids.ceiling("aud"), most=most))

@@ -1,4 +1,4 @@
-"""The catalog: what the engines offer, with prices, as the API shows it."""
+"""The catalog: the models of all engines, with prices, as the API shows them."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from kit.service.store.database import Transaction, one
 from kit.wire import CATEGORIES, Model
 
 _MILLI = Decimal("0.001")
-#: Characters of a problem that are passed on.
+#: Maximum length in characters of a problem in a response.
 _MAX_LENGTH = 500
 _log = logging.getLogger("kit.service")
 
-#: The problems that an engine found, or what it raised instead.
+#: The problems that an engine reports, or the exception that it raised.
 _Outcome: TypeAlias = "tuple[list[Problem], BaseException | None]"
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All models by id, images first; their engines are asked whether an order can work.
+    """All models by id, images first, and the engines that check orders.
 
-    Their answers are not trusted. A check runs in the process that answers all requests, so it has
-    a thread of its own and little time, while other requests are answered. Without an answer of its
-    engine an order is accepted: it may still work. An engine that does not answer in time is not
-    asked again until it has, so that it delays one order and not all of them.
+    Engines are not trusted. Checks run in the process that answers all requests, so each runs in
+    its own thread with a time limit. If the engine does not answer, the order is accepted: it may
+    still work. An engine that exceeded the limit is not asked again until that check has ended, so
+    that it delays one order and not all of them.
     """
 
     models: Mapping[str, Model]
-    #: Those that check orders, by model id; see `Engine.check`.
+    #: Engines by model id; see `Engine.check`.
     engines: Mapping[str, Engine] = field(default_factory=dict)
-    #: Seconds that a check may take; it should take none that a user notices.
+    #: Time limit of a check in seconds; a check should be too fast for a user to notice.
     timeout: float = 1.0
     _late: dict[str, threading.Thread] = field(default_factory=dict, init=False)
 
@@ -56,14 +56,14 @@ class Catalog:
         return model
 
     async def problems(self, model: Model, order: Order) -> list[Problem]:
-        """Return why an order cannot work, as (field, sentence) pairs of its engine's check."""
+        """Return why an order cannot work, as (field, sentence) pairs of its engine."""
         engine, late = self.engines.get(model.id), self._late.get(model.id)
         if engine is None or type(engine).check is Engine.check or (late and late.is_alive()):
             return []
         outcome: Future[_Outcome] = Future()
-        outcome.set_running_or_notify_cancel()  # from now on it has an outcome, wanted or not
+        outcome.set_running_or_notify_cancel()  # set_result must work even after a timeout
         run = lambda: outcome.set_result(_check(engine, order))  # noqa: E731
-        # The threads of a pool would be waited for when the service stops.
+        # No thread pool: the service would wait for its threads when it stops.
         thread = threading.Thread(target=run, name="check", daemon=True)
         thread.start()
         try:
@@ -75,14 +75,14 @@ class Catalog:
             _log.warning(f"{sentence}others go unchecked", model.id, self.timeout)
             return []
         if error is not None:
-            # Its text stays out of the log: it may repeat the prompt.
+            # The message is not logged: it may contain the prompt.
             kind = type(error).__name__
             _log.warning("the engine of %r could not check an order (%s)", model.id, kind)
         return [(_field(model, name), why) for name, why in found]
 
 
 def load(definitions: Iterable[Definition]) -> Catalog:
-    """Return the catalog of some definitions, without engines to check orders.
+    """Return a catalog of definitions, without engines that check orders.
 
     Source: contract, "Models".
     """
@@ -92,7 +92,7 @@ def load(definitions: Iterable[Definition]) -> Catalog:
 
 
 def load_engines(engines: Mapping[str, Engine], timeout: float = 1.0) -> Catalog:
-    """Return the catalog of some engines, which check orders for their models in this time."""
+    """Return a catalog of engines that check orders, with a time limit in seconds."""
     models = load(engine.definition for engine in engines.values()).models
     return Catalog(models, engines, timeout)
 
@@ -136,7 +136,7 @@ def with_estimate(model: Model) -> Transaction[Model]:
 
 
 def generation_type(model: Model, media: Iterable[str]) -> str:
-    """Return the word for what a request does, from the media that it brings.
+    """Return the type of a generation, e.g. ``image-to-video``, from its input media.
 
     Source: contract, "Generations".
     """
@@ -149,7 +149,7 @@ def generation_type(model: Model, media: Iterable[str]) -> str:
 
 
 def _field(model: Model, name: str) -> str:
-    """Return where in a start's body a parameter or a medium stands."""
+    """Return the path of a parameter or medium in the request body."""
     if any(p.name == name for p in model.media_parameters):
         return f"mediaUploads.{name}"
     return f"parameters.{name}" if any(p.name == name for p in model.setting_parameters) else name

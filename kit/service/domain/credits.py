@@ -1,4 +1,4 @@
-"""Credits: taken and given back, each time with its line in the ledger, in one transaction."""
+"""Credits: charges, grants and refunds, each with its ledger entry in the same transaction."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ from kit.service.store.database import Rows, Transaction, one, require
 from kit.service.store.statements import Step
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
-#: The most millicredits that databases can count; a higher price cannot be paid.
+#: The largest amount in millicredits that databases can store; higher prices cannot be paid.
 _MOST = 2**63 - 1
-#: How old an entry is before it counts as turnover, in milliseconds, and how many are read at once.
+#: Age in milliseconds from which entries count as turnover, and how many are read at a time.
 _SETTLED_MS = 15_000
 _ENTRIES_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """The account that pays and the key that it pays with."""
+    """The account that pays and the key that it uses."""
 
     account_id: str
     key_id: str | None = None
     key_prefix: str | None = None
-    #: Millicredits that the key may spend in a calendar month, UTC.
+    #: Limit in millicredits on the spending of the key in a calendar month, UTC.
     cap: int | None = None
 
     @property
     def actor(self) -> str:
-        """Who gives an order, for the audit."""
+        """The actor for the audit log."""
         return f"key:{self.key_prefix}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """What an entry is for."""
+    """The reason of a ledger entry."""
 
     #: ``grant``, ``generation``, ``title``, ``script`` or ``refund``.
     kind: str
-    #: Id of what is paid for; it has one entry of a kind, so nothing is paid twice.
+    #: Id of what is charged or refunded; unique per kind, so that nothing is charged twice.
     subject: str
     generation_id: str | None = None
     model_id: str | None = None
     details: dict[str, Any] | None = None
-    #: Those of the generation, as JSON.
+    #: Tags of the generation, as JSON.
     tags: str | None = None
 
 
 def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
-    """Charge millicredits and return the balance that is left."""
-    # First, because it locks the account: of two charges, the second sees what the first took.
+    """Charge millicredits and return the new balance."""
+    # First, because it locks the account: concurrent charges see the balance one after another.
     row = None
     if amount <= _MOST:
         row = yield from one(_enter(payer, -amount, reason, now))
@@ -66,7 +66,7 @@ def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[i
     if payer.cap is not None:
         month, latest = _months(now)
         counted = keys.spend(id=payer.key_id, amount=amount, month=month, latest=latest)
-        while (yield from one(counted)) is None:  # again, should some be given back just now
+        while (yield from one(counted)) is None:  # retry: a refund may have freed credits meanwhile
             yield from _check_cap(payer, amount, now)
     return int(row.balance_after)
 
@@ -78,7 +78,7 @@ def add(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]
 
 
 def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
-    """Give back in full what a generation was charged; the entry names both."""
+    """Refund the full charge of a generation; the entry contains generation and reason."""
     reason = Reason(
         kind="refund",
         subject=row.id,
@@ -89,9 +89,9 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
     )
     key = (yield from one(keys.find(id=row.key_id))) if row.key_id else None
     payer = Payer(row.account_id, row.key_id or None, key.prefix if key else None)
-    # The account before its key, as a charge has it: so none waits for another that waits for it.
+    # The account before the key, in the order of a charge, so that they cannot deadlock.
     yield from add(payer, row.millicredits, reason, now)
-    # What was charged in an earlier month is no longer counted.
+    # Charges of earlier months do not count towards the cap.
     if key and key.cap is not None and row.id >= ids.floor("gen", key.spent_since):
         yield keys.unspend(id=key.id, amount=row.millicredits)
 
@@ -99,7 +99,7 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
 def grant(
     account_id: str, amount: int, now: int, note: str = "", *, actor: str = audit.SERVICE
 ) -> Transaction[int]:
-    """Give an account credits to spend and return its new balance in millicredits."""
+    """Grant credits to an account and return its new balance in millicredits."""
     details = {"note": note} if note else None
     reason = Reason(kind="grant", subject=ids.new("grt", now), details=details)
     balance = yield from add(Payer(account_id), amount, reason, now)
@@ -109,7 +109,7 @@ def grant(
 
 
 def check(payer: Payer, amount: int, now: int) -> Transaction[None]:
-    """Refuse what the balance or the key's cap does not allow, without taking anything."""
+    """Raise an error if the balance or the cap of the key is too low; nothing is charged."""
     account = yield from one(accounts.find(id=payer.account_id))
     if account.balance < amount:
         raise _short(amount, account.balance)
@@ -131,16 +131,16 @@ def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
 
 
 def list_entries(account_id: str, *, most: int, before: str | None) -> Transaction[Rows]:
-    """Return an account's entries, newest first, below an entry's id."""
+    """Return an account's entries, newest first, older than the entry `before`."""
     before = before or ids.ceiling("led")
     return (yield ledger.page(account_id=account_id, before=before, most=most))
 
 
 def turnover(after: str, now: int) -> Transaction[tuple[str, dict[str, int]]]:
-    """Return the last entry that was read after another one, and everybody's sums by kind.
+    """Return the id of the last entry read, and the sums of all accounts by kind since `after`.
 
-    A call reads a bounded number of entries; the rest comes with the next. The youngest are left
-    for later, because a transaction that still waits may put one in between.
+    A call reads a bounded number of entries; the next call continues from there. The newest entries
+    are not read yet, because a transaction that is still open may insert one between them.
     """
     until = ids.floor("led", now - _SETTLED_MS)
     rows = yield ledger.sums(after=after, until=until, most=_ENTRIES_AT_ONCE)
@@ -149,20 +149,20 @@ def turnover(after: str, now: int) -> Transaction[tuple[str, dict[str, int]]]:
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """Something that is wrong in the books of an account."""
+    """An error in the ledger of an account."""
 
     account_id: str
-    #: Id of the account, generation or entry that it is about.
+    #: Id of the account, generation or entry with the error.
     subject: str
     problem: str
 
 
 def verify() -> Transaction[list[Discrepancy]]:
-    """Return what is wrong in the ledger: nothing, ever.
+    """Return the errors in the ledger; there should never be any.
 
-    Every balance and total is the sum of its entries, every entry goes on from the balance that
-    another one left, every generation was charged once and refunded as its row says (in full when
-    it failed), and every charge is for something that the account has.
+    Balances and totals must be the sums of their entries, each entry must continue from the balance
+    of another entry, each generation must have been charged once and refunded as its row says (in
+    full if it failed), and each charge must belong to something that the account has.
     """
     found = []
     for row in (yield ledger.unbalanced()):
@@ -212,7 +212,7 @@ def _short(amount: int, left: int, where: str = "") -> InsufficientCreditsError:
 
 
 def _months(now: int) -> tuple[int, int]:
-    """Return when this month began, and a time when no other service's month has begun."""
+    """Return the start of this month, and the latest that a service with a right clock has."""
     moment = datetime.fromtimestamp(now / 1000, UTC)
     start = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     month = int(start.timestamp() * 1000)

@@ -1,6 +1,6 @@
-"""Generations: planned, started, read and canceled; each step one transaction.
+"""Generations: planned, started, read and canceled; each step is one transaction.
 
-The row is the order, the queue and the result. What a start answers is on disk with its charge.
+The row is the order, the queue entry and the result. It is stored together with its charge.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kit.service.store.database import Rows, Transaction, one, require
 from kit.service.store.statements import Statement, merge
 from kit.wire import CATEGORIES, Model, Quote, StartGeneration
 
-#: States inside -> statuses outside. Source: contract, "Generations".
+#: Statuses of the API by internal state. Source: contract, "Generations".
 STATUSES = {
     "queued": "processing",
     "running": "processing",
@@ -35,13 +35,13 @@ STATUSES = {
     "canceled": "canceled",
 }
 SEED = "seed"
-#: Columns that tell whether an answer that was written before still holds.
+#: Columns that show whether a cached response is still valid.
 VERSION = "id, state, updated_at"
 
 
 @dataclass(frozen=True, slots=True)
 class StartPlan:
-    """A checked order: what will be rendered, what it costs, and what its engine is asked of it."""
+    """A checked order with its model, parameters and price, and the order for its engine."""
 
     order: StartGeneration
     model: Model
@@ -59,7 +59,7 @@ class StartPlan:
 
 
 def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[StartPlan]:
-    """Check an order against its model and price it; nothing is written, no engine asked."""
+    """Check an order against its model and price it; writes nothing and asks no engine."""
     model = catalog.get(order.model_id)
     media = media_of(order)
     values = parameters.check(model, prompt=order.prompt, parameters=order.parameters, media=media)
@@ -67,7 +67,7 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     _check_files(model, files)
     prompt = (order.prompt or "").strip()
     counts = {name: len(group) for name, group in media.items() if group}
-    # Pictures count as no time at all; engines get the seconds of what has a length.
+    # Images have no length; engines get the length in seconds of audio and video.
     lengths = {
         name: [pricing.Medium(row.kind, Fraction(row.duration_ms or 0, 1000)) for row in rows]
         for name, rows in files.items()
@@ -95,12 +95,12 @@ def start(
 ) -> Transaction[Any]:
     """Charge for a planned order, queue it and return its row, with the `remaining` balance.
 
-    With the claim of a worker that is free, that has the generation at once.
+    With the claim of an idle worker, the generation starts on that worker immediately.
     """
     generation_id = ids.new("gen", now)
     order, model, amount = plan.order, plan.model, plan.amount
     tagged = orjson.dumps(order.tags).decode() if order.tags else None
-    # Before the account, as the sweeper has it: so none waits for another that waits for it.
+    # Uploads before the account, in the order of the sweeper, so that they cannot deadlock.
     for upload_id in sorted({upload for group in plan.media.values() for upload in group}):
         if (yield from one(uploads.use(id=upload_id, now=now))) is None:
             raise NotFoundError(f"the upload {shorten(upload_id)} was removed; send the file again")
@@ -142,7 +142,7 @@ def start(
         "tags": tagged,
         "file_metadata": int(order.file_metadata),
     }
-    if claim:  # what the first attempt writes into a row
+    if claim:  # the same columns as for the first attempt of a claimed row
         row |= {"state": "running", "attempt": 1, "owner": claim.worker}
         row |= {"lease_until": claim.lease, "started_at": now}
     row = {**_EMPTY, **row}
@@ -159,7 +159,7 @@ def start(
 def get(
     generation_id: str, account_id: str, *, select: Statement = generations.find
 ) -> Transaction[Any]:
-    """Return a generation's row, or what another statement selects; another account's is none."""
+    """Return the row of a generation, or of another statement; raises if the account has none."""
     step = select(id=generation_id, account_id=account_id)
     return (yield from require(step, "generation", generation_id))
 
@@ -178,9 +178,9 @@ def page(
 ) -> Transaction[Rows]:
     """Return an account's generations, newest first.
 
-    Those between the ids `after`, inclusive, and the least of `until`; of a status, asset type and
-    model, or with a tag as ``key=value``, which goes with no other choice. Rows that are not
-    `whole` have ids, states and times of change only.
+    Ids are between `after`, inclusive, and the smallest of `until`. Filters are status, asset type
+    and model, or a tag as ``key=value``, which cannot be combined with the others. With `whole`
+    false, rows contain only id, state and time of change.
     """
     own: list[dict[str, str]] = [{}]
     given: dict[str, Any] = {"account_id": account_id, "after": after or ids.floor("gen", 0)}
@@ -198,19 +198,19 @@ def page(
 
 
 def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
-    """Cancel a generation and return its row: in full before a worker began, kept after.
+    """Cancel a generation and return its row: refunded in full if not begun, else not at all.
 
     Source: contract, "Generations".
     """
     canceled = None
-    while canceled is None:  # again, should a worker be faster
+    while canceled is None:  # retry: a worker may change the row meanwhile
         row = yield from get(generation_id, payer.account_id)
         if row.state == "canceled":
             return row
         if STATUSES[row.state] != "processing":
             raise ConflictError(f"the generation is {row.state} and cannot be canceled any more")
         back = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
-        # No end before its begin: what is asked for later may be written earlier.
+        # Never before the last change, in case clocks differ.
         at = max(now, row.updated_at)
         change = generations.cancel(
             id=row.id, account_id=row.account_id, seen=row.state, refunded=back, now=at
@@ -222,7 +222,7 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
     return canceled
 
 
-#: Columns that a new row leaves empty.
+#: Columns that are empty in a new row.
 _EMPTY = {
     **dict.fromkeys(("owner", "lease_until", "error", "error_code", "output")),
     **dict.fromkeys(("started_at", "completed_at", "outputs_deleted_at")),

@@ -1,9 +1,8 @@
-"""Answers kept for replay: the same request under the same key is done once.
+"""Idempotency: stored responses, so that a request repeated with its key is executed only once.
 
-Where an operation is one transaction, the kept answer is part of it. Where text is written between
-looking and charging, the request is first noted as running, then kept or released.
-
-Source: contract, "Conventions".
+For operations of one transaction, the response is stored in it. Where a text is written between
+check and charge, the request is first marked as running, then its response stored or the mark
+removed. Source: contract, "Conventions".
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from kit.service.store import idempotency
 from kit.service.store.database import Transaction, one
 
 KEPT_MS = 24 * 3600 * 1000
-#: A request that runs longer than this was cut off by the end of its process; where that process is
-#: known to be gone, it is forgotten at once.
+#: A request that runs longer than this is considered interrupted by the end of its process; it is
+#: removed at once if that process is known to have ended.
 _RUNNING_MS = 10 * 60 * 1000
 _LONGEST = 255
 _RETRY_SECONDS = "1"
@@ -27,7 +26,7 @@ _RETRY_SECONDS = "1"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status, a body and headers, as they were or will be sent."""
+    """Status, body and headers of a response."""
 
     status: int
     body: bytes
@@ -37,7 +36,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class RequestLabel:
-    """One request of an account: its idempotency key and what it asked."""
+    """Identifies a request of an account by its idempotency key and its content."""
 
     account_id: str
     key: str
@@ -46,14 +45,14 @@ class RequestLabel:
 
 
 def check_key(key: str) -> None:
-    """Refuse a key that is not 1 to 255 visible ASCII characters."""
+    """Raise `BadRequestError` for a key that is not 1 to 255 visible ASCII characters."""
     if not 1 <= len(key) <= _LONGEST or any(not "!" <= letter <= "~" for letter in key):
         sentence = f"must be 1 to {_LONGEST} visible ASCII characters"
         raise BadRequestError.fields([("Idempotency-Key", sentence)])
 
 
 def find_answer(label: RequestLabel, now: int) -> Transaction[Answer | None]:
-    """Return the answer that is kept for a request, or None when it is new."""
+    """Return the stored response of a request, or None if the request is new."""
     row = yield from one(idempotency.find(account_id=label.account_id, key=label.key))
     age = now - row.created_at if row else 0
     if row is None or age > KEPT_MS or (row.status is None and age > _RUNNING_MS):
@@ -74,7 +73,7 @@ def find_answer(label: RequestLabel, now: int) -> Transaction[Answer | None]:
 def run_once(
     label: RequestLabel | None, work: Transaction[Answer], now: int
 ) -> Transaction[Answer]:
-    """Do a piece of work and keep its answer, all in this transaction, or return the kept one."""
+    """Run the work and store its response in this transaction, or return the stored response."""
     if label is None:
         return (yield from work)
     known = yield from begin(label, now)
@@ -85,7 +84,7 @@ def run_once(
 
 
 def begin(label: RequestLabel, now: int, owner: str | None = None) -> Transaction[Answer | None]:
-    """Note a request as running, or return the answer that is kept for it."""
+    """Mark a request as running, or return its stored response."""
     note = idempotency.begin(
         account_id=label.account_id,
         key=label.key,
@@ -96,14 +95,14 @@ def begin(label: RequestLabel, now: int, owner: str | None = None) -> Transactio
         running_since=now - _RUNNING_MS,
     )
     known = None
-    # Again, should the one that was there be forgotten just now.
+    # Retry: the row that was found may have been removed meanwhile.
     while known is None and (yield from one(note)) is None:
         known = yield from find_answer(label, now)
     return known
 
 
 def keep(label: RequestLabel | None, work: Transaction[Answer]) -> Transaction[Answer]:
-    """Do a piece of work and keep its answer, if its request was noted as running."""
+    """Run the work and store its response if its request was marked as running."""
     answer = yield from work
     if label:
         yield idempotency.keep(
@@ -117,22 +116,22 @@ def keep(label: RequestLabel | None, work: Transaction[Answer]) -> Transaction[A
 
 
 def release(label: RequestLabel) -> Transaction[None]:
-    """Forget a request that failed without a charge: it may be tried again under its key."""
+    """Remove a request that failed without a charge, so that its key can be used again."""
     yield idempotency.release(account_id=label.account_id, key=label.key)
 
 
 def list_owners() -> Transaction[list[str]]:
-    """Return the runs of the service that work at requests."""
+    """Return the ids of service processes that have running requests."""
     rows = yield idempotency.owners()
     return [row.owner for row in rows if row.owner]
 
 
 def release_worker(owner: str) -> Transaction[None]:
-    """Forget what a run of the service was working at that has ended: nothing was charged."""
+    """Remove running requests of a service process that has ended: nothing was charged."""
     yield idempotency.disowned(owner=owner)
 
 
 def prune(now: int) -> Transaction[None]:
-    """Forget answers that are older than a day and requests that were cut off."""
+    """Remove responses that are older than a day and interrupted requests."""
     yield idempotency.prune(before=now - KEPT_MS)
     yield idempotency.abandoned(before=now - _RUNNING_MS)

@@ -1,6 +1,6 @@
-"""API keys: what they look like, how one is made, and who is behind one.
+"""API keys: their format, how they are created, and whose they are.
 
-A key carries a checksum, so that a mistyped one is refused before the database is asked and secret
+A key contains a checksum, so that a mistyped one is refused without a database query and secret
 scanners can find leaked ones. Only an HMAC of it is stored.
 """
 
@@ -22,31 +22,31 @@ from kit.service.store import ids, keys
 from kit.service.store.database import Rows, Transaction, one, require
 from kit.wire import SCOPES, api_keys
 
-#: Keys of one account that may work at the same time. Source: API document, "Limits".
+#: Limit on active keys of an account. Source: API document, "Limits".
 ACTIVE_KEYS = 10
-_SHOWN = 12  # characters of a key that may be seen
+_SHOWN = 12  # characters of a key that are not secret
 _NAME_LIMIT = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The account behind a request and what its key may do."""
+    """The account of a request and the permissions of its key."""
 
     payer: Payer
     scopes: frozenset[str]
     expires_at: int | None = None
-    #: How often the account's signed addresses were ended; new ones carry it.
+    #: Number of sign-outs of the account; signed URLs contain it, so that a sign-out ends them.
     sign_outs: int = 0
 
     @property
     def account_id(self) -> str:
-        """The account."""
+        """The id of the account."""
         return self.payer.account_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRequest:
-    """A key that is asked for."""
+    """A request for a new key."""
 
     account_id: str
     name: str
@@ -54,14 +54,14 @@ class KeyRequest:
     scopes: Sequence[str] = ()
     #: Milliseconds since 1970.
     expires_at: int | None = None
-    #: Millicredits in a calendar month.
+    #: Limit in millicredits for a calendar month.
     cap: int | None = None
     live: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key that was made; the only time that its text is seen."""
+    """A new key; the only time that its text is visible."""
 
     text: str
     row: Any
@@ -79,14 +79,14 @@ def generate(*, live: bool) -> str:
 
 
 def digest(text: str, secret: bytes) -> str:
-    """Return what is stored instead of a key."""
+    """Return the HMAC of a key, which is stored instead of it."""
     return hmac.digest(secret, text.encode(), "sha256").hex()
 
 
 def create(
     wish: KeyRequest, secret: bytes, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[NewKey]:
-    """Make a key."""
+    """Create a key."""
     _check(wish, now)
     yield from require(store.lock(id=wish.account_id), "account", wish.account_id)
     active = yield from one(keys.active(account_id=wish.account_id, now=now))
@@ -125,9 +125,9 @@ def create(
 def revoke(
     key_id: str, now: int, *, sign_out: bool = False, actor: str = audit.SERVICE
 ) -> Transaction[Any]:
-    """Make a key useless from now on and return its row; a revoked one stays as it is.
+    """Revoke a key and return its row; a key that is already revoked does not change.
 
-    `sign_out` ends every signed address that the account was given, too: they need no key.
+    `sign_out` also invalidates all signed URLs of the account, which work without a key.
     """
     revoked = yield from one(keys.revoke(id=key_id, now=now))
     row = yield from require(keys.find(id=key_id), "key", key_id)
@@ -147,7 +147,7 @@ def list_keys(account_id: str | None = None) -> Transaction[Rows]:
 
 
 def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
-    """Return who is behind a key."""
+    """Return the caller that a key belongs to."""
     wanted = _checked_digest(text, secret)
     row = yield from one(keys.by_digest(digest=wanted))
     if row is None or not hmac.compare_digest(row.digest, wanted):
@@ -159,14 +159,14 @@ def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
 
 @lru_cache(1000)
 def _checked_digest(text: str, secret: bytes) -> str:
-    """Return the digest of what looks like a key; the same few come with every request."""
+    """Return the digest of a well-formed key; cached, because the same keys come repeatedly."""
     if not api_keys.looks_right(text):
         raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
     return digest(text, secret)
 
 
 def check_valid(caller: Caller, now: int) -> Transaction[None]:
-    """Refuse a caller whose key was revoked or has run out since it was looked up."""
+    """Raise an error if a caller's key was revoked or has expired since it was looked up."""
     _check_row((yield from one(keys.find(id=caller.payer.key_id))), now)
 
 
@@ -184,7 +184,7 @@ def _check_row(row: Any, now: int) -> None:
 
 
 def note_use(key_id: str, now: int) -> Transaction[None]:
-    """Note when a key was last used."""
+    """Store the time of a key's last use."""
     yield keys.touch(id=key_id, now=now)
 
 

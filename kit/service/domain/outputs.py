@@ -1,7 +1,7 @@
-"""Outputs that are deleted, by their owner or when they are old; the generations stay.
+"""Deletion of outputs, by their owner or by age; the generations stay.
 
-The row says so first, in one transaction with the list of files to remove. A file goes afterwards,
-and its line in that list with it: what a crash leaves behind is removed by the next round.
+One transaction marks the row and lists its files for removal. Each file is removed afterwards, and
+then its entry in that list; what is left after a crash is removed in the next round.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from kit.service.store.database import Transaction, one
 _log = logging.getLogger("kit.service")
 
 _DAY_MS = 24 * 3600 * 1000
-#: Rows that are looked at, and files that are removed, at once.
+#: Rows that are checked, and files that are removed, at a time.
 PAGE = 500
 
 
 def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]:
     """Delete the outputs of a generation and return the keys of the files to remove.
 
-    Doing so again, or where there are none, does nothing.
+    Repeating it, or deleting where there are none, has no effect.
 
     Source: contract, "Additions of the second round".
     """
@@ -45,9 +45,9 @@ def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]
 
 
 def delete_old(after: str, days: float, now: int, *, most: int = PAGE) -> Transaction[str]:
-    """Delete the files of a page of old generations and return the last id that was looked at.
+    """Delete the outputs of a page of old generations and return the last id that was checked.
 
-    It is `after` again when there is nothing more to do: one that is not finished is waited for.
+    It equals `after` if nothing is left to do; it stops at a generation that is still processing.
     """
     before = now - days * _DAY_MS
     gone = []
@@ -64,10 +64,10 @@ def delete_old(after: str, days: float, now: int, *, most: int = PAGE) -> Transa
 
 
 def find_orphans(keys: Iterable[str]) -> Transaction[list[str]]:
-    """Return those of some files of outputs that no generation has, nor will have.
+    """Return the keys of output files that no generation has or will have.
 
-    A job that was canceled while it was rendered may have stored its files, and so may one whose
-    service was killed. What belongs to a generation that is not known here is left alone.
+    A job that was canceled while rendering may have stored its files, and so may one whose service
+    was killed. Files of generations that are not in this database are left alone.
     """
     found = []
     for key in keys:
@@ -81,12 +81,12 @@ def find_orphans(keys: Iterable[str]) -> Transaction[list[str]]:
 
 
 async def remove_files(database: Database, storage: Storage, keys: Sequence[str]) -> bool:
-    """Remove files that no row names any more; False when one has to be tried again later."""
+    """Remove files that no row refers to; False if one must be tried again later."""
     gone = []
     for key in keys:
         try:
             await storage.remove(key)
-        except OSError as error:  # being read, where the system then keeps it
+        except OSError as error:  # on some systems, a file that is being read cannot be removed
             _log.warning("%s could not be removed: %s", key, error.strerror or error)
         else:
             gone.append(key)
@@ -96,24 +96,24 @@ async def remove_files(database: Database, storage: Storage, keys: Sequence[str]
 
 
 def keys_to_delete() -> Transaction[list[str]]:
-    """Return the keys of some files that are to be removed."""
+    """Return the keys of some files that must be removed."""
     rows = yield removals.some(most=PAGE)
     return [row.key for row in rows]
 
 
 def note_removed(keys: Sequence[str]) -> Transaction[None]:
-    """Note that files are gone."""
+    """Take removed files off the list."""
     for key in keys:
         yield removals.done(key=key)
 
 
 def keys_of(output: str) -> list[str]:
-    """Return the keys of the files that a row's output names."""
+    """Return the keys of the files in a row's output."""
     return files_of(orjson.loads(output))
 
 
 def files_of(result: Mapping[str, Any]) -> list[str]:
-    """Return the keys of the files that a job has stored."""
+    """Return the keys of the files that a job stored."""
     return [key for key in (result["key"], result.get("thumbnail")) if key]
 
 

@@ -1,6 +1,6 @@
-"""The queue: generations claimed, renewed and settled; each step one transaction.
+"""The queue: generations are claimed, renewed and settled; each step is one transaction.
 
-What a worker reports counts only for the attempt that it claimed: a stale one changes nothing.
+Reports of a worker count only for the attempt that it claimed; stale reports change nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kit.service.domain import credits, webhooks
 from kit.service.store import generations, ids
 from kit.service.store.database import Rows, Transaction, one
 
-#: How long a generation waits for a service that has its model, and more than a claim holds.
+#: How long a generation waits for a service with its model, and a limit above any valid claim.
 _STALE_MS = 24 * 3600 * 1000
 
 
@@ -28,10 +28,10 @@ def claim(
     later: Collection[str] = (),
     served: Collection[str] | None = None,
 ) -> Transaction[Rows]:
-    """Take some queued generations for a worker until `lease`, in the order of the queue.
+    """Claim queued generations for a worker until `lease`, in queue order.
 
-    Those of the models in `later` are left there; and, for a day, those of other models than the
-    `served` ones, if these are given: another service or worker may have them.
+    Those of the models in `later` are skipped; if `served` is given, those of other models are
+    skipped for a day, because another service or worker may have these models.
     """
     others = f",{','.join(sorted(later))}," if later else ""
     ours = "" if served is None else f",{','.join(sorted(served))},"
@@ -53,10 +53,10 @@ def claim(
 
 
 def next_round(account_id: str) -> Transaction[int]:
-    """Return the round in which an account's next generation waits.
+    """Return the round in which an account's next generation is queued.
 
-    It is the one that is claimed from just now, or the one after the account's last: one account's
-    generations are in order, and those of several take turns however many one has.
+    It is the round that is being claimed, or the one after the account's last: generations of one
+    account stay in order, and accounts take turns, however many generations each has.
 
     Source: start-time fair queueing, Goyal, Vin and Cheng, SIGCOMM 1996; every job weighs the same.
     """
@@ -66,28 +66,28 @@ def next_round(account_id: str) -> Transaction[int]:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A free render process's claim on a generation that is about to be started."""
+    """The claim of an idle render process on a generation that is about to start."""
 
     worker: str
-    #: Until when it holds without a heartbeat, in milliseconds since 1970.
+    #: Expiry without a heartbeat, in milliseconds since 1970.
     lease: int
 
 
 def renew(claims: Sequence[tuple[str, int]], *, lease: int) -> Transaction[None]:
-    """Prolong those of a worker's claims that still stand."""
+    """Extend the claims of a worker that are still valid."""
     for generation_id, attempt in claims:
         yield generations.renew(id=generation_id, attempt=attempt, lease_until=lease)
 
 
 def report(generation_id: str, attempt: int, fraction: float, now: int) -> Transaction[None]:
-    """Note how far an attempt is, 0 to 1."""
+    """Store the progress of an attempt, 0 to 1."""
     yield generations.report(id=generation_id, attempt=attempt, progress=fraction, now=now)
 
 
 def finish(
     generation_id: str, attempt: int, output: Mapping[str, Any], now: int
 ) -> Transaction[bool]:
-    """Complete an attempt with its output; False when the attempt no longer counts."""
+    """Complete an attempt with its output; False if the attempt no longer counts."""
     result = orjson.dumps(output).decode()
     row = yield from one(
         generations.complete(id=generation_id, attempt=attempt, output=result, now=now)
@@ -98,7 +98,7 @@ def finish(
 
 
 def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -> Transaction[bool]:
-    """Fail an attempt and give the credits back in full; False when it no longer counts."""
+    """Fail an attempt and refund the credits in full; False if it no longer counts."""
     row = yield from one(
         generations.fail(
             id=generation_id, attempt=attempt, error=sentence, error_code=code, now=now
@@ -114,9 +114,9 @@ def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -
 def requeue_lost(
     generation_id: str, attempt: int, losses: int, *, attempts: int, now: int
 ) -> Transaction[bool]:
-    """Put an attempt whose worker is gone back in the queue, or fail it after the last try.
+    """Requeue an attempt whose worker was lost, or fail it after the last attempt.
 
-    False when the attempt no longer counts; `losses` counts those before this one.
+    False if the attempt no longer counts; `losses` is the number of losses before this one.
     """
     if losses + 1 >= attempts:
         sentence = f"the render process was lost {attempts} times"
@@ -126,21 +126,21 @@ def requeue_lost(
 
 
 def release(generation_id: str, attempt: int, now: int) -> Transaction[None]:
-    """Put an attempt back in the queue that its worker has no time for; it counts as no loss."""
+    """Requeue an attempt that its worker cannot render; it does not count as a loss."""
     yield generations.hand_back(id=generation_id, attempt=attempt, lost=0, now=now)
 
 
 def requeue_expired(*, attempts: int, now: int, lease: int = 0) -> Transaction[Rows]:
-    """Requeue the generations whose claims ran out and return their rows as they were.
+    """Requeue generations whose claims have expired and return their previous rows.
 
-    One that holds for a day more than one of now, until `lease`, is of a clock that was ahead.
+    Claims that expire more than a day after `now` and `lease` come from a wrong clock; expired too.
     """
     lost = yield generations.lost(now=now, latest=max(now, lease) + _STALE_MS)
     return (yield from _requeue(lost, attempts, now))
 
 
 def requeue_worker(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
-    """Requeue the generations of a worker that died and return their rows as they were."""
+    """Requeue the generations of a worker that died and return their previous rows."""
     return (yield from _requeue((yield generations.held(owner=worker)), attempts, now))
 
 
@@ -151,24 +151,24 @@ def _requeue(lost: Rows, attempts: int, now: int) -> Transaction[Rows]:
 
 
 def list_owners() -> Transaction[list[str]]:
-    """Return the workers that have claims."""
+    """Return the ids of workers that have claims."""
     rows = yield generations.owners()
     return [row.owner for row in rows]
 
 
 def running_claims(worker: str) -> Transaction[dict[tuple[str, int], float]]:
-    """Return a worker's claims that still stand, as (id, attempt), with the progress on record."""
+    """Return the valid claims of a worker as (id, attempt), with their stored progress."""
     rows = yield generations.held(owner=worker)
     return {(row.id, row.attempt): row.progress for row in rows}
 
 
 def count_states() -> Transaction[dict[str, int]]:
-    """Return how many generations wait and how many are rendered, wherever."""
+    """Return how many generations are queued and how many are running, on all workers."""
     running = yield from one(generations.running())
     return {"queued": (yield from count_waiting()), "running": int(running.number)}
 
 
 def count_waiting() -> Transaction[int]:
-    """Return how many generations wait for a worker."""
+    """Return how many generations are queued."""
     row = yield from one(generations.queued())
     return int(row.number)

@@ -1,7 +1,7 @@
-"""Upkeep: whether the service can store data, and rounds that remove what is kept no longer.
+"""Upkeep: readiness probes, and regular removal of data that is no longer needed.
 
-A probe writes, because a full disk and a read-only folder can be read all the same. The database is
-examined daily, and more often where probes come and it is small.
+A probe writes, because a full disk or a read-only folder can still be read. The database is
+examined daily, and more often if it is small and probes arrive.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _DAY_MS = 24 * 3600 * 1000
 _STEADY_MS = 3600 * 1000
 #: Seconds for which the result of a probe is reused.
 _REUSE_SECONDS = 1.0
-#: Seconds that a probe waits for an examination; a later probe has the result of a longer one.
+#: Seconds that a probe waits for an examination; if it takes longer, a later probe reports it.
 _WAIT_SECONDS = 0.5
-#: Pause after an examination as a multiple of its time: probes cost a hundredth of a processor.
+#: Pause after an examination as a multiple of its time: probes cost at most 1 % of a processor.
 _PAUSE_FACTOR = 100
 _READY, _EXAMINED, _SWEPT, _JUMPED = "ready", "examined", "swept", "jumped"
 ROUND_SECONDS = 600.0
 _OLD_SCRATCH_SECONDS = 24 * 3600
-#: Stored outputs that are looked at in a round, and at once: each takes a read of its row.
+#: Stored outputs that are checked in a round, and at a time: each needs a query.
 _FILES, _AT_ONCE = 20_000, 50
 
 
@@ -47,16 +47,16 @@ class Readiness:
 
     database: Database
     storage: Storage
-    #: Milliseconds since 1970; and seconds, never going back.
+    #: Wall clock in milliseconds since 1970; below, a monotonic clock in seconds.
     clock: Callable[[], int]
     seconds: Callable[[], float]
-    #: Seconds that the database may take to answer or to write a row, and the storage to write a
-    #: file: those who ask wait for 10 s as a rule.
+    #: Time limit in seconds for the database to answer or write a row, and for the storage to write
+    #: a file: clients of probes usually wait 10 s.
     timeout: float = 5.0
     _probe: asyncio.Task[None] | None = field(default=None, init=False)
     _probed: float = field(default=0.0, init=False)
     _examination: asyncio.Task[None] | None = field(default=None, init=False)
-    #: When probes may have the database examined again.
+    #: When probes may examine the database again.
     _due: float = field(default=0.0, init=False)
 
     async def probe(self) -> None:
@@ -69,17 +69,17 @@ class Readiness:
             raise UnavailableError("the database is damaged; see the log, and restore a backup")
 
     async def read(self, work: Transaction[T]) -> T:
-        """Return what the database answers, if it does so in time."""
+        """Return the result of a query; raises an error after the time limit."""
         return await self._in_time("database", self.database.read(work))
 
     async def examine(self) -> None:
-        """Examine the database if that was not done for a day."""
+        """Examine the database if the last examination was more than a day ago."""
         last = await self.database.read(one(checks.find(name=_EXAMINED)))
         if last is None or not 0 <= self.clock() - last.at < _DAY_MS:
             await asyncio.shield(self._start_examination())
 
     def stop(self) -> None:
-        """Cancel what is running."""
+        """Cancel running probes and examinations."""
         for task in (self._probe, self._examination):
             if task is not None:
                 task.cancel()
@@ -102,7 +102,7 @@ class Readiness:
             raise UnavailableError(f"the {what} does not answer") from None
 
     def _start_examination(self) -> asyncio.Task[None]:
-        """Return the examination that runs, or a new one."""
+        """Return the running examination, or start one."""
         if self._examination is None or self._examination.done():
             self._examination = _task(self._run_examination())
         return self._examination
@@ -129,16 +129,16 @@ def _task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 @dataclass(eq=False, slots=True)
 class Sweeper:
-    """Removes unused uploads, old outputs, files without a row, kept answers and scratch files."""
+    """Removes unused uploads, old outputs, files without a row, stored responses, scratch files."""
 
     database: Database
     storage: Storage
     settings: ServiceSettings
     readiness: Readiness
     clock: Callable[[], int]
-    #: The last generation whose outputs were looked at: each is looked at once a run.
+    #: The last generation whose outputs were checked: each is checked once in a run.
     _seen: str = field(default="", init=False)
-    #: The folders of outputs that were not looked at in this turn, oldest first.
+    #: Folders of outputs that are not checked yet in this pass, oldest first.
     _folders: list[str] = field(default_factory=list, init=False)
 
     async def run(self) -> None:
@@ -147,14 +147,14 @@ class Sweeper:
             for step in (self.sweep, self.readiness.examine):
                 try:
                     await step()
-                except Exception:  # noqa: BLE001 - logged; the next round may go better
+                except Exception:  # noqa: BLE001 - logged; the next round may succeed
                     _log.exception("the sweeper failed")
             await asyncio.sleep(ROUND_SECONDS)
 
     async def sweep(self) -> None:
-        """Do one round."""
+        """Run one round."""
         now = self.clock()
-        # Where clients send files to the storage itself, a ticket may have its file already.
+        # If clients send files directly to the storage, a ticket may have its file already.
         late = uploads.UNUSED_MS if self.storage.direct else uploads.LATE_MS
         while await self.database.write(uploads.remove_unused(now, late=late)):
             pass
@@ -170,7 +170,7 @@ class Sweeper:
         await tidy(self.storage, self.settings.scratch, now / 1000)
 
     async def _remove_orphans(self) -> None:
-        """Check as many stored outputs as a round may, and remove those without a generation."""
+        """Check a limited number of stored outputs, and remove those without a generation."""
         storage, left = self.storage, _FILES
         if not self._folders:
             self._folders = await storage.names(OUTPUTS)
@@ -186,7 +186,7 @@ class Sweeper:
                 await asyncio.sleep(0)  # requests come first
 
     async def _expire(self, now: int) -> None:
-        """Delete outputs and unused uploads after the days that they are kept."""
+        """Delete outputs and unused uploads that are older than their retention in days."""
         database, days = self.database, self.settings.keep_outputs_days
         if days is None or not await self._is_steady(now):
             return
@@ -198,9 +198,9 @@ class Sweeper:
             pass
 
     async def _is_steady(self, now: int) -> bool:
-        """Whether the clock has gone on for an hour since it jumped, or since a day without us.
+        """Whether an hour has passed since the clock jumped or the service was off for a day.
 
-        While it is wrong, nothing gets too old.
+        While the clock may be wrong, nothing is deleted by age.
         """
         read, write = self.database.read, self.database.write
         last, jump = [await read(one(checks.find(name=name))) for name in (_SWEPT, _JUMPED)]
@@ -212,7 +212,7 @@ class Sweeper:
 
 
 async def tidy(storage: Storage, scratch: Path, now: float) -> None:
-    """Remove what jobs and transfers have left here, and nobody has used for a day."""
+    """Remove scratch files of jobs and transfers that were not used for a day."""
     await asyncio.to_thread(_sweep_scratch, scratch, now)
     await storage.tidy()
 

@@ -1,7 +1,7 @@
-"""Uploads: tickets issued, files received, and unused ones removed.
+"""Uploads: tickets are issued, files received, and unused ones removed.
 
-An account has so many open tickets at most, and so many bytes. Bytes are set aside with the ticket
-and given back with its row, in the same transactions.
+Open tickets and bytes of an account are limited. Bytes are reserved with the ticket and released
+with its row, in the same transactions.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from kit.service.store import accounts, generations, ids, removals, uploads
 from kit.service.store.database import Transaction, one, require
 from kit.wire import CONTENT_TYPES, Model, RequestUpload
 
-#: How long a ticket may be used, and how long a file may wait for a generation.
+#: How long a ticket is valid, and how long a file may stay unused by a generation.
 TICKET_MS = 15 * 60 * 1000
 _DAY_MS = 24 * 3600 * 1000
 UNUSED_MS = _DAY_MS
-#: Bytes of the largest file of each kind.
+#: Maximum size in bytes of a file of each kind.
 LARGEST = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
-#: Tickets of an account that may still bring a file, and how long after its end a ticket is kept
-#: for a file that has been on its way since before.
+#: Maximum of open tickets of an account, and how long an expired ticket is kept for a file whose
+#: transfer has already begun.
 OPEN_TICKETS = 100
 LATE_MS = 3600 * 1000
 
@@ -44,16 +44,16 @@ LATE_MS = 3600 * 1000
 def issue_ticket(
     catalog: Catalog, order: RequestUpload, payer: Payer, most: int, now: int
 ) -> Transaction[Any]:
-    """Give permission to send one file, as far as credits and quotas allow, and return its row.
+    """Issue a ticket for one file, if credits and quotas allow it, and return its row.
 
-    The uploads of an account may take `most` bytes together.
+    `most` limits the bytes of all uploads of the account.
 
     Source: contract, "Uploads".
     """
     model = catalog.get(order.model_id)
     kind = _check_order(order, model)
     yield from credits.check(payer, pricing.millicredits(pricing.least(model)), now)
-    # First what locks the account: whoever comes second counts the ticket of the first.
+    # First, because it locks the account: concurrent requests count each other's tickets.
     yield from _reserve(payer.account_id, order.file_size_bytes, most)
     yield from _check_open(payer.account_id, now)
     ticket = uploads.add(
@@ -71,7 +71,7 @@ def issue_ticket(
 
 
 def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:
-    """Return a ticket's row if a file may still come for it."""
+    """Return a ticket's row if it can still receive a file."""
     row = yield from require(uploads.find(id=upload_id), "upload", upload_id)
     if row.state == "filled":
         raise ConflictError("the file of this ticket is here already; ask for a new ticket")
@@ -83,9 +83,9 @@ def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:
 def mark_filled(
     upload_id: str, *, sha256: str, duration_ms: int | None, made_by: str | None = None, now: int
 ) -> Transaction[None]:
-    """Note that a ticket's file is here and what it is, unless another one was faster.
+    """Mark a ticket as filled with what is known about its file, unless it is filled already.
 
-    It is believed to be made by the generation that it names where that is one of the account.
+    The generation named in the file's metadata is stored only if it belongs to the account.
     """
     if made_by is not None:
         ticket = yield from one(uploads.find(id=upload_id))
@@ -102,13 +102,13 @@ def mark_filled(
 
 
 def of_generations(rows: Iterable[Any]) -> Transaction[dict[str, Any]]:
-    """Return the rows of some generations' input files by id; what was removed is left out."""
+    """Return the rows of the input files of generations by id; removed ones are left out."""
     groups = (group for row in rows for group in orjson.loads(row.media).values())
     return (yield from find(upload_id for group in groups for upload_id in group))
 
 
 def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
-    """Return the rows of some uploads by id; what was removed is left out."""
+    """Return the rows of uploads by id; removed ones are left out."""
     rows = {}
     for upload_id in upload_ids:
         row = yield from one(uploads.find(id=upload_id))
@@ -118,9 +118,9 @@ def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
 
 
 def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
-    """Forget some uploads unused for a day and tickets without a file; return how many.
+    """Remove some uploads unused for a day and tickets without a file; return how many.
 
-    Their files are to be removed, see `kit.service.domain.outputs.keys_to_delete`.
+    Their files are listed for removal, see `kit.service.domain.outputs.keys_to_delete`.
     """
     stale = yield uploads.stale(before=now - UNUSED_MS)
     expired = yield uploads.expired(before=now - late)
@@ -129,7 +129,7 @@ def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
 
 
 def remove_old(days: float, now: int) -> Transaction[int]:
-    """Forget some uploads that no generation used for so many days; return how many."""
+    """Remove some uploads that no generation used for `days`; return how many."""
     limit = now - round(days * _DAY_MS)
     old = yield uploads.old(before=limit)
     gone = yield from _remove_all([row.id for row in old], limit, now)
@@ -140,7 +140,7 @@ def remove_old(days: float, now: int) -> Transaction[int]:
 
 
 def remove(upload_id: str, limit: int = 0) -> Transaction[bool]:
-    """Take out an upload that no generation has used since `limit`; False where one has."""
+    """Remove an upload that no generation has used since `limit`; False if one has."""
     row = yield from one(uploads.remove(id=upload_id, before=limit))
     if row is not None:
         yield accounts.release(id=row.account_id, size=row.size_bytes)

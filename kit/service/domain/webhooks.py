@@ -1,7 +1,7 @@
-"""Webhooks: who is told of the ends of generations, with which signature, and when again.
+"""Webhooks: endpoints, signatures and retries of messages about finished generations.
 
-An end is queued in the transaction that settles the generation, and delivered at least once, always
-under the same id. Secrets are derived from the service's own and stored nowhere.
+The end of a generation is queued in the transaction that settles it, and delivered at least once,
+always with the same id. Secrets are derived from the service's own secret and not stored.
 
 Source: contract, "Webhooks"; Standard Webhooks 1.0, github.com/standard-webhooks.
 """
@@ -21,21 +21,21 @@ from kit.service.domain import accounts, audit
 from kit.service.store import generations, ids, webhooks
 from kit.service.store.database import Rows, Transaction, one
 
-#: What stands for the webhooks of single requests where a webhook's id is asked for.
+#: Used instead of a webhook's id for the webhooks of single requests.
 REQUESTS = "requests"
-#: Endpoints of an account, and what it may have waiting.
+#: Limits of an account: endpoints and pending deliveries.
 MOST, MOST_PENDING = 20, 1000
-#: Seconds to the next attempt, after each that failed. Source: contract, "Webhooks".
+#: Seconds to the next attempt after each failed one. Source: contract, "Webhooks".
 RETRIES = (5, 300, 1800, 7200, 18_000, 36_000)
-#: Milliseconds that a claim holds, that an old secret goes on working, that deliveries are kept.
+#: Milliseconds that a claim is valid, that an old secret stays valid, that deliveries are kept.
 _LEASE_MS, _OVERLAP_MS, _KEPT_MS = 60_000, 24 * 3_600_000, 30 * 24 * 3_600_000
 _MOST_WAIT = 24 * 3600.0
 
 
 def check_url(url: str, field: str, *, loopback: bool) -> str:
-    """Return the address of a receiver; `loopback` allows this machine, where http will do.
+    """Return the URL of a receiver; `loopback` allows this machine, also with http.
 
-    Raises `BadRequestError`: it cannot be one. Where a name leads to is looked at with each
+    Raises `BadRequestError` if the URL is invalid. The addresses of a host name are checked at each
     connection.
     """
     try:
@@ -61,9 +61,9 @@ def _is_private(host: str) -> bool:
 
 
 def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -> Transaction[Any]:
-    """Make an endpoint of an account and return its row.
+    """Create an endpoint of an account and return its row.
 
-    Raises `ConflictError`: the account has as many as it may.
+    Raises `ConflictError` if the account has the maximum of endpoints.
     """
     if len((yield from list_webhooks(account_id))) >= MOST:
         raise ConflictError(f"an account has at most {MOST} webhooks; delete one first")
@@ -75,12 +75,12 @@ def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -
 
 def list_webhooks(account_id: str) -> Transaction[Rows]:
     """Return the endpoints of an account, oldest first."""
-    yield from accounts.get(account_id)  # a name that is mistyped has no empty list
+    yield from accounts.get(account_id)  # an unknown account is an error, not an empty list
     return (yield webhooks.of_account(account_id=account_id))
 
 
 def get(webhook_id: str, account_id: str) -> Transaction[Any]:
-    """Return an endpoint's row; another account's does not exist."""
+    """Return an endpoint's row; one of another account is not found."""
     row = yield from one(webhooks.find(id=webhook_id, account_id=account_id))
     if row is None or row.generation_id:
         raise NotFoundError(f"there is no webhook {shorten(webhook_id)}")
@@ -90,7 +90,7 @@ def get(webhook_id: str, account_id: str) -> Transaction[Any]:
 def rotate(
     webhook_id: str, account_id: str, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[Any]:
-    """Give a webhook, or `REQUESTS`, a new secret and return its row; the old one works a day."""
+    """Rotate the secret of a webhook or of `REQUESTS`, return its row; the old works for a day."""
     if webhook_id == REQUESTS:
         webhook_id = _requests_id((yield from accounts.get(account_id)).id)
     else:
@@ -102,7 +102,7 @@ def rotate(
 def delete(
     webhook_id: str, account_id: str, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[None]:
-    """Remove an endpoint with all that it was to be told."""
+    """Remove an endpoint with all its deliveries."""
     yield from get(webhook_id, account_id)
     yield webhooks.remove_deliveries(id=webhook_id)
     yield webhooks.remove(id=webhook_id)
@@ -110,7 +110,7 @@ def delete(
 
 
 def resend(webhook_id: str, account_id: str, now: int) -> Transaction[int]:
-    """Begin again with the deliveries that failed, and return how many there are."""
+    """Retry the failed deliveries from the start, and return how many there are."""
     yield from get(webhook_id, account_id)
     return len((yield webhooks.resend(id=webhook_id, now=now)))
 
@@ -122,27 +122,27 @@ def count_deliveries(webhook_id: str) -> Transaction[dict[str, int]]:
 
 
 def add_request(generation_id: str, account_id: str, url: str, now: int) -> Transaction[None]:
-    """Have one address told of the end of one generation."""
+    """Add a webhook for a single generation."""
     yield webhooks.add(
         id=ids.new("whk", now), account_id=account_id, generation_id=generation_id, url=url, now=now
     )
 
 
 def announce(row: Any, now: int) -> Transaction[None]:
-    """Queue the end of a generation for the webhooks that it concerns."""
+    """Queue the end of a generation for its webhooks."""
     yield webhooks.announce(
         generation_id=row.id, account_id=row.account_id, now=now, most=MOST_PENDING
     )
 
 
 def next_due() -> Transaction[int | None]:
-    """Return when the next delivery is due, in milliseconds since 1970; None if none waits."""
+    """Return when the next delivery is due, in milliseconds since 1970; None if none is pending."""
     row = yield from one(webhooks.next())
     return row and int(row.due_at)
 
 
 def claim(others: list[str], now: int) -> Transaction[tuple[Any, Any, Any, Any] | None]:
-    """Take what is due but for accounts; return it, its webhook, its generation and the signer."""
+    """Claim a due delivery, skipping accounts; return it, its webhook, generation and signer."""
     busy = f",{','.join(others)}," if others else ""
     row = yield from one(webhooks.claim(now=now, lease_until=now + _LEASE_MS, others=busy))
     if row is None:
@@ -159,7 +159,7 @@ def claim(others: list[str], now: int) -> Transaction[tuple[Any, Any, Any, Any] 
 def settle(
     row: Any, now: int, error: str | None, *, wait: float = 0.0, gone: bool = False
 ) -> Transaction[None]:
-    """Note how an attempt ended: a receiver may ask for a day at most, one that is gone ends."""
+    """Store the result of an attempt: `wait` counts up to a day, `gone` disables the webhook."""
     if gone:
         yield webhooks.disable(id=row.webhook_id, now=now)
         yield webhooks.fail(id=row.webhook_id, error=error)
@@ -173,9 +173,9 @@ def settle(
 
 
 def prune(now: int) -> Transaction[None]:
-    """Forget the deliveries of generations that were started a month ago.
+    """Remove deliveries of generations that were started more than a month ago.
 
-    What a clock that was wrong has put off until some day is due.
+    Deliveries that a wrong clock has scheduled too far ahead become due.
     """
     yield webhooks.recall(now=now, latest=now + int(_MOST_WAIT * 1000))
     before = ids.floor("gen", now - _KEPT_MS)
@@ -184,12 +184,12 @@ def prune(now: int) -> Transaction[None]:
 
 
 def secret_of(row: Any, secret: bytes) -> str:
-    """Return the secret of a webhook, made of the service's own."""
+    """Return the secret of a webhook, derived from the service's secret."""
     return f"whsec_{base64.b64encode(_key(row, secret)).decode()}"
 
 
 def sign(row: Any, secret: bytes, message_id: str, body: bytes, now: int) -> dict[str, str]:
-    """Return the headers of a message: signed, within a day of a rotation with two secrets."""
+    """Return the signed headers of a message; for a day after a rotation with both secrets."""
     seconds = now // 1000
     signed = b"%s.%d.%s" % (message_id.encode(), seconds, body)
     both = row.secret_number > 0 and now - row.rotated_at < _OVERLAP_MS

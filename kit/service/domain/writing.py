@@ -1,4 +1,4 @@
-"""Titles and scripts: checked, written, and charged when they are delivered."""
+"""Titles and scripts: orders are checked, and charged on delivery."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from kit.wire import TOPICS, SuggestTitle, Title, WriteScripts
 #: Prices in millicredits.
 TITLE_PRICE, SCRIPT_PRICE = map(millicredits, (TITLE, SCRIPT))
 SHORTEST, LONGEST = 10, 180
-#: How many of the titles that were given count as given.
+#: How many of the latest titles of an account count as already delivered.
 _TITLES_SEEN = 500
 _DURATION = re.compile("[1-9][0-9]{1,2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptBrief:
-    """What a script is to be."""
+    """The checked order of a script."""
 
     topic: str
     title: str
@@ -40,7 +40,7 @@ class ScriptBrief:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A text with what was measured on it and who wrote it."""
+    """A text with its measured length and its writer."""
 
     content: str
     seconds: float
@@ -49,37 +49,37 @@ class Draft:
 
 
 class TitleTakenError(Exception):
-    """What was written went to another order of the account meanwhile: write something else."""
+    """Another order of the account received this title meanwhile: write another one."""
 
 
 class Writer(Protocol):
-    """Whoever writes the texts; it may take its time and never blocks the event loop.
+    """A writer of titles and scripts; it may take long and must not block the event loop.
 
-    One that cannot write now raises `kit.errors.UnavailableError`: nothing is delivered then, so
+    A writer that is not available raises `kit.errors.UnavailableError`: nothing is delivered and
     nothing is charged.
     """
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
-        """Return a title of a topic that is not among `avoid`, oldest first, if there are others.
+        """Return a title of a topic that is not in `avoid`, oldest first, if others exist.
 
-        It says who wrote it.
+        The title names its writer.
         """
         ...
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
-        """Return one draft a variation; they differ."""
+        """Return one draft for each variation; they differ."""
         ...
 
 
 def check_topic(order: SuggestTitle) -> str:
-    """Return the topic of a title that is asked for, or say which there are."""
+    """Return the topic of an order; raises `BadRequestError` with suggestions if it is unknown."""
     if problems := _topic_problems(order.topic):
         raise BadRequestError.fields(problems)
     return order.topic
 
 
 def check_order(order: WriteScripts) -> ScriptBrief:
-    """Return what is asked for, checked.
+    """Return the checked order of scripts.
 
     Source: contract, "Titles and scripts".
     """
@@ -106,9 +106,9 @@ def check_order(order: WriteScripts) -> ScriptBrief:
 
 
 def recent_titles(account_id: str, topic: str) -> Transaction[list[str]]:
-    """Return the titles of a topic that an account was given last, oldest first.
+    """Return the latest titles of a topic that were delivered to an account, oldest first.
 
-    They are more than the built-in writer knows of any topic, and no more than can be read at once.
+    There are more than the built-in writer has for any topic, and few enough to read at once.
     """
     rows = yield writing.titles(account_id=account_id, topic=topic, most=_TITLES_SEEN)
     return [row.title for row in reversed(rows)]
@@ -117,12 +117,12 @@ def recent_titles(account_id: str, topic: str) -> Transaction[list[str]]:
 def deliver_title(
     topic: str, title: Title, payer: Payer, now: int, *, seen: Sequence[str]
 ) -> Transaction[None]:
-    """Charge for a title and note that the account has it.
+    """Charge for a title and store it for the account.
 
-    Raises `TitleTakenError` where the account was given it after the titles in `seen`.
+    Raises `TitleTakenError` if the account received it since `seen` was read.
     """
     title_id = ids.new("ttl", now)
-    # First, because it locks the account: of two that race, the second sees what the first took.
+    # First, because it locks the account: concurrent deliveries see each other's titles.
     yield from credits.charge(payer, TITLE_PRICE, Reason(kind="title", subject=title_id), now)
     given = yield from recent_titles(payer.account_id, topic)
     if _times(title.title, given) > _times(title.title, seen):
@@ -135,7 +135,7 @@ def deliver_title(
 def deliver_scripts(
     brief: ScriptBrief, drafts: Sequence[Draft], payer: Payer, now: int
 ) -> Transaction[list[dict[str, Any]]]:
-    """Charge for scripts, keep them and return their rows."""
+    """Charge for scripts, store them and return their rows."""
     batch_id = ids.new("bat", now)
     reason = Reason(kind="script", subject=batch_id, details={"variations": len(drafts)})
     yield from credits.charge(payer, SCRIPT_PRICE * len(drafts), reason, now)
@@ -158,12 +158,12 @@ def deliver_scripts(
 
 
 def _times(title: str, titles: Sequence[str]) -> int:
-    """Count a title among titles, which a service without unused ones may give again."""
+    """Count a title among titles; a writer without unused titles may repeat some."""
     return [normalize(name) for name in titles].count(normalize(title))
 
 
 def normalize(text: str) -> str:
-    """Return the letters and figures of a text, to tell whether two say the same."""
+    """Return the letters and digits of a text, to compare titles."""
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
