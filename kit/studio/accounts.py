@@ -1,4 +1,4 @@
-"""The account panel of a studio: what `kit.widgets.account` needs, on one session."""
+"""The account panel of a studio: the interface of `kit.widgets.account`, for one session."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccountConnection:
-    """One account at one service, by the name that it is chosen by.
+    """One account at one service, with the name shown in the account switcher.
 
-    `own` is that of the studio in the user's cells; `saved` is the name of its profile, if any.
+    `own` is the account of the studio in the user's cells; `saved` is its profile's name, if any.
     """
 
     name: str
@@ -39,23 +39,23 @@ class AccountConnection:
 
     @property
     def address(self) -> str:
-        """Where the service is; empty for the one inside this process, which moves."""
+        """The service's address; empty for the service in this process, whose address changes."""
         operations = self.session.operations
         return "" if operations.keys is not None else operations.settings.base_url
 
     def account(self) -> wire.Account:
-        """Return who pays; it blocks."""
+        """Return the account; blocks."""
         return self.session.client.block(flows.ask(calls.get_account()))
 
     def close(self) -> None:
-        """Close the connections; what is under way ends first, and a later call opens its own."""
+        """Close the connections after running requests; a later call opens new ones."""
         self.session.client.disconnect()
 
 
 class AccountConnections:
     """The accounts of one panel; each is opened when it is first chosen.
 
-    On a page of Voilà's, who looks at it is not who runs it: `visitors` are shown no saved
+    A page of Voilà is seen by visitors, not by the user who runs it: `visitors` see no saved
     profiles, and nothing that they type is saved.
     """
 
@@ -71,7 +71,7 @@ class AccountConnections:
         self._open: dict[str, AccountConnection] = {name: self.own}
 
     def choices(self) -> list[AccountChoice]:
-        """Return what there is to choose from, the studio's own first."""
+        """Return the accounts to choose from, the studio's own first."""
         with self._lock:
             open_now = dict(self._open)
         saved = {} if self.visitors else {p.name: p.base_url for p in profiles.list_profiles()}
@@ -83,12 +83,12 @@ class AccountConnections:
         ]
 
     def describe(self, connection: AccountConnection) -> AccountChoice:
-        """Return what is said of a connection."""
+        """Return a connection as a choice of the account switcher."""
         one = connection
         return self._describe(one.name, one.address, one.saved, own=one.own)
 
     def open(self, name: str) -> AccountConnection:
-        """Return a connection, having tried its key; it blocks."""
+        """Return a connection after testing its key; blocks."""
         with self._lock:
             known = self._open.get(name)
         if known is not None:
@@ -102,7 +102,7 @@ class AccountConnections:
         return self._replace(connection)
 
     def enter(self, address: str, key: str, name: str) -> tuple[AccountConnection, str]:
-        """Try a key, save it if there is a name; return its connection and a sentence."""
+        """Test a key, and save it if a name is given; return its connection and a message."""
         if name and self.visitors:
             raise ConfigError("keys cannot be saved here: leave the name empty")
         settings = Settings(address, key, data=self.own.session.operations.settings.data, name=name)
@@ -167,9 +167,9 @@ class AccountConnections:
 
 @dataclass(slots=True)
 class AccountSwitcher:
-    """The switch of one panel as the widgets see it.
+    """The account switcher of one panel, as the widgets use it.
 
-    `go` goes over to a connection; without it, the same widget shows what `at` is then.
+    `go` switches to a connection; without it, the same widget shows the new `at`.
     """
 
     connections: AccountConnections
@@ -178,23 +178,23 @@ class AccountSwitcher:
 
     @property
     def active(self) -> str:
-        """The name of the one that is shown."""
+        """The name of the account that is shown."""
         return self.at.name
 
     def known(self) -> list[AccountChoice]:
-        """Return all of them, the studio's own first."""
+        """Return all accounts, the studio's own first."""
         places = self.connections.choices()
         if self.go is None:
             return places
-        # where it is another, a banner says so
+        # for another account, a banner says so
         return [place if place.own else replace(place, remark="", code="") for place in places]
 
     def choose(self, name: str) -> None:
-        """Go over to one; it is tried first."""
+        """Switch to an account after testing its key."""
         self._move(self.connections.open(name))
 
     def enter(self, address: str, key: str, name: str) -> str:
-        """Try a key, save it under the name if there is one, go over to it, and say so."""
+        """Test a key, save it if a name is given, switch to it, and return a message."""
         connection, sentence = self.connections.enter(address, key, name)
         self._move(connection)
         return sentence
@@ -207,12 +207,12 @@ class AccountSwitcher:
 
 
 def is_public_page() -> bool:
-    """Return whether this process serves a page of Voilà's, which has visitors and no user."""
+    """Return whether this process serves a page of Voilà, which has visitors and no user."""
     return find_host() is VOILA
 
 
 def _check_key(connection: AccountConnection) -> wire.Account:
-    """Return who pays; a connection that fails is closed."""
+    """Return the account; a connection that fails is closed."""
     try:
         return connection.account()
     except BaseException:
@@ -220,16 +220,16 @@ def _check_key(connection: AccountConnection) -> wire.Account:
         raise
 
 
-#: Entries of the ledger that are read at most to add up a month.
+#: Maximum of ledger entries read to add up a month.
 _READ = 20_000
 
 
 def account_panel(
     session: Session[Any], *, switcher: AccountSwitcher | None = None
 ) -> AccountPanel:
-    """Return the account panel of a service; its keys where the session can manage them.
+    """Return the account panel of a service, with its keys if the session can manage them.
 
-    By itself, without a `switcher`, the panel goes over to another profile alone.
+    Without a `switcher`, switching accounts changes this panel alone.
     """
     from kit.widgets.account.panel import AccountPanel, Facts
 
@@ -252,7 +252,7 @@ def account_panel(
 
 
 def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
-    """Return what was spent today and this month (UTC), or None where there is no ledger."""
+    """Return the credits spent today and this month (UTC), or None without a ledger."""
     now = now or datetime.now(UTC)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = today.replace(day=1)

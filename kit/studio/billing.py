@@ -1,6 +1,6 @@
-"""Billing: what a request costs, whether the open budgets allow it, and what was paid.
+"""Billing: the price of a request, whether open budgets allow it, and the charges.
 
-Every start of a studio passes here: those of forms, sweeps and cells.
+All starts of a studio pass here: those of forms, sweeps and cells.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kit.studio import history_sync
 from kit.studio.changes import changes_at
 from kit.studio.requests import body_of, say_what_is_wrong
 
-#: What a start would be answered, too. Anything else only says that there is no estimate.
+#: Errors that a start would raise too. Any other error only means that there is no estimate.
 _SERIOUS = (
     errors.MissingApiKeyError,
     errors.InvalidApiKeyError,
@@ -51,8 +51,8 @@ class Billing:
     def price(self, request: Request) -> Flow[wire.Quote]:
         """Return the price of a request: by rule, else the service, receipts, the default.
 
-        The default is the price of other settings where some were chosen: its terms say so. Where
-        there is none it is a `ConfigError`: an unknown price is never shown as 0.
+        The default may be the price of other settings than the chosen ones; its terms say so.
+        Without a default it is a `ConfigError`: an unknown price is never shown as 0.
         """
         quote = price_by_rule(request)
         if quote is None and not request.media and self._estimates:
@@ -62,10 +62,10 @@ class Billing:
         return price_by_default(request) if quote is None else quote
 
     def quote(self, request: Request) -> Flow[wire.Quote]:
-        """Return the price of a request and whether the balance allows it; see `price`.
+        """Return the price of a request and whether the balance covers it; see `price`.
 
-        A service like ours is asked, because the model itself may refuse a request that breaks no
-        rule; the price stays that of the rule.
+        A service like ours is asked too, because the model may refuse a request that breaks no
+        rule; the price is still that of the rule.
         """
         quote = yield from self.price(request)
         checked = yield from self.check(request)
@@ -77,22 +77,22 @@ class Billing:
         try:
             balance = (yield from flows.ask(calls.get_account(), ONCE)).credits
         except errors.KitError:
-            balance = None  # a price without a balance is still a price
+            balance = None  # a price without a balance is still useful
         if balance is None:
             return quote
         return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
 
     def check(self, request: Request) -> Flow[wire.Quote | None]:
-        """Have a service like ours check a request without files as it would check a start.
+        """Let a service like ours validate a request without files as it would validate a start.
 
-        Of another service, and of files, which are checked when they are sent, there is no answer.
+        None for other services, and for requests with files, which are validated when uploaded.
         """
         if request.media or not self._settings.ours or not self._estimates:
             return None
         return (yield from self._quote_by_service(request))
 
     def price_today(self, model: wire.Model, given: Mapping[str, Any]) -> wire.Quote | None:
-        """Return what settings would cost today, without files; None where there are none such."""
+        """Return today's price of settings, without files; None if they are not valid any more."""
         known = {p.name for p in model.setting_parameters}
         kept = {name: value for name, value in given.items() if name in known}
         limits = parameters.limits(model)
@@ -102,7 +102,7 @@ class Billing:
     def price_values(
         self, model: wire.Model, values: Mapping[str, Any], seconds: Mapping[str, float]
     ) -> wire.Quote | None:
-        """Return the price by rule, else by receipts, without asking anybody."""
+        """Return the price by rule, else by receipts, without a request to the service."""
         if model.pricing is None:
             lengths = {f"seconds of {name}": value for name, value in seconds.items()}
             return self._quote_receipts(model, {**values, **lengths})
@@ -114,9 +114,9 @@ class Billing:
         return pricing.price(model.pricing, values, media)
 
     def hold(self, request: Request, times: int = 1) -> Flow[Hold]:
-        """Set the price of a request aside in the open budgets, with its error if it has one.
+        """Hold the price of a request in the open budgets, plus its error if it is learned.
 
-        Starts that would pass a budget, or whose price is not known, are a `BudgetError`.
+        Starts that would exceed a budget, or have no known price, raise `BudgetError`.
         """
         what = f"{'a start' if times == 1 else f'{times} starts'} of {request.model.id}"
         if not self.budgets:
@@ -128,7 +128,7 @@ class Billing:
         return self.budgets.hold(times * most_expected(quote), what)
 
     def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
-        """Count a receipt; where a model has no price rule, the price book learns from it."""
+        """Count a charge; if a model has no price rule, the price book learns from it."""
         hold.paid(receipt.id, receipt.credits_charged)
         self.changes.notify()
         charged = receipt.credits_charged
@@ -139,12 +139,12 @@ class Billing:
             )
 
     def count_refund(self, generation: wire.Generation) -> None:
-        """Count what was refunded for a generation that ended."""
+        """Count the refund of a generation that ended."""
         if generation.credits_refunded:
             self.budgets.refund(generation.id, generation.credits_refunded)
 
     def buy_title(self, topic: str, *, again: bool = True) -> Flow[tuple[wire.Title, bool]]:
-        """Return a title and whether it was made before: what a topic led to, unless `again`."""
+        """Return a title and whether it is reused: the earlier one of its topic, unless `again`."""
         with say_what_is_wrong():
             call = calls.suggest_title(topic)
         order = ["title", topic]
@@ -154,9 +154,9 @@ class Billing:
     def buy_scripts(
         self, order: wire.WriteScripts, *, again: bool = True
     ) -> Flow[tuple[list[wire.Script], bool]]:
-        """Return one script or two and whether they were made before: by an equal order.
+        """Return one or two scripts and whether they are reused, from an equal earlier order.
 
-        A text may be longer than this service takes; others say themselves what they take.
+        Texts are only checked against the limits of our service; others check their own.
         """
         if self._settings.ours and (wrong := [*parameters.script_problems(order)]):
             raise errors.ParameterError.fields(wrong)
@@ -172,7 +172,7 @@ class Billing:
     def _buy(
         self, order: list[Any], again: bool, what: str, credits: Decimal, call: Call[Any]
     ) -> Flow[tuple[list[Any], bool]]:
-        """Return texts as JSON, and whether an order led to them before."""
+        """Return texts as JSON, and whether they are reused from an earlier order."""
         if self._settings.reuse and not again:
             for line in self._texts:
                 if line.get("order") == order and line["texts"]:
@@ -195,15 +195,15 @@ class Billing:
         except errors.ApiError as error:
             if isinstance(error, _SERIOUS) or _names_fields(error):
                 raise
-            # one that fails may know prices later; what answers otherwise has no such path
+            # a failed path may work later; any other error means that there is no such path
             self._estimates = isinstance(error, errors.InternalError)
             return None
         return quote.model_copy(update={"source": "service"})
 
     def _quote_receipts(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
-        """Return the price that receipts support, and the synced history as it is by now, or None.
+        """Return the price by receipts and the synced history as of now, or None.
 
-        The settings have the lengths of files as ``seconds of NAME``.
+        The settings contain the lengths of files as ``seconds of NAME``.
         """
         account = history_sync.known_account(self._settings)
         if account is not None:
@@ -216,7 +216,7 @@ class Billing:
 
 
 def _names_fields(error: errors.ApiError) -> bool:
-    """Whether it says what is wrong with the request. Source: contract, "Conventions"."""
+    """Whether an error says which fields are invalid. Source: contract, "Conventions"."""
     details = error.details if isinstance(error, errors.BadRequestError) else None
     return isinstance(details, list) and any(
         isinstance(each, Mapping) and "field" in each for each in details
@@ -224,9 +224,9 @@ def _names_fields(error: errors.ApiError) -> bool:
 
 
 def price_by_rule(request: Request) -> wire.Quote | None:
-    """Return the price by the model's rule, or None where it has none.
+    """Return the price by the model's rule, or None if it has none.
 
-    It may depend on the length of a file, which nothing installed can measure (`ConfigError`).
+    It may depend on the length of a file that no installed package can measure (`ConfigError`).
     """
     rule = request.model.pricing
     if rule is None:
@@ -250,8 +250,8 @@ def media_lengths(
 ) -> dict[str, list[tuple[str, Fraction | None]]]:
     """Return kind and seconds of the files of some media parameters.
 
-    Seconds are whole milliseconds, rounded the way the service records them: a price depends on
-    what is recorded.
+    Seconds are rounded to milliseconds, the same way as by the service, because prices depend on
+    what it records.
     """
     return {
         name: [(file.kind, _round_seconds(file.seconds())) for file in request.media.get(name, ())]
@@ -264,7 +264,7 @@ def _round_seconds(seconds: Fraction | None) -> Fraction | None:
 
 
 def check_changes(models: Sequence[wire.Model], changes: Mapping[str, Any]) -> None:
-    """Refuse other settings, if no model has such a setting, or none takes its value."""
+    """Check that some model has each changed setting and accepts its value."""
     for name, value in changes.items():
         takers = [p for model in models for p in model.setting_parameters if p.name == name]
         if not takers:
@@ -277,7 +277,7 @@ def check_changes(models: Sequence[wire.Model], changes: Mapping[str, Any]) -> N
 
 
 def list_priced_settings(models: Iterable[wire.Model]) -> set[str]:
-    """Return the settings that prices depend on: all of a model whose rule is not known."""
+    """Return the settings that prices depend on: all settings of models without a known rule."""
     found: set[str] = set()
     for model in models:
         if model.pricing is None:
@@ -289,7 +289,7 @@ def list_priced_settings(models: Iterable[wire.Model]) -> set[str]:
 
 
 def price_by_default(request: Request) -> wire.Quote:
-    """Return the price with every default, with a term that says what makes it a guess."""
+    """Return the price at default settings, with a term that says why it is an estimate."""
     model = request.model
     if model.credits_at_defaults is None:
         raise errors.ConfigError(f"the service does not say what the model {model.id!r} costs")
@@ -303,12 +303,12 @@ def price_by_default(request: Request) -> wire.Quote:
 
 
 def most_expected(quote: wire.Quote) -> Decimal:
-    """Return what a quote may come to: its total, and its error where it was learned."""
+    """Return the most that a quote may cost: its total, plus its error if it was learned."""
     return quote.total + (quote.error if isinstance(quote, LearnedQuote) else 0)
 
 
 def _features(request: Request) -> dict[str, object]:
-    """Return what the price of a request may depend on, with the lengths of its media."""
+    """Return what the price of a request may depend on, including the lengths of its media."""
     seconds = {
         f"seconds of {name}": float(sum(known))
         for name, found in media_lengths(request, request.media).items()

@@ -1,6 +1,6 @@
-"""Changes: what tells the widgets of a page that something was started, bought or has ended.
+"""Changes: notify the widgets of a page when something was started, bought or has ended.
 
-Widgets follow the service, whichever cell, form or sweep of this kernel has used it.
+Widgets show the current state of the service, whichever cell, form or sweep changed it.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from kit.widgets.background import run_in_thread
 
 
 class Changes:
-    """Those who want to know of changes; the list does not keep them alive."""
+    """Subscribers to changes; held by weak references."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Start anew, as a forked process does: it has no page, and the lock may be held there."""
+        """Reset, as a forked process does: it has no page, and the lock may be held there."""
         self._lock = threading.Lock()
         self._calls: list[weakref.WeakMethod[Callable[[], None]]] = []
 
     def subscribe(self, call: Callable[[], None]) -> None:
-        """Have a method called after each change, on any thread, while its object lives."""
+        """Call a method after each change, on any thread, as long as its object exists."""
         with self._lock:
             self._calls.append(weakref.WeakMethod(call))
 
     def notify(self) -> None:
-        """Tell of a change."""
+        """Call all subscribers."""
         with self._lock:
             found = [(one, one()) for one in self._calls]
             self._calls = [one for one, call in found if call is not None]
@@ -42,15 +42,15 @@ class Changes:
                 call()
 
 
-#: Seconds between two looks of a studio for what others have changed, at least.
+#: Minimum of seconds between two checks of a studio for changes made elsewhere.
 _PAUSE = 5.0
 
 
 class ChangeWatch:
-    """Looks for what other kernels, programs and people have changed at a service.
+    """Checks a service for changes made by other kernels, programs and people.
 
-    It does so when it is asked to, in the background, and never twice at a time or soon after
-    another look: a page asks as long as it is seen.
+    It checks in the background and only on request, never twice at a time or soon after the last
+    check: a page requests checks as long as it is visible.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class ChangeWatch:
         self._known: object = None
 
     def look(self, newest: Callable[[], object]) -> None:
-        """Tell of a change, if what is the newest is something else than the last time.
+        """Notify subscribers if the newest state differs from that of the last check.
 
-        What returns the newest may block, and raise a `KitError`.
+        `newest` returns that state; it may block, and raise a `KitError`.
         """
         with self._lock:
             if self._clock() < self._next:
@@ -79,7 +79,7 @@ class ChangeWatch:
         try:
             found = newest()
         except KitError:
-            found = self._known  # it cannot be reached now; another look may tell
+            found = self._known  # it cannot be reached now; the next check may notify
         finally:
             self._next = self._clock() + _PAUSE
         before, self._known = self._known, found
@@ -89,7 +89,7 @@ class ChangeWatch:
 
 @functools.cache
 def changes_at(address: str) -> Changes:
-    """Return the changes at a service, the same for all studios of this kernel."""
+    """Return the changes of a service, shared by all studios of this kernel."""
     changes = Changes()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=changes.forget)

@@ -1,7 +1,7 @@
-"""Forms of a studio: what `kit.widgets.form` and `kit.widgets.writing` need of a service.
+"""Forms of a studio: the service interfaces of `kit.widgets.form` and `kit.widgets.writing`.
 
-Every call blocks; a form makes them in threads of its own. Both faces share it: they differ in how
-they run a flow, and in the class of the generations that they return.
+All calls block; forms make them in threads. The blocking and the async studio share this module;
+they differ in how they run flows, and in the class of the generations that they return.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from kit.widgets.form.service import Settle
     from kit.widgets.writing import Writing, WritingOrder
 
-#: Earlier results that are offered as an input, and files that are fetched at the same time.
+#: Number of earlier results offered as an input, and of files fetched at the same time.
 EARLIER, _AT_ONCE = 24, 6
 
 
 class PaidService:
-    """What forms and the writing panel ask of a service; calls block."""
+    """The service as forms and the writing panel use it; calls block."""
 
     def __init__(self, session: Session[Any]) -> None:
         self._session = session
@@ -48,33 +48,33 @@ class PaidService:
         self.subscribe = session.subscribe
 
     def balance(self) -> Decimal | None:
-        """Return what there is to spend; None where the service does not report it."""
+        """Return the balance; None if the service does not report it."""
         return self._client.block(flows.ask(calls.get_account(), flows.ONCE)).credits
 
 
 class FormService(PaidService):
-    """A service as a form sees it."""
+    """The service as a form uses it."""
 
     @property
     def uploads(self) -> Path:
-        """The folder of the files that came through the browser."""
+        """The folder of files uploaded through the browser."""
         return self._operations.settings.uploads
 
     def quote(self, request: Request) -> wire.Quote:
-        """Return what a request costs, by the rule, the service, or the defaults."""
+        """Return the price of a request, by rule, from the service, or from the defaults."""
         return self._client.block(self._operations.quote(self._operations.with_files(request)))
 
     def variants(self, prompt: str) -> PromptTemplate | None:
-        """Return the template that a prompt is, with named lists of the folder ``lists``.
+        """Return a prompt as a template, with the named lists of the folder ``lists``.
 
-        Raises `ConfigError`: there is no such list.
+        Raises `ConfigError` if a list does not exist.
         """
         try:
             found = template(prompt, "lists")
         except UnknownListError as error:
             name = str(error).partition(":")[0]
             raise ConfigError(f"{name}: a form reads it from the folder lists") from None
-        except ConfigError:  # its braces are words, as in a prompt of JSON
+        except ConfigError:  # the braces are text, as in a prompt of JSON
             return None
         if len(found) == 1 and all(name.isdigit() for name in next(iter(found)).choices):
             return None
@@ -87,7 +87,7 @@ class FormService(PaidService):
         on_sent: Callable[[str, float], None],
         on_wait: Callable[[str], None],
     ) -> Any:
-        """Start a request anew, wait for it, and return it with its output in the cache."""
+        """Start a new generation, wait for it, and return it with its output in the cache."""
         flow = self._operations.generate(
             self._operations.with_files(request), again=True, on_update=on_update, on_sent=on_sent
         )
@@ -99,20 +99,20 @@ class FormService(PaidService):
         on_update: Callable[[wire.Generation], None],
         on_wait: Callable[[str], None],
     ) -> Any:
-        """Wait on for what was started, and return it with its output in the cache."""
+        """Continue to wait for a generation, and return it with its output in the cache."""
         return self._hold_result(self._wait_and_fetch(generation_id, on_update), on_wait)
 
     def usual_seconds(self, facts: wire.Generation) -> float | None:
-        """Return how long generations of its model and size took from this computer."""
+        """Return the usual duration of generations of its model and size on this computer."""
         charged = self._operations.find_charge(facts)
         return self._operations.journal.usual_seconds(facts.model_id or "", charged)
 
     def hold(self, facts: wire.Generation) -> Any:
-        """Return a generation as the user of this face holds it."""
+        """Return a generation as an object of the user's studio."""
         return self._session.hold(facts)
 
     def cancel(self, generation_id: str) -> None:
-        """Ask to stop a generation."""
+        """Ask the service to cancel a generation."""
         self._client.block(self._operations.cancel(generation_id))
 
     def show(self, generation: BaseGeneration) -> str:
@@ -120,11 +120,11 @@ class FormService(PaidService):
         return generation._repr_mimebundle_()["text/html"]
 
     def original(self, facts: wire.Generation) -> Path:
-        """Return the file of a generation, fetched where it is not here yet."""
+        """Return the output file of a generation, downloaded if necessary."""
         return self._client.block(downloads.output(self._operations.cache, facts))
 
     def earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
-        """Return the newest results of a kind with their pictures, fetched side by side."""
+        """Return the newest results of a kind with their thumbnails, fetched in parallel."""
         listed = calls.list_generations(limit=EARLIER, status="completed", asset_type=kind)
         found, _ = self._client.block(flows.fetch_page(listed))
         there = (one for one in found if one.state == "completed" and not one.deletion)
@@ -134,12 +134,12 @@ class FormService(PaidService):
         return [(one, small) for one, small in zip(fitting, pictures, strict=True) if small]
 
     def takers(self, facts: wire.Generation) -> list[wire.Model]:
-        """Return the models with a parameter for what was made."""
+        """Return the models with an input parameter for a generation's output."""
         models = self._client.block(self._operations.models())
         return [one for one in models.values() if _input_for(one, facts)]
 
     def open_form(self, facts: wire.Generation, model_id: str | None = None) -> Form:
-        """Return the form of what led to a generation, or of a model that gets its file."""
+        """Return the form for a generation's request, or for a model that gets its output."""
         model = self._client.block(self._operations.model(model_id or facts.model_id or ""))
         if model_id is None:
             known = {parameter.name for parameter in model.setting_parameters}
@@ -149,11 +149,11 @@ class FormService(PaidService):
         return build_form(self._session, model, None, media, {})
 
     def open_model(self, model_id: str) -> tuple[wire.Model, Presets]:
-        """Return a model as a form shows it, and what is kept of its values."""
+        """Return a model as forms show it, and its presets."""
         return open_model(self._session, self._client.block(self._operations.model(model_id)))
 
     def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
-        """Keep a file once, however often it comes, and return where it is."""
+        """Save a file, once for each content, and return its path."""
         safe = re.sub(r"[^\w.-]", "_", Path(name).name)[-100:] or "upload"
         digest = hashlib.sha256(content).hexdigest()[:16]
         path = self.uploads / digest / safe
@@ -166,7 +166,7 @@ class FormService(PaidService):
         return path
 
     def path(self, medium: Any) -> Path:
-        """Return where a medium is; what is no file yet becomes one."""
+        """Return the path of a medium; other media are saved to a file first."""
         medium = self._client.block(resolve_media(medium))
         if isinstance(medium, (str, Path)):
             return Path(medium).expanduser()
@@ -186,7 +186,7 @@ class FormService(PaidService):
 
 
 def _input_for(model: wire.Model, facts: wire.Generation) -> str:
-    """Return the parameter of a model that takes what was made, empty where there is none."""
+    """Return the parameter of a model that accepts a generation's output, or an empty text."""
     kind = _kind(facts)
     fits = (one for one in model.media_parameters if one.type == kind and one.name != "mask")
     return next((one.name for one in fits), "")
@@ -197,7 +197,7 @@ def _kind(facts: wire.Generation) -> str:
 
 
 def open_model(session: Session[Any], model: wire.Model) -> tuple[wire.Model, Presets]:
-    """Return a model with a word on its end, and its presets: kept for the one that replaces it."""
+    """Return a model with its retirement notice, and its presets, also kept for its successor."""
     from kit.widgets.form.presets import Presets
 
     operations = session.operations
@@ -218,7 +218,7 @@ def build_form(
     media: Any,
     given: Mapping[str, Any],
 ) -> Form:
-    """Return the form of a model, holding what was given."""
+    """Return the form of a model, filled in with the given values."""
     from kit.widgets.form import Form, code
 
     operations = session.operations
@@ -242,26 +242,26 @@ def build_form(
     )
 
 
-#: The setting that takes the text of captions, in whatever model has it.
+#: The parameter for captions, the same in all models that have it.
 _CAPTIONS = "captions"
 
 
 class WritingService(PaidService):
-    """A service as the writing panel sees it."""
+    """The service as the writing panel uses it."""
 
     def title(self, topic: str) -> wire.Title:
-        """Return a title; it is charged for."""
+        """Return a title; it is charged."""
         return self._client.block(self._operations.billing.buy_title(topic))[0]
 
     def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
-        """Return one script a variation; they are charged for."""
+        """Return one script per variation; they are charged."""
         order = requests.script_request(**asdict(brief))
         return self._client.block(self._operations.billing.buy_scripts(order))[0]
 
     def captions(self, text: str) -> Any:
-        """Return the form of the model that takes captions, with these filled in.
+        """Return the form of the model that accepts captions, with the text filled in.
 
-        Raises `KitError`: the service has no such model.
+        Raises `KitError` if the service has no such model.
         """
         models = self._client.block(self._operations.models()).values()
         model = next((m for m in models if _takes_captions(m)), None)
@@ -274,7 +274,7 @@ class WritingService(PaidService):
 def build_writing(session: Session[Any], topic: str) -> Writing:
     """Return the writing panel of a studio.
 
-    Raises `ParameterError`: there is no such topic.
+    Raises `ParameterError` if the topic is unknown.
     """
     from kit.widgets.writing import Writing
 

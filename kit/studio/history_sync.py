@@ -1,7 +1,7 @@
-"""The synced archive: one folder for a service and an account, and how it is brought up to date.
+"""The synced archive, one folder per service and account, and how it is updated.
 
-The account is known from an earlier answer, by a hash of the key, so that what is on this computer
-is found without the service.
+The account is known from an earlier response, by a hash of the key, so that the data on this
+computer is found without the service.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ _SHORT = (
     "the service lists only its newest %d generations, and %s more were started here; "
     "studio.history.frame() without a limit has them too"
 )
-#: Pages after which a reading shows that it goes on, where it was not asked for by name.
+#: Number of pages after which progress is shown, unless the sync was requested by name.
 _QUIET_PAGES = 3
-#: Takes what is read (``history`` or ``ledger``), and how far that is.
+#: Called with what is read (``history`` or ``ledger``) and its progress.
 OnProgress: TypeAlias = "Callable[[str, Synced], None]"
-#: Takes a label and returns what shows it for as long as it is open.
+#: Takes a label and returns a progress line, shown while it is open.
 ShowProgress: TypeAlias = Callable[..., AbstractContextManager[ProgressUpdates]]
 
 
 @dataclass(slots=True, repr=False, eq=False)
 class HistorySync:
-    """The flows of a studio's archive; the same for both faces."""
+    """The flows of a studio's archive, shared by both faces."""
 
     _settings: Settings
     _models: Callable[[], Flow[dict[str, wire.Model]]]
     _journal: Journal
     _progress: ShowProgress
-    #: Whether the service has a ledger; None while it was not asked.
+    #: Whether the service has a ledger; None if it was not asked yet.
     has_ledger: bool | None = None
     _account: str | None = None
 
     def archive(self) -> Flow[Archive]:
-        """Return the archive as the last sync left it."""
+        """Return the archive as of the last sync."""
         account = yield from self._owner()
         return open_archive(self._settings, account)
 
@@ -73,11 +73,10 @@ class HistorySync:
         choice: HistoryFilter | None = None,
         quiet: bool = False,
     ) -> Flow[Archive]:
-        """Return the archive as the service has it now, or as the last sync left it.
+        """Return the archive, after a sync unless `sync` is False.
 
-        The ledger is read from the first time on that `usage` asks for it. A `choice` of it that
-        makes no sense is refused. How far it is is shown where that takes long, unless it is to be
-        `quiet`.
+        The ledger is read once `usage` has asked for it the first time. An invalid `choice` is an
+        error. Progress is shown if the sync takes long, unless `quiet`.
         """
         if sync:
             show = partial(self._progress, enabled=False) if quiet else self._progress
@@ -88,9 +87,9 @@ class HistorySync:
         return (yield from self.archive())
 
     def sync(self, on_progress: OnProgress, *, usage: bool = False) -> Flow[Synced]:
-        """Bring the archive up to date.
+        """Sync the archive with the service.
 
-        Raises `KitError`: it cannot be written, or is damaged; what is there stays as it is.
+        Raises `KitError` if the archive cannot be written or is damaged; existing data is kept.
         """
         with require_extra("history", "the synced history"):
             from pyarrow import ArrowInvalid
@@ -116,14 +115,14 @@ class HistorySync:
         return found
 
     def list_newest(self, limit: int | None, choice: HistoryFilter) -> Flow[list[wire.Generation]]:
-        """Return the newest generations of a choice, at most `limit`; None asks for all."""
+        """Return the newest generations of a filter, at most `limit`; None returns all."""
         found = yield from self._list(limit, choice)
         if not found:
             yield from self.check(choice)
         return found
 
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
-        """Return the same as a table, straight from the bytes of the answers."""
+        """Return the same as a table, read directly from the bytes of the responses."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -150,7 +149,7 @@ class HistorySync:
     ) -> Flow[list[wire.Generation]]:
         query = choice.query(limit, tags=self._settings.ours)
         if choice != ALL and not self._settings.ours:
-            query["limit"] = PAGE  # it may know no filter
+            query["limit"] = PAGE  # it may support no filters
         call = calls.list_generations(**query)
 
         def read(content: bytes) -> list[wire.Generation]:
@@ -166,13 +165,13 @@ class HistorySync:
         return found
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:
-        """Ask for a page and return its bytes; they are read where the table is made."""
+        """Fetch a page and return its bytes, parsed later when the table is made."""
         return (yield from self._page(calls.list_generations(**query), path))
 
     def check(self, choice: HistoryFilter, found: Sequence[wire.Generation] = ()) -> Flow[None]:
-        """Refuse a choice of models or asset types that history, catalog and `found` do not have.
+        """Check that the models and asset types of a filter exist in history, catalog or `found`.
 
-        Raises `BadRequestError`: with the closest name.
+        Raises `BadRequestError` with the closest name.
         """
         words = {"model_id": choice.model, "asset_type": choice.asset_type}
         if not any(words.values()):
@@ -189,7 +188,7 @@ class HistorySync:
             check_words(column, asked, known)
 
     def warn_of_short_list(self, listed: Sequence[str], limit: int | None) -> None:
-        """Log where a list is shorter than what was asked for and what was started here."""
+        """Log if a list is shorter than requested and lacks generations started here."""
         if limit is not None and len(listed) >= limit:
             return
         mine = self._own_keys()
@@ -198,7 +197,7 @@ class HistorySync:
             _log.warning(_SHORT, len(listed), f"{missing:,}")
 
     def usage(self, path: str | None) -> Flow[Page | None]:
-        """Ask for a page of the ledger; None where the service has none."""
+        """Fetch a page of the ledger; None if the service has none."""
         try:
             return (yield from self._page(calls.list_usage(limit=1000), path))
         except answers.UNKNOWN_PATH:
@@ -207,15 +206,15 @@ class HistorySync:
             return None
 
     def receipts(self) -> Mapping[str, Decimal]:
-        """Return what this computer's starts were charged."""
+        """Return the charges of this computer's starts."""
         return self._journal.credits()
 
     def tags(self) -> Mapping[str, Mapping[str, str]]:
-        """Return what this computer's starts were filed under."""
+        """Return the tags of this computer's starts."""
         return self._journal.tags()
 
     def starts(self, after: str | None = None) -> list[Start]:
-        """Return what this computer has started at the service, after one of them."""
+        """Return the starts from this computer at the service, after a given one."""
         from kit.explore.syncing import Start
 
         mine = self._own_keys()
@@ -232,25 +231,25 @@ class HistorySync:
         ]
 
     def _own_keys(self) -> set[str]:
-        """Return hashes of the keys that are certain to be of this account."""
+        """Return hashes of the keys known to belong to this account."""
         known = _read(_accounts(self._settings))
         own = self._settings.key_hash
         return {own, *(key for key, account in known.items() if account == known.get(own))}
 
     def one(self, generation_id: str) -> Flow[bytes]:
-        """Ask for a generation and return the bytes of the answer."""
+        """Fetch a generation and return the bytes of the response."""
         reply: Reply = yield from flows.exchange(calls.get_generation(generation_id))
         return reply.content
 
     def models(self) -> Flow[Mapping[str, wire.Model]]:
-        """Return the models; none where the service does not say."""
+        """Return the models; empty if they cannot be fetched."""
         try:
             return (yield from self._models())
         except KitError:
             return {}
 
     def rest(self, seconds: float) -> Flow[None]:
-        """Let some time pass."""
+        """Sleep for some seconds."""
         yield Sleep(seconds)
 
     def _page(self, call: Call[Any], path: str | None) -> Flow[Page]:
@@ -262,7 +261,7 @@ class HistorySync:
         return Page(reply.content, following.path if following else None)
 
     def _owner(self) -> Flow[str]:
-        """Return the id of the account, from an earlier answer where there is one."""
+        """Return the id of the account, from an earlier response if possible."""
         if self._account is None:
             known = known_account(self._settings)
             if known is None:
@@ -277,11 +276,10 @@ class HistorySync:
 
 @contextmanager
 def show_progress(progress: ShowProgress, label: str = "") -> Iterator[OnProgress]:
-    """Yield what shows how far a reading is, in a line that is there until the block ends.
+    """Yield a callback that shows the progress of a sync in a line until the block ends.
 
-    It has no share of the whole: the lists of a service do not say how long they are. With a
-    `label` there is a line from the start, for it was asked for by name; else only once it takes
-    long.
+    It shows no percentage, because lists of a service do not report their length. With a `label`
+    the line is shown at once, because the sync was requested by name; otherwise after a while.
     """
     began: dict[str, float] = {}
     now = time.monotonic()
@@ -290,7 +288,7 @@ def show_progress(progress: ShowProgress, label: str = "") -> Iterator[OnProgres
 
         def update(what: str, so_far: Synced) -> None:
             nonlocal line, now
-            # one line shows one reading after another: each has a rate of its own
+            # one line shows the readings one after another: each has its own rate
             start = began.setdefault(what, now)
             if line is None and so_far.pages > _QUIET_PAGES:
                 line = shown.enter_context(progress(what))
@@ -302,7 +300,7 @@ def show_progress(progress: ShowProgress, label: str = "") -> Iterator[OnProgres
 
 
 def describe_progress(what: str, so_far: Synced, seconds: float) -> str:
-    """Return how far a reading is, in words."""
+    """Return the progress of a sync as a text."""
     rate = f"{so_far.fetched / max(seconds, 0.001):,.0f} rows/s"
     back = [f"back to {so_far.through:%Y-%m-%d}"] if so_far.through else []
     counts = count_of(so_far.fetched, "row"), count_of(so_far.pages, "page")
@@ -310,7 +308,7 @@ def describe_progress(what: str, so_far: Synced, seconds: float) -> str:
 
 
 def open_archive(settings: Settings, account: str) -> Archive:
-    """Return the archive of an account as the last sync left it; it may be empty."""
+    """Return the archive of an account as of the last sync; it may be empty."""
     with require_extra("history", "the synced history"):
         from kit.explore.archive import Archive
         from kit.explore.store import Store
@@ -319,7 +317,7 @@ def open_archive(settings: Settings, account: str) -> Archive:
 
 
 def known_account(settings: Settings) -> str | None:
-    """Return the id of the account that the key belongs to, where it was reported once."""
+    """Return the id of the key's account, if it was reported before."""
     return _read(_accounts(settings)).get(settings.key_hash)
 
 

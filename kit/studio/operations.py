@@ -1,7 +1,7 @@
-"""The operations: what a studio does in several steps, as flows; it is the same for both faces.
+"""Operations: actions of a studio that take several steps, as flows, shared by both faces.
 
-Nothing here blocks or awaits. Everything a start could refuse is checked here first, so that a bad
-request costs a sentence and no credits.
+Nothing here blocks or awaits. Requests are fully validated before they are sent, so that an
+invalid one causes an error message and no costs.
 """
 
 from __future__ import annotations
@@ -51,27 +51,27 @@ if TYPE_CHECKING:
 _log = logging.getLogger("kit")
 
 _UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
-#: Equal requests that one call makes.
+#: Maximum of equal requests in one call.
 MOST_AT_ONCE = 100
-#: Refusals that concern the key or the moment, and not the generation that was asked for.
+#: Error statuses that concern the key or are temporary, and not the requested generation.
 _ANY = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
-#: Generations that a comparison of pictures asks for at most, with a small picture of each.
+#: Default maximum of generations whose thumbnails are fetched for a comparison of pictures.
 FETCHED = 100
-#: Pictures of which hashes are kept at a time, so that an interruption loses no more.
+#: Number of pictures after which hashes are saved, so that an interruption loses no more.
 _PORTION = 100
 _NOT_COMPARED = (
     "%s pictures of the history are not indexed yet and are not compared: each call indexes up to"
     " %d, newest first; fetch= sets how many"
 )
-#: How many of the newest generations are looked at for what others have changed.
+#: Number of newest generations that are checked for changes made elsewhere.
 _WATCHED = 5
 
 
 class Operations:
-    """The flows of one studio; those that make something take the flow that checks it.
+    """The flows of one studio; those that start something take the flow that validates it.
 
-    `keys` manages the account's keys, where that can be done from here. `passing` is whether the
-    key was typed into a panel and not saved: no cell has such a studio.
+    `keys` manages the account's keys, if that is possible from here. `passing` is whether the key
+    was typed into a panel and not saved: no cell has such a studio.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Operations:
         self.starts = Starts(settings, policy, *kept, get=self.get, fetch=self.fetch)
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
-        """Return a model by its id, also one that is not listed; warn once of one that retires."""
+        """Return a model by its id, even if it is not listed; log once if it retires."""
         found = yield from self.catalog.model(model)
         if sentence := describe_retirement(found, self.catalog.known):
             self.notices.log(sentence)
@@ -118,7 +118,7 @@ class Operations:
         tags: Mapping[str, str] | None = None,
         file_metadata: bool = True,
     ) -> Flow[Request]:
-        """Check a request against its model, with one sentence for each problem."""
+        """Validate a request against its model; errors have one sentence per problem."""
         text, model = requests.json_text(prompt, "prompt"), (yield from self.model(model_id))
         media, rest = separate_media(model, media, given)
         wanted = requests.json_parameters(model, rest)
@@ -133,7 +133,7 @@ class Operations:
         return Request(model, text, known, files, checked_tags, inputs, file_metadata)
 
     def with_files(self, request: Request) -> Flow[Request]:
-        """Return a request that was checked before, its paths as files that can be sent."""
+        """Return a validated request with its paths opened as files to upload."""
         yield from ()
         files = uploads.sources(request.model, request.media, ours=self.settings.ours)
         return replace(request, media=files)
@@ -143,11 +143,11 @@ class Operations:
         return (yield from self.billing.quote((yield from wanted)))
 
     def start(self, wanted: Flow[Request]) -> Flow[wire.Generation]:
-        """Upload, start, write it into the journal, and return what is known so far."""
+        """Upload files, send a start, write it to the journal, and return the generation."""
         return (yield from self.starts.send((yield from wanted)))
 
     def start_many(self, wanted: Flow[Request], count: int) -> Flow[list[wire.Generation]]:
-        """Start a request so many times, if the open budgets allow all of them; see `start`."""
+        """Start a request `count` times, if the open budgets allow all of them; see `start`."""
         if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
             raise ParameterError(
                 f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
@@ -173,9 +173,9 @@ class Operations:
     ) -> Flow[wire.Generation]:
         """Return the finished generation of a request, with its output in the cache.
 
-        The same request is not paid for twice: what it led to before is looked up, unless `again`.
-        A pause that would pass `timeout`, which is for all but the download, is not begun. `trace`
-        learns how far the request came.
+        The result of an earlier equal request is reused, unless `again`. `timeout` covers all but
+        the download; a pause that would exceed it is not started. `trace` records how far the
+        request came.
         """
         trace = StartTrace() if trace is None else trace
         clock = self.policy.clock
@@ -192,7 +192,7 @@ class Operations:
         return (yield from self.fetch(begun))
 
     def fetch(self, generation: wire.Generation) -> Flow[wire.Generation]:
-        """Return a completed generation whose output is in the cache."""
+        """Return a completed generation, with its output downloaded to the cache."""
         address = self.starts.addresses.get(generation.id)
         found = yield from downloads.wait_for_address(generation, self.policy, status_url=address)
         yield from downloads.output(self.cache, found, self.policy)
@@ -206,7 +206,7 @@ class Operations:
         began: float | None = None,
         on_update: OnUpdate = lambda _: None,
     ) -> Flow[wire.Generation]:
-        """Wait for a generation and return it completed, or say how it ended."""
+        """Wait for a generation and return it completed, or raise the error that ended it."""
         done = yield from self._shared_wait.wait(
             generation_id,
             status_url=self.starts.addresses.get(generation_id),
@@ -220,7 +220,7 @@ class Operations:
         return done
 
     def get(self, generation_id: str) -> Flow[wire.Generation]:
-        """Return a generation as it is now."""
+        """Return the current state of a generation."""
         address = self.starts.addresses.get(generation_id)
         call = calls.get_generation(generation_id, status_url=address)
         found = yield from flows.ask(call, self.policy)
@@ -229,19 +229,19 @@ class Operations:
         return found
 
     def cancel(self, generation_id: str) -> Flow[wire.Generation]:
-        """Stop a generation and return it as it is then; a finished one stays as it is."""
-        with suppress(ConflictError):  # it ended before the wish arrived: the answer says how
+        """Cancel a generation and return its new state; a finished one is unchanged."""
+        with suppress(ConflictError):  # it ended before the request arrived: the response says how
             yield from self._change(calls.cancel_generation(generation_id), generation_id, "cancel")
         return (yield from self.get(generation_id))
 
     def delete_outputs(self, generation_id: str) -> Flow[wire.Generation]:
-        """Delete the files of a generation at the service and return it as it is then."""
+        """Delete the files of a generation at the service and return its new state."""
         deletion = calls.delete_outputs(generation_id)
         yield from self._change(deletion, generation_id, "delete the files of")
         return (yield from self.get(generation_id))
 
     def _change(self, call: calls.Call[Any], generation_id: str, what: str) -> Flow[None]:
-        """Ask for a change that not every service makes."""
+        """Ask for a change that not every service supports."""
         try:
             yield from flows.ask(call, self.policy)
         except _UNSUPPORTED as error:
@@ -249,7 +249,7 @@ class Operations:
             raise NoAnswerError(f"this service cannot {what} a generation ({error})") from None
 
     def newest(self) -> Flow[tuple[object, ...]]:
-        """Return what there is to spend, and how the newest generations are."""
+        """Return the balance and the states of the newest generations."""
         account = yield from flows.ask(calls.get_account(), ONCE)
         listed, _ = yield from flows.fetch_page(calls.list_generations(limit=_WATCHED), ONCE)
         states = ((one.id, one.state, one.credits_refunded) for one in listed[:_WATCHED])
@@ -263,7 +263,7 @@ class Operations:
         limit: int | None = None,
         fetch: int = FETCHED,
     ) -> Flow[pd.DataFrame]:
-        """Return the generations that look most like a picture; see `History.similar`."""
+        """Return the generations most similar to a picture; see `History.similar`."""
         wanted = yield from self._hash(picture, archive)
         missing = archive.without_hash(choice)
         if missing:
@@ -274,13 +274,13 @@ class Operations:
                     line.saying(f"indexing {start:,} of {len(names):,} new pictures")
                     portion = names[start : start + _PORTION]
                     archive.add_hashes({name: here[name] for name in portion})
-                    yield Sleep(0)  # so that others get their turn
+                    yield Sleep(0)  # lets other tasks run
             if left := len(missing) - len(here):
                 _log.warning(_NOT_COMPARED, f"{left:,}", fetch)
         return archive.similar(wanted, limit, choice)
 
     def _hash(self, picture: Any, archive: Archive) -> Flow[bytes]:
-        """Return the hash of a generation, of the one of an id, or of any picture."""
+        """Return the hash of a generation, given by itself or by id, or of any picture."""
         from kit.explore.search import hash_picture
 
         facts = getattr(picture, "facts", None)
@@ -303,9 +303,9 @@ class Operations:
     def _find_pictures(
         self, missing: Sequence[str], fetch: int, line: ProgressUpdates
     ) -> Flow[dict[str, Path | None]]:
-        """Return picture files of generations: what is here, and the newest, asked for now.
+        """Return picture files of generations: cached ones, and thumbnails of the newest.
 
-        None for what has none and never will.
+        None for generations that will never have a picture.
         """
         small = {name: self.cache.path(wire.Generation(id=name), poster=True) for name in missing}
         here: dict[str, Path | None] = {name: path for name, path in small.items() if path.exists()}
@@ -326,7 +326,7 @@ class Operations:
         return here
 
     def pending(self) -> Flow[list[wire.Generation]]:
-        """Return what was started from here and was not seen to end; an end is reported once."""
+        """Return started generations not yet seen to end; an ended one is returned once."""
         broken = yield from self.starts.find_unanswered()
         addresses = {each: self.starts.addresses.get(each) for each in self.journal.pending()}
         found = {**broken, **(yield from self._check_all(addresses))}
@@ -336,7 +336,7 @@ class Operations:
         return list(found.values())
 
     def _check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
-        """Return generations as they are now; one that cannot be read is named and left out."""
+        """Return the current states of generations; those that cannot be read are logged."""
         try:
             return (yield from self._shared_wait.check_all(addresses))
         except ApiError as error:
@@ -356,7 +356,7 @@ class Operations:
         return found
 
     def find_charge(self, generation: wire.Generation) -> Decimal | None:
-        """Return what a generation was charged: the service's figure, else the receipt's."""
+        """Return the charge of a generation, as the service reports it, else from the receipt."""
         if generation.credits_charged is not None:
             return generation.credits_charged
         return self.journal.start(generation.id).charged

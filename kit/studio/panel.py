@@ -1,7 +1,7 @@
-"""The panel of a studio: its pages, each made of what the studio has under the same name.
+"""The panel of a studio: one page for each of its features, under the same name.
 
-The pages ask in the background and block there, whichever face the panel was asked of; what is
-created in a form belongs to that face.
+Pages make blocking calls in the background, also in the panel of an async studio; generations
+created in a form belong to the studio that the panel was created from.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kit.explore.costs import CostFrame, Spending
 
-#: Where an amount comes from -> what is said of those, and what is doubtful about them.
+#: The source of an amount -> how it is described, and the doubt it causes.
 _SOURCES = {
     "service": "reported by the service",
     "receipt": "from receipts on this computer",
@@ -36,17 +36,17 @@ _DOUBTS = {
     "none": "Unknown amounts count as 0.",
 }
 _WRITTEN = "Titles and scripts are not counted: this service keeps no ledger."
-#: Days and models that are shown.
+#: Number of days and models shown.
 DAYS, MODELS = 30, 12
 
 
 def cost_page(
     spent: Spending, balance: Decimal | None, *, ledger: bool = True, today: date | None = None
 ) -> str:
-    """Return the page about costs; where an amount is a guess, all that it is a part of say so.
+    """Return the page about costs; doubts about an amount are shown with every sum it is in.
 
-    A service without a ledger does not report what titles and scripts cost. `today` is in UTC, as
-    the service counts days.
+    A service without a ledger does not report the costs of titles and scripts. `today` is in UTC,
+    as the service counts days.
     """
     from kit.explore import costs
 
@@ -80,28 +80,28 @@ def cost_page(
 
 
 def _basis(sources: CostFrame) -> str:
-    """Return where the amounts come from, in a sentence."""
+    """Return a sentence about the sources of the amounts."""
     counts = dict(zip(sources["source"], sources["count"], strict=True))
     counted = [f"{counts[name]:,} {words}" for name, words in _SOURCES.items() if counts.get(name)]
     return f"Amounts: {', '.join(counted)}. Days are in UTC." if counted else ""
 
 
 def _doubts(sources: CostFrame, ledger: bool) -> list[str]:
-    """Return why the sums may be wrong, each in a sentence."""
+    """Return the reasons why the sums may be wrong, one sentence each."""
     found = set(sources["source"].astype(str))
     doubts = [words for name, words in _DOUBTS.items() if name in found]
     return doubts if ledger else [*doubts, _WRITTEN]
 
 
 def _credits(amount: Any) -> Decimal:
-    """Return an amount out of a frame, as fine as its frame has it."""
+    """Return an amount from a frame, with the precision of its frame."""
     return round(Decimal(float(amount)), 6)
 
 
 class PanelAccounts:
-    """One panel, and for each account that was opened in it a set of pages.
+    """One panel, with a set of pages for each account opened in it.
 
-    Pages that were left stay as they are: their forms are kept, and what they started goes on.
+    Pages of other accounts are kept with their forms, and generations started there continue.
     """
 
     def __init__(self, session: Session[Any]) -> None:
@@ -110,7 +110,7 @@ class PanelAccounts:
         self._panel: Panel | None = None
 
     def panel(self) -> Panel:
-        """Return the panel, open at the studio's own account."""
+        """Return the panel, showing the studio's own account."""
         pages = PanelPages(self.connections.own, self)
         page_set = self._opened[self.connections.own] = pages.page_set()
         close = self.connections.close
@@ -118,7 +118,7 @@ class PanelAccounts:
         return self._panel
 
     def switch_to(self, connection: AccountConnection) -> None:
-        """Go over to another account, on the page that is open."""
+        """Switch to another account, on the same page."""
         if connection not in self._opened:
             self._opened[connection] = PanelPages(connection, self).page_set()
         if self._panel is not None:
@@ -131,7 +131,7 @@ class PanelAccounts:
 
 
 class PanelPages:
-    """Builds the pages of one account; they block in the background, whatever its face."""
+    """Builds the pages of one account; they make blocking calls in the background."""
 
     def __init__(self, connection: AccountConnection, opened_in: PanelAccounts) -> None:
         self._connection = connection
@@ -159,28 +159,28 @@ class PanelPages:
         return PageSet(pages, heading=self.heading, banner=shown, subscribe=subscribe)
 
     def heading(self) -> str:
-        """Return who pays, and what is left."""
+        """Return the account and its balance."""
         return heading(self._place, self._connection.account())
 
     def snapshot(self) -> str:
-        """Return what the panel of a notebook that is opened again says about itself."""
+        """Return the static snapshot shown when a saved notebook is opened."""
         code = f"{'await ' if self._client.awaited else ''}studio.panel()"
         return render_panel(self._place, self._listed, code)
 
     def models(self) -> Any:
-        """Return all models; a click on one leads to its form."""
+        """Return all models; a click on one opens its form."""
         self._listed = self._models(refresh=True)
         return ModelPage(self._listed, use=self._open_form)
 
     def create(self) -> Any:
-        """Return a model to pick and its form; first one that needs no file."""
+        """Return a model picker with a form; at first a model that needs no file."""
         models = self._models()
         easy = next((m.id for m in models if not needs_a_file(m)), None)
         self._create_page = CreatePage(models, form=self.form, model=self._wanted or easy)
         return self._create_page
 
     def history(self) -> Any:
-        """Return what was made so far."""
+        """Return the history."""
 
         def renew() -> pd.DataFrame:
             return self._client.block(self._operations.history_sync.current(quiet=True)).frame()
@@ -188,7 +188,7 @@ class PanelPages:
         return views.history_table(self._session, renew(), renew=renew).controls
 
     def costs(self) -> Any:
-        """Return what was spent: in sum, by model, and day by day."""
+        """Return the costs: in total, by model, and by day."""
         from kit.explore.costs import Spending
 
         archive = self._client.block(self._operations.history_sync.current(usage=True, quiet=True))
@@ -200,7 +200,7 @@ class PanelPages:
         return forms.build_writing(self._session, wire.TOPICS[0])
 
     def account(self) -> Any:
-        """Return who pays, and the account's keys where they can be managed from here."""
+        """Return the account, and its keys if they can be managed from here."""
         switcher = AccountSwitcher(
             self._opened_in.connections, self._connection, self._opened_in.switch_to
         )
@@ -219,7 +219,7 @@ class PanelPages:
         return list(self._client.block(self._operations.models(refresh=refresh)).values())
 
     def form(self, model: wire.Model) -> Any:
-        """Return the form of a model, as it is on the page to create on."""
+        """Return the form of a model, as shown on the page Create."""
         return forms.build_form(self._session, model, None, None, {})
 
     def _open_form(self, model_id: str) -> None:

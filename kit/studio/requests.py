@@ -1,4 +1,4 @@
-"""A request as it can be sent, compared with others, and found again in a file."""
+"""Requests: their JSON, comparison with generations, and how they are read from a file."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("kit")
 
-#: What is sent to leave a choice to the service, which shows its own then.
+#: Sent to let the service choose a value, which it then reports.
 _ANY = -1
-#: The largest whole number that every JSON reader keeps exact.
+#: The largest integer that all JSON parsers keep exact.
 _EXACT = 2**53
 _ID = re.compile(r"[\w-]+")
 
@@ -43,9 +43,9 @@ _ID = re.compile(r"[\w-]+")
 def matches_request(
     facts: wire.Generation, asked: wire.StartGeneration, *, strictly: bool = False
 ) -> bool:
-    """Return whether a generation shows what was asked for, as far as it shows anything.
+    """Return whether a generation matches a request, as far as its fields are reported.
 
-    Strictly, model and prompt must be shown: nothing else distinguishes it from another.
+    If `strictly`, model and prompt must be reported: without them it could be any generation.
     """
     if facts.model_id != asked.model_id and (strictly or facts.model_id is not None):
         return False
@@ -61,9 +61,9 @@ def matches_request(
 
 
 def fingerprint(facts: wire.Generation) -> str:
-    """Return a hash of what a service shows of a request: model, prompt and plain settings.
+    """Return a hash of the reported request: model, prompt and plain settings.
 
-    Addresses are left out, because they may be signed anew each time.
+    URLs are left out, because they may be signed differently each time.
     """
     settings = {
         name: normalize_numbers(value)
@@ -75,7 +75,7 @@ def fingerprint(facts: wire.Generation) -> str:
 
 
 def normalize_numbers(value: Any) -> Any:
-    """Return a value in which equal numbers are written equally, at every depth."""
+    """Return a value with equal numbers in the same form, at every depth."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
         return int(value)
     if isinstance(value, dict):
@@ -88,13 +88,13 @@ def normalize_numbers(value: Any) -> Any:
 def body_of(
     request: Request, references: Mapping[str, str | list[str]] = MappingProxyType({})
 ) -> wire.StartGeneration:
-    """Return the body of a start, with the ids of what was uploaded."""
+    """Return the body of a start, with the ids of uploaded files."""
     return wire.StartGeneration(
         model_id=request.model.id,
         prompt=request.prompt,
         parameters=dict(request.parameters),
         media_uploads=dict(references),
-        # another service may refuse what the API document does not have
+        # other services may refuse fields that are not in the API document
         tags=dict(request.tags) if is_own(request.model) else {},
         file_metadata=request.file_metadata or not is_own(request.model),
     )
@@ -103,7 +103,7 @@ def body_of(
 def digest_of(request: Request) -> str:
     """Return a hash that equal requests share: of model, prompt, parameters and files.
 
-    A number is the same however it is written: 7 is 7.0.
+    Numbers are normalized: 7 equals 7.0.
     """
     media = {name: [f.sha256() for f in files] for name, files in request.media.items()}
     facts = [request.model.id, request.prompt, normalize_numbers(request.complete), media]
@@ -113,7 +113,7 @@ def digest_of(request: Request) -> str:
 def separate_media(
     model: wire.Model, media: Any, given: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the files and the settings of a request; files may stand among these by name."""
+    """Return the files and the settings of a request; files may be given among the settings."""
     named = {p.name: given[p.name] for p in model.media_parameters if p.name in given}
     rest = {name: value for name, value in given.items() if name not in named}
     named = {name: value for name, value in named.items() if value is not None}
@@ -128,7 +128,7 @@ def separate_media(
 
 
 def check_tags(tags: Any) -> dict[str, str]:
-    """Return tags as they can be sent, or say what is wrong with them."""
+    """Return tags as they are sent, or raise an error that says what is wrong with them."""
     if not isinstance(tags or {}, Mapping):
         raise ParameterError(
             f"tags must be a mapping such as {{'campaign': 'winter'}}, not {tags!r}"
@@ -139,7 +139,7 @@ def check_tags(tags: Any) -> dict[str, str]:
 
 
 def parse_timeout(timeout: Any) -> float | None:
-    """Return the seconds that are waited at most; None for as long as it takes."""
+    """Return the seconds to wait at most; None is without limit."""
     if timeout is not None and not (isinstance(timeout, Real) and float(timeout) >= 0):
         raise ParameterError(
             f"timeout must be None or a number of seconds, 0 or more, not {timeout!r}"
@@ -150,7 +150,7 @@ def parse_timeout(timeout: Any) -> float | None:
 def merge_parameters(
     parameters: Mapping[str, Any] | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return settings given as a mapping and as keywords, together; a name only once."""
+    """Merge settings given as a mapping and as keywords; each name may be given once."""
     if parameters is None:
         return dict(settings)
     if not isinstance(parameters, Mapping):
@@ -174,7 +174,7 @@ def script_request(
     variations: int,
     hook_angle: str | None = None,
 ) -> wire.WriteScripts:
-    """Return the body of operation 9, with numbers as the text that the wire wants."""
+    """Return the body of operation 9, with numbers as text, as in the API document."""
     if variations not in (1, 2):
         raise ParameterError(f"variations must be 1 or 2, not {variations!r}")
     suggested = title if isinstance(title, wire.Title) else wire.Title(title=title)
@@ -193,7 +193,7 @@ def script_request(
 
 @contextmanager
 def say_what_is_wrong() -> Iterator[None]:
-    """Let a body that is no body of its kind be one of our errors."""
+    """Raise validation errors of a body as `ParameterError`."""
     try:
         yield
     except ValidationError as error:
@@ -243,10 +243,10 @@ def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMet
 def settings_of_file(
     found: FileMetadata, model: wire.Model, changes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the settings of a file that a model has, with those that are to change.
+    """Return the settings of a file that a model has, with the changed ones.
 
-    What the model has not got is left out, and so is what was not read of the file of another
-    program; lines of the log name both.
+    Settings that the model does not have, and unread ones of other programs' files, are left out
+    and logged.
     """
     known = {parameter.name for parameter in model.setting_parameters}
     if dropped := [name for name in found.parameters if name not in known]:
@@ -258,14 +258,14 @@ def settings_of_file(
 
 
 def is_id(value: Any) -> bool:
-    """Whether something may be the id of a generation, and is no file."""
+    """Whether a value may be the id of a generation, and is no file."""
     return isinstance(value, str) and bool(_ID.fullmatch(value)) and not Path(value).exists()
 
 
 def resolve_media(media: Any) -> Flow[Any]:
-    """Return input files with a file in the place of each generation, output and address.
+    """Return input files with a file in place of each generation, output and URL.
 
-    One that is not here yet is fetched.
+    Files that are not on this computer are downloaded.
     """
     if isinstance(media, Mapping):
         named = {}
@@ -286,7 +286,7 @@ def resolve_media(media: Any) -> Flow[Any]:
 
 
 def find_inputs(media: Any) -> Iterator[str]:
-    """Yield the generations whose outputs are among input files: objects, or files that say so."""
+    """Yield the ids of generations among input files: objects, or files with metadata."""
     if isinstance(media, Mapping):
         media = list(media.values())
     if isinstance(media, (list, tuple)):
@@ -303,17 +303,17 @@ def find_inputs(media: Any) -> Iterator[str]:
                 yield found.generation_id
 
 
-#: Levels of lists in lists: what goes deeper holds itself.
+#: Maximum depth of nested lists: deeper ones contain themselves.
 _DEEPEST = 20
 _HALF = "holds half a character (a lone surrogate), which no service can read"
 
 
 class _UnsendableError(ValueError):
-    """A value that cannot be sent; the message ends a sentence about it."""
+    """A value that cannot be sent; the message is the end of a sentence about it."""
 
 
 def json_parameters(model: wire.Model, given: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return settings as they can be sent; those that hold nothing are left out."""
+    """Return settings as JSON values; empty ones are left out."""
     known = {parameter.name for parameter in model.parameters}
     media = [parameter.name for parameter in model.media_parameters]
     values: dict[str, Any] = {}
@@ -322,7 +322,7 @@ def json_parameters(model: wire.Model, given: Mapping[Any, Any]) -> dict[str, An
         try:
             found = json_value(value)
         except _UnsendableError as error:
-            stranger = media and name not in known  # as a file under a wrong name
+            stranger = media and name not in known  # such as a file under a wrong name
             sentence = f"unknown parameter{suggest(str(name), media)}" if stranger else str(error)
             problems.append((f"parameters.{name}", sentence))
             continue
@@ -334,7 +334,7 @@ def json_parameters(model: wire.Model, given: Mapping[Any, Any]) -> dict[str, An
 
 
 def json_text(value: Any, what: str) -> str | None:
-    """Return a text as it can be sent, without blanks around it; None where there is none."""
+    """Return a text without surrounding blanks, ready to send; None if there is none."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -345,7 +345,7 @@ def json_text(value: Any, what: str) -> str | None:
 
 
 def json_value(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON knows it; a missing one of pandas is None."""
+    """Return a value as JSON; missing values of pandas are None."""
     if depth > _DEEPEST:
         raise _UnsendableError("contains itself")
     if value is None or isinstance(value, bool) or type(value) is int:
@@ -366,7 +366,7 @@ def json_value(value: Any, depth: int = 0) -> Any:
 def _unpack(value: Any, depth: int) -> Any:
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     if kind == "M":
-        value = value.astype("datetime64[us]")  # finer ones would come as bare numbers
+        value = value.astype("datetime64[us]")  # finer ones would become plain integers
     whole = value.tolist() if hasattr(value, "tolist") else value.item()
     if kind == "m" or type(whole) is type(value):
         raise _UnsendableError(f"must be a number or text, not {_shorten(value)}")
@@ -374,7 +374,7 @@ def _unpack(value: Any, depth: int) -> Any:
 
 
 def _float(value: float, depth: int) -> float:
-    if depth and not math.isfinite(value):  # one by itself is judged by its parameter
+    if depth and not math.isfinite(value):  # a single number is checked by its parameter
         raise _UnsendableError(f"holds {value}, which cannot be sent")
     return float(value)
 
@@ -401,7 +401,7 @@ def _mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     return {_string(name, depth): json_value(each, depth + 1) for name, each in value.items()}
 
 
-#: Kinds of values -> how they are written; the first that fits.
+#: Types of values -> how they are converted; the first match applies.
 _KINDS: tuple[tuple[type | tuple[type, ...], Callable[[Any, int], Any]], ...] = (
     (enum.Enum, lambda value, depth: json_value(value.value, depth)),
     (str, _string),
@@ -413,13 +413,13 @@ _KINDS: tuple[tuple[type | tuple[type, ...], Callable[[Any, int], Any]], ...] = 
         (list, tuple, range, Iterator),
         lambda values, depth: [json_value(each, depth + 1) for each in values],
     ),
-    # a missing time of pandas is not itself
+    # missing times of pandas are not equal to themselves
     (date, lambda value, _: value.isoformat() if value == value else None),
 )
 
 
 def _shorten(value: Any) -> str:
-    """Return a value as a sentence shows it; one whose own words fail by its kind."""
+    """Return a value as shown in a message; if its own text fails, its type."""
     try:
         words = " ".join(ascii(value).split())
     except Exception:  # noqa: BLE001 - anything may go wrong in the words of a stranger

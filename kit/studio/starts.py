@@ -1,12 +1,12 @@
-"""Starts: what leaves, what is written down around it, and what an equal one led to before.
+"""Starts of generations: how they are sent and journaled, and when earlier results are reused.
 
-An intent is in the journal before a start leaves. One that was never answered, because the cell
-was stopped or the kernel died, is repeated under its key where the service honors keys; where
-that is not known, it is looked for in the service's list, and never sent blindly once more.
+An intent is written to the journal before a start is sent. If no response was received, because
+the cell was stopped or the kernel died, the start is sent again with its idempotency key if the
+service honors keys; otherwise it is searched in the service's list, and never sent again blindly.
 
-What an equal request led to is not paid for twice. What is no longer it, or may not be read any
-more, is passed over; a message says so before anything is made anew. An error that may pass is
-raised instead: making it anew would pay again.
+Results of an equal earlier request are reused instead of paid for again. Results that have changed
+or cannot be read any more are skipped, and a message says so before a new start. Temporary errors
+are raised instead, because a new start would be charged again.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ from kit.studio.requests import body_of, digest_of, fingerprint, matches_request
 
 References: TypeAlias = Mapping[str, str | list[str]]
 OnSent: TypeAlias = Callable[[str, float], None]
-#: How far the clocks of a service may differ among themselves.
+#: Maximum difference between the clocks of a service's servers.
 _SLACK = timedelta(minutes=2)
-#: Pages of a list that are looked through.
+#: Maximum of list pages that are searched.
 _PAGES = 10
-#: Refusals that concern every request, and not the list.
+#: Error statuses that concern all requests, not only the list.
 _EVERY = frozenset({401, 429, 503})
-#: Refusals of an id that is not there, or is none at this service.
+#: Error statuses for an id that does not exist, or is not an id of this service.
 _GONE = frozenset({400, 404, 410, 422})
-#: How many generations of an equal request are looked at before it is made anew.
+#: Maximum of generations of an equal request that are checked before a new start.
 _LOOKED_AT = 10
 _FILES = "mediaUploads"
-#: How long a key is good for, with an hour to spare. Source: contract, "Conventions".
+#: How long a key is valid, with an hour to spare. Source: contract, "Conventions".
 _REPEATABLE = timedelta(hours=23)
-#: How long `pending` looks for a start, and names one that no list shows.
+#: How far back `pending` searches for a start, and names one that no list shows.
 _SOUGHT = timedelta(days=3)
-#: Seconds between two looks at an equal start that is on its way.
+#: Seconds between two checks of an equal start that is being sent.
 _LOOK = 0.1
 
 
@@ -64,8 +64,8 @@ _LOOK = 0.1
 class StartTrace:
     """How far a request came when it was stopped, as far as that is known.
 
-    `again` is whether it was to be made anew in any case, `before` whether an equal request led to
-    it earlier, `sent` whether its start has left, so that it may be carried out.
+    `again` is whether a new start was requested in any case, `before` whether the generation is of
+    an earlier equal request, `sent` whether the start was sent, so that it may be executed.
     """
 
     again: bool = False
@@ -93,7 +93,7 @@ class StartTrace:
 
 
 def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Generation:
-    """Return what is known of a generation before it was asked for."""
+    """Return the generation as it is known from its request and receipt, before it is fetched."""
     return wire.Generation(
         id=receipt.id,
         status=receipt.status,
@@ -109,7 +109,7 @@ def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Gener
 
 
 def failure_error(generation: wire.Generation) -> GenerationFailedError:
-    """Return the error of a generation that ended without a result."""
+    """Return the error for a generation that failed or was canceled."""
     refund = generation.credits_refunded
     back = f"; {refund:f} credits were refunded" if refund else ""
     why = generation.error or "the service gives no reason"
@@ -122,34 +122,34 @@ def failure_error(generation: wire.Generation) -> GenerationFailedError:
 
 
 def suggest_again(error: KitError) -> KitError:
-    """Return an error about what a request led to before; it says how to make it anew."""
+    """Return an error about an earlier result, with the advice to generate it again."""
     error.args = (f"{error}; again=True generates it again, and is charged",)
     return error
 
 
 class OvertakenError(Exception):
-    """An equal request was written down while this one was prepared: what it led to is wanted."""
+    """An equal request was journaled while this one was prepared: its result should be reused."""
 
 
 @dataclass(slots=True)
 class ListedGenerations:
-    """What a service lists, newest first; `since` is by its clock."""
+    """A service's list, newest first; `since` is in the time of its clock."""
 
     since: datetime
     items: list[wire.Generation] = field(default_factory=list)
     complete: bool = False
 
     def is_new(self, facts: wire.Generation) -> bool:
-        """Whether it was made since; one without a time may have been."""
+        """Whether a generation is not older than `since`; true if it has no time."""
         return facts.created_at is None or facts.created_at >= self.since
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Starts:
-    """What one studio starts; it knows the addresses that receipts named, by id.
+    """The starts of one studio, with the status URLs of their receipts by id.
 
-    `get` returns the flow of a generation as it is now, `fetch` that of a completed one whose
-    output is here.
+    `get` returns the flow that fetches a generation, `fetch` the flow that also downloads the
+    output of a completed one.
     """
 
     settings: Settings
@@ -165,7 +165,7 @@ class Starts:
     def start_or_reuse(
         self, wanted: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
     ) -> Flow[wire.Generation]:
-        """Return what an equal request led to before, unless `again`, or what it starts now."""
+        """Return the result of an earlier equal request, unless `again`, or send a new start."""
         request = yield from wanted
         digest = digest_of(request)
         while not again and self.settings.reuse:
@@ -189,15 +189,15 @@ class Starts:
         trace: StartTrace | None = None,
         known: Sequence[str] | None = None,
     ) -> Flow[wire.Generation]:
-        """Send a start, if the open budgets allow it, and return what is known so far.
+        """Send a start, if the open budgets allow it, and return the generation as known so far.
 
-        `key` is for starts that may be repeated after a restart of the kernel, `digest` what the
-        journal knows the request by, `body` what was sent before and is to be sent once more,
-        `references` are ids of files that were uploaded before.
+        `key` is for starts that can be repeated after a restart of the kernel, `digest` identifies
+        the request in the journal, `body` is an earlier body to send again, and `references` are
+        ids of files uploaded before.
 
-        Where the journal cannot be written, nothing is sent: that is a `ConfigError`; nor where an
-        equal request led to more than is `known`, or another kernel or thread is about to send one:
-        that is an `OvertakenError`.
+        Nothing is sent if the journal cannot be written (`ConfigError`), or if an equal request has
+        results that are not `known` or is about to be sent by another kernel or thread
+        (`OvertakenError`).
         """
         digest, trace = digest or digest_of(request), trace or StartTrace()
         with (yield from self.billing.hold(request)) as hold:
@@ -206,7 +206,7 @@ class Starts:
             call = calls.start_generation(body_of(request, references), key=key)
             call = call if body is None else replace(call, body=body)
             key = call.key or ""
-            # equal requests wait for it: an open intent that is not on its way looks broken
+            # equal requests wait for it: otherwise its open intent would look like a lost start
             self._in_flight.add(key)
             try:
                 self._write_intent(key, call.body or {}, digest, request.tags)
@@ -218,7 +218,7 @@ class Starts:
                 trace.id, trace.credits = receipt.id, receipt.credits_charged
                 if receipt.status_url and self.settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
-                # first of all: whatever goes wrong from here on, the generation can be found
+                # before anything else: whatever fails from here on, the generation can be found
                 lost = self._write_start(receipt, request, digest, key)
             finally:
                 self._in_flight.discard(key)
@@ -230,21 +230,21 @@ class Starts:
     def upload(
         self, request: Request, on_sent: OnSent = lambda _name, _share: None
     ) -> Flow[dict[str, str | list[str]]]:
-        """Send the files of a request and return their ids."""
+        """Upload the files of a request and return their ids."""
         return uploads.upload_all(request.model, request.media, self.policy, on_sent)
 
     def find_earlier(
         self, request: Request, digest: str, trace: StartTrace, *, ids: Sequence[str] | None = None
     ) -> Flow[wire.Generation | None]:
-        """Return what an equal request led to before, also where its answer was never seen.
+        """Return the result of an earlier equal request, even if its response was never received.
 
-        Where it is known what it led to (`ids`), outputs are left where they are.
+        If the results are known (`ids`), outputs are not downloaded.
 
-        Raises `NoAnswerError`: it was made before and its output is gone, or an equal start may
-        have been carried out.
+        Raises `NoAnswerError` if the output of an earlier result is gone, or if it is unknown
+        whether an equal start was executed.
         """
         try:
-            # an equal start of this studio that is on its way may be what is wanted
+            # an equal start that this studio is sending may have the result
             while self._in_flight.intersection(i.key for i in self.journal.intents(digest)):
                 yield Sleep(_LOOK)
         except flows.Late:
@@ -261,9 +261,9 @@ class Starts:
     def _find_usable(
         self, request: Request, ids: Sequence[str], *, fetched: bool
     ) -> Flow[wire.Generation | None]:
-        """Return the first that is usable, or None where there is none.
+        """Return the first usable generation, or None.
 
-        `fetched`: whether the output of a completed one has to be here, too.
+        `fetched`: whether the output of a completed one must also be downloaded.
         """
         passed: list[str] = []
         gone: KitError | None = None
@@ -303,7 +303,7 @@ class Starts:
         return None
 
     def _may_read(self, error: KitError) -> Flow[bool]:
-        """Whether a refusal for want of rights is about one generation, because others are read."""
+        """Whether a missing right concerns only one generation, because the list can be read."""
         if not isinstance(error, InsufficientScopeError):
             return False
         try:
@@ -313,16 +313,16 @@ class Starts:
         return True
 
     def _is_overtaken(self, digest: str, key: str, known: Sequence[str]) -> bool:
-        """Whether an equal start was written down before: lines of all kernels have one order."""
+        """Whether an equal start was journaled before; lines of all kernels share one order."""
         first = next((intent.key for intent in self.journal.intents(digest)), key)
         return first != key or not set(known).issuperset(self.journal.find_earlier(digest))
 
     def _recover(
         self, request: Request, digest: str, trace: StartTrace
     ) -> Flow[wire.Generation | None]:
-        """Return what an equal start led to whose answer was never seen; None where there is none.
+        """Return the result of an equal start whose response was never received, or None.
 
-        Where it is not known whether it was carried out, that is a `NoAnswerError`.
+        Raises `NoAnswerError` if it is unknown whether the start was executed.
         """
         for intent in reversed(self.journal.intents(digest)):
             if self.settings.ours and datetime.now(UTC) - intent.moment < _REPEATABLE:
@@ -335,9 +335,9 @@ class Starts:
         return None
 
     def find_unanswered(self) -> Flow[dict[str, wire.Generation]]:
-        """Return the generations of starts whose answer was never seen, as the list shows them.
+        """Return the generations of starts without a response, if the service lists them.
 
-        Nothing is sent once more: to look costs nothing. What the list does not show is named.
+        Nothing is sent again, so this costs nothing. Starts that are not listed are logged.
         """
         oldest = datetime.now(UTC) - _SOUGHT
         intents = [
@@ -358,7 +358,7 @@ class Starts:
         return found
 
     def _ask(self, call: Call[wire.Receipt], key: str, trace: StartTrace) -> Flow[wire.Receipt]:
-        """Send a start; only a clear refusal settles what was written down."""
+        """Send a start; its intent is settled only if the service clearly refused it."""
         trace.sent = True
         try:
             return (yield from flows.ask(call, self.policy))
@@ -385,7 +385,7 @@ class Starts:
     def _write_start(
         self, receipt: wire.Receipt, request: Request, digest: str, key: str
     ) -> NoAnswerError | None:
-        """Write down a start; return the error where that could not be."""
+        """Write a start to the journal; return the error if that fails."""
         known: Any = {"request": digest, "key": key, "tags": request.tags, "inputs": request.inputs}
         try:
             self.journal.add_start(receipt, model_id=request.model.id, **known)
@@ -402,17 +402,17 @@ class Starts:
     def _repeat(
         self, request: Request, intent: Intent, trace: StartTrace
     ) -> Flow[wire.Generation | None]:
-        """Send the very same under the same key: it is carried out and paid once in all."""
+        """Send the same body with the same key: the service executes and charges it only once."""
         same: Any = {"key": intent.key, "digest": intent.request, "body": intent.body}
         try:
             return (yield from self.send(request, **same, references={}, trace=trace))
         except (NotFoundError, BadRequestError):
-            return None  # it was never carried out, and its files are gone by now
+            return None  # it was never executed, and its files are gone by now
 
     def _search_list(self, intent: Intent) -> Flow[wire.Generation | None]:
         listed = yield from self._list_since(intent.moment)
         facts = self._claim(intent, listed)
-        complete = self.settings.ours and listed.complete  # as the list of such a service is
+        complete = self.settings.ours and listed.complete  # the list of such a service is complete
         if facts is None and complete and not self._find_similar(intent, listed):
             self.notices.try_write(lambda: self.journal.settle_intent(intent.key), "a lost start")
         elif facts is None:
@@ -425,9 +425,9 @@ class Starts:
         return facts
 
     def _list_since(self, since: datetime) -> Flow[ListedGenerations]:
-        """Return what the service lists, as far back as a moment or a little more.
+        """Return the service's list back to a time, or slightly further.
 
-        Its times are by its own clock: an answer shows how far that is from ours.
+        Times in the list are by the service's clock; its offset from ours is taken from a response.
         """
         query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self.settings.ours else {}
         call = calls.list_generations(**query)
@@ -449,9 +449,9 @@ class Starts:
         return listed
 
     def _claim(self, intent: Intent, listed: ListedGenerations) -> wire.Generation | None:
-        """Return the oldest of a list that is what was sent, and write down that it is.
+        """Return the oldest listed generation that matches a start, and write it to the journal.
 
-        A list does not show which files went along: with files there must be one alone.
+        Lists do not show input files, so a start with files needs a match without alternatives.
         """
         new = [facts for facts in self._find_similar(intent, listed) if listed.is_new(facts)]
         if not new or (intent.body.get(_FILES) and (len(new) > 1 or self._has_rival(intent))):
@@ -464,7 +464,7 @@ class Starts:
         return facts
 
     def _doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
-        """Return the message about a start that cannot be identified, and what looks like it."""
+        """Return the message about a start that cannot be identified, with possible matches."""
         model = intent.body.get("modelId", "a model")
         when = f"{intent.moment:%Y-%m-%d %H:%M} UTC"
         why = "the service does not list it (yet)"
@@ -477,7 +477,7 @@ class Starts:
         )
 
     def _find_similar(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:
-        """Return what is equal to what was sent and was not started from here, oldest first."""
+        """Return the generations equal to a request and not started from here, oldest first."""
         try:
             asked = wire.StartGeneration.model_validate(dict(intent.body))
         except ValueError:
@@ -489,7 +489,7 @@ class Starts:
         ]
 
     def _has_rival(self, intent: Intent) -> bool:
-        """Whether another start differs in its files alone."""
+        """Whether another start differs only in its files."""
         mine = {**intent.body, _FILES: None}
         others = [each.body for each in self.journal.intents() if each.key != intent.key]
         return any({**body, _FILES: None} == mine for body in others)

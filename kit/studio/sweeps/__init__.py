@@ -103,7 +103,7 @@ class BaseSweep(Generic[H]):
         self._session = session
         self._digest = hash_text("\n".join(cell.digest for cell in self._cells), 64)
         self._notes = session.operations.settings.records("sweeps")
-        self._results: dict[int, CellResult] = {}  # one assignment at a time, from any thread
+        self._results: dict[int, CellResult] = {}  # assigned one at a time, from any thread
         self._lock = threading.Lock()
         self._run: SweepRun | None = None
 
@@ -253,7 +253,7 @@ class BaseSweep(Generic[H]):
             while not run.join(_LOOK):
                 done = sum(not self._is_open(number) for number in range(len(self)))
                 now = done, int(self._session.operations.policy.clock())
-                if now != shown:  # once a second: the pictures travel each time
+                if now != shown:  # once a second: all pictures are sent each time
                     shown = now
                     self._add_pictures(pictures)
                     words = f"{self.title} · {done} of {len(self)}"
@@ -305,14 +305,14 @@ class BaseSweep(Generic[H]):
                     self._results[number] = self._cancel_one(result.generation)
             if run is None or not run.join(_ENDING):
                 return
-            run = None  # once more: what was just being started
+            run = None  # again, for requests that were just being started
 
     def _begin(self, at_once: int, unpriced: bool) -> None:
         with self._lock:
             if not 1 <= at_once <= 32:
                 raise ConfigError(f"at_once must be 1 to 32, not {at_once}")
             if self._run is not None and not self._run.join(0):
-                self._run.begin(at_once)  # it was interrupted, or it is waited for already
+                self._run.begin(at_once)  # it was interrupted, or is already running
                 return
             self._cells = cells.refresh_cells(self._session.operations, self._cells)
             if self.credits is None and not unpriced:
@@ -340,7 +340,7 @@ class BaseSweep(Generic[H]):
                 raise RunStopped
 
         cell, latest = self._cells[number], self._result(number).generation
-        if latest is not None and not latest.finished:  # it is waited for, whatever went wrong
+        if latest is not None and not latest.finished:  # it is waited for, despite any error
             cell = replace(cell, before=(latest.id, *cell.before))
         return cells.make_cell(self._session.operations, cell, self._notes, self._digest, update)
 

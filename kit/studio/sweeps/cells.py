@@ -1,7 +1,7 @@
-"""Cells: the requests of a sweep, from values that vary or from rows, checked and priced.
+"""Cells: the requests of a sweep, built from varying values or from rows, checked and priced.
 
-What a cell is known by follows from its content. So a sweep that is built again after a restart
-finds what was paid before, in the journal or, where even that was lost, by its idempotency key.
+A cell is identified by its content. So a sweep that is created again after a restart finds its
+paid results in the journal or, if the journal is lost, by idempotency keys.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MODEL, _MEDIA, _PARAMETER, _TAG = "model", "media", "parameters.", "tag."
-#: What a request has besides its settings.
+#: Fields of a request besides its settings.
 _OWN = frozenset({PROMPT, _MODEL, _MEDIA})
 _NO_ROWS = (
     "rows must be a DataFrame or a list of mappings: [{'prompt': 'a lake'}, ...]; "
     "pd.DataFrame(...) makes rows of columns"
 )
-#: Problems that one message names.
+#: Maximum of problems named in one message.
 _NAMED = 20
-#: Different requests of a sweep that a service like ours is asked about before anything is sent.
+#: Maximum of different requests of a sweep that a service like ours validates before any start.
 _ASKED = 300
-#: Where prices come from, the least sure first.
+#: Sources of prices, the least reliable first.
 _SOURCES = ("default", "receipts", "service", "rule")
-#: Model, prompt, media, parameters and tags of a request, as they were asked for.
+#: Model, prompt, media, parameters and tags of a request, as given by the user.
 Asked: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any], Mapping[str, str]]
 
 
@@ -52,8 +52,8 @@ Asked: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any], Mapping[str, s
 class Cell:
     """One checked and priced request of a sweep.
 
-    The journal knows it by `digest`, which equal cells of equal sweeps share. `before` is what it
-    led to, oldest first, without what failed. The next of its `starts` has a key of its own.
+    `digest` identifies it in the journal; equal cells of equal sweeps share it. `before` are its
+    earlier generations without failed ones, oldest first. Each of its `starts` has its own key.
     """
 
     request: Request
@@ -64,19 +64,19 @@ class Cell:
 
     @property
     def known(self) -> str | None:
-        """The generation that it led to before."""
+        """The id of its earlier generation, if any."""
         return self.before[0] if self.before else None
 
     @property
     def credits(self) -> Decimal | None:
-        """What making it costs from here on; None where that is not known."""
+        """The credits it will still cost; None if unknown."""
         if self.known is not None:
             return Decimal(0)
         return None if self.quote is None else self.quote.total
 
     @property
     def at_most(self) -> Decimal:
-        """The same, with the error of a learned price; 0 where it is not known."""
+        """The same, plus the error of a learned price; 0 if unknown."""
         return Decimal(0) if self.known or self.quote is None else most_expected(self.quote)
 
 
@@ -100,7 +100,7 @@ def plan_sweep(
     again: bool | str,
     tags: Mapping[str, str] | None,
 ) -> Flow[SweepCells]:
-    """Return the sweep of some values, checked and priced; nothing is started."""
+    """Plan a sweep of values, checked and priced; nothing is started."""
     found = yield from operations.model(model)
     lists = [_column_name(p.name) for p in found.setting_parameters if p.max_items is not None]
     named = {PROMPT: prompt, **{_column_name(name): value for name, value in values.items()}}
@@ -121,7 +121,7 @@ def plan_rows(
     again: bool | str,
     tags: Mapping[str, str] | None,
 ) -> Flow[SweepCells]:
-    """Return the sweep of a frame's rows, checked and priced; nothing is started."""
+    """Plan a sweep of a frame's rows, checked and priced; nothing is started."""
     given = [_clean(row) for row in _records(frame)]
     if not given:
         raise ConfigError("there are no rows")
@@ -158,7 +158,7 @@ def _request(
 
 
 def _column_name(name: str) -> str:
-    """Return a setting's name as a column: in full where a request has such a field itself."""
+    """Return a setting's name as a column; with a prefix if a request has a field of that name."""
     return f"{_PARAMETER}{name}" if name in _OWN else name
 
 
@@ -184,7 +184,7 @@ def _clean(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _empty(value: Any) -> bool:
-    """Whether a cell holds nothing: None, or one of the ways in which pandas says so."""
+    """Whether a cell is empty: None, or a missing value of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and math.isnan(value)
@@ -195,9 +195,9 @@ def check_cells(
 ) -> Flow[list[Cell]]:
     """Check and price all requests of a sweep.
 
-    `again` False finds what was made before, by whatever call; a text is the name of a new take,
-    which a sweep of the same name finds again; True is a take of its own each time. The error of
-    what breaks a rule says which and why, and nothing was sent.
+    If `again` is False, results of equal earlier requests are reused. A text names a new take,
+    which a sweep with the same name finds again; True makes a new take each time. Errors of invalid
+    requests name them and the reasons; nothing was sent.
     """
     checked = yield from _check_all(operations, requests)
     anew = again is True or (not again and not operations.settings.reuse)
@@ -219,7 +219,7 @@ def check_cells(
 
 
 def refresh_cells(operations: Operations, cells: Sequence[Cell]) -> list[Cell]:
-    """Return cells with what the journal knows of them now."""
+    """Return cells updated from the journal."""
     journal = operations.journal.starts()
     found = []
     for cell in cells:
@@ -232,12 +232,12 @@ def refresh_cells(operations: Operations, cells: Sequence[Cell]) -> list[Cell]:
 def make_cell(
     operations: Operations, cell: Cell, notes: JsonLines, sweep: str, on_update: OnUpdate
 ) -> Flow[None]:
-    """Make a cell, or wait for what it led to before; every answer goes to `on_update`."""
+    """Generate a cell, or wait for its earlier generation; `on_update` gets every response."""
     begun = yield from operations.starts.find_earlier(
         cell.request, cell.digest, StartTrace(), ids=cell.before
     )
     if begun is None:
-        facts = f"{sweep} {cell.digest} {cell.starts}"  # what a key of each start follows from
+        facts = f"{sweep} {cell.digest} {cell.starts}"  # identifies each start
         key = f"kit-sweep-{hash_text(facts, 40)}"
         begun = yield from _start_cell(operations, cell, notes, key)
     on_update(begun)
@@ -247,11 +247,11 @@ def make_cell(
     try:
         yield from operations.fetch(begun)
     except KitError:
-        return  # it is paid and there: showing it asks again
+        return  # it is paid and available: showing it fetches it
 
 
 def least_sure_source(cells: Sequence[Cell]) -> str:
-    """Return where the least sure price of what is still to be made comes from."""
+    """Return the least reliable source of the prices of the remaining requests."""
     found = {cell.quote.source for cell in cells if cell.quote and not cell.known}
     return min(found or {"rule"}, key=_SOURCES.index)
 
@@ -282,7 +282,7 @@ def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[R
 def _start_cell(
     operations: Operations, cell: Cell, notes: JsonLines, key: str
 ) -> Flow[wire.Generation]:
-    """Start a cell under its key, with the files that were sent for this very start."""
+    """Start a cell with its key, and the files that were uploaded for this start."""
     start = partial(operations.starts.send, cell.request, key=key, digest=cell.digest)
     if not cell.request.media:
         return (yield from start())
@@ -291,8 +291,8 @@ def _start_cell(
         if references is not None:
             return (yield from start(references=references))
     except NotFoundError:
-        pass  # the files were removed: they are sent again
+        pass  # the files were removed: they are uploaded again
     references = yield from operations.starts.upload(cell.request)
-    # before the start: repeated with other files, the same key would be refused
+    # before the start: a repeat with other files and the same key would be refused
     notes.append({"key": key, "uploads": references})
     return (yield from start(references=references))

@@ -1,8 +1,8 @@
-"""The runner: many flows at once, within the limits of the service, stoppable at any time.
+"""The runner: many flows in parallel, within the limits of the service, stoppable at any time.
 
-Threads serve both faces: each runs its flows by itself. A request that the service has no room for
-waits for as long as it asks, and all the others wait with it. A run that was stopped and has not
-come to its end goes on where it is.
+Threads serve both faces; each runs flows by itself. A request that the service is too busy for
+waits as long as the service asks, and all others wait with it. A run that was stopped before its
+end continues where it stopped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
     from kit.client.sync import Client
 
-#: After one of these no further request can go well: the run ends and raises it.
+#: Errors after which no further request can succeed: the run ends and raises them.
 FATAL = (
     errors.BudgetError,
     errors.InsufficientCreditsError,
@@ -31,20 +31,20 @@ FATAL = (
     errors.ExpiredApiKeyError,
     errors.InsufficientScopeError,
 )
-#: After one of these the same request is tried again.
+#: Errors after which the same request is tried again.
 _BUSY = (errors.RateLimitError, errors.UnavailableError)
 _TRIES = 20
-#: Seconds to wait where a busy service does not say how long, and the longest wait at once.
+#: Seconds to wait if a busy service does not say how long, and the longest single wait.
 _REST, _SLICE = 5.0, 1.0
 
 
 class RunStopped(Exception):  # noqa: N818 - it is no error
-    """The run was stopped while a flow waited."""
+    """The run was stopped while a flow was waiting."""
 
 
 @dataclass
 class SweepRun:
-    """One run over numbered tasks; `failed` is told of a task's error."""
+    """One run over numbered tasks; `failed` is called with a task's error."""
 
     client: Client | AsyncClient
     work: Callable[[int], Flow[None]]
@@ -59,7 +59,7 @@ class SweepRun:
     _busy_until: float = 0.0
 
     def begin(self, at_once: int) -> None:
-        """Start working in the background, or go on with what a stop has left undone."""
+        """Start working in the background, or continue after a stop."""
         with self._lock:
             self.fatal = None
             self.stop.clear()
@@ -70,9 +70,9 @@ class SweepRun:
                 self._working += 1
 
     def join(self, seconds: float) -> bool:
-        """Wait until all is done, at most some seconds, and return whether it is.
+        """Wait until all tasks are done, at most some seconds, and return whether they are.
 
-        Not by `Thread.join`: one that Ctrl-C interrupts takes the thread for ended (CPython 3.11).
+        `Thread.join` is not used: Ctrl-C makes it take the thread for ended (CPython 3.11).
         """
         with self._lock:
             return self._lock.wait_for(lambda: not self._working, seconds)
@@ -96,7 +96,7 @@ class SweepRun:
                 self.failed(task, errors.KitError(f"{type(error).__name__}: {error}"))
 
     def _next_task(self) -> int | None:
-        """Return the next task, or None at the end of a thread's work."""
+        """Return the next task, or None if this thread should end."""
         self.client.block(self._rest())
         with self._lock:
             if self.stop.is_set() or not self.tasks:
@@ -110,9 +110,9 @@ class SweepRun:
             self.tasks.appendleft(task)
 
     def _again(self, task: int, error: errors.RateLimitError | errors.UnavailableError) -> None:
-        """Put a task back and let everybody rest; after many tries it has failed.
+        """Put a task back and pause all threads; after many tries it has failed.
 
-        One that may have been charged has failed at once: trying again might pay twice.
+        A task that may have been charged fails at once: another try might be charged again.
         """
         with self._lock:
             tries = self._tries[task] = self._tries.get(task, 0) + 1
@@ -125,7 +125,7 @@ class SweepRun:
         self.failed(task, error)
 
     def _take(self, step: Step) -> Flow[Any]:
-        """Take a step; what one flow is asked to wait, all wait before their next request."""
+        """Execute a step; a pause requested of one flow applies to the next requests of all."""
         if isinstance(step, SendRequest):
             yield from self._rest()
         outcome = yield step
@@ -135,6 +135,6 @@ class SweepRun:
         return outcome
 
     def _rest(self) -> Flow[None]:
-        """Wait out the rest that the service asked for, in slices that a stop can end."""
+        """Wait for the pause that the service requested, in slices that a stop can end."""
         while (left := self._busy_until - self.clock()) > 0 and not self.stop.is_set():
             yield Sleep(min(left, _SLICE))
