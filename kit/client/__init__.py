@@ -1,1 +1,1 @@
-"""The client: requests as data, flows that need several of them, and two ways to drive a flow."""
+"""The client: requests as data, flows of several requests, and two clients that run flows."""

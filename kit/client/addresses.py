@@ -1,7 +1,7 @@
-"""Addresses: what may be one, where one leads, and that of a service which moves.
+"""Addresses: their validation, absolute URLs, and the location of a service that moves.
 
-The embedded service goes with the process that hosts it. A studio keeps the address under which it
-was opened, and so does all that it has made; requests for it go where the service is now.
+The embedded service moves with the process that hosts it. A studio and all its objects keep the
+address with which it was opened; requests to it go to the current location.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _WHOLE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def absolute_url(base_url: str, url: str) -> str:
-    """Return the whole address of what an answer names, which may be one already.
+    """Return the absolute URL of a URL or path in a response.
 
-    One that begins with a slash may or may not repeat the prefix under which a service is mounted.
+    A path may or may not repeat the prefix under which a service is mounted.
     """
     if _WHOLE.match(url):
         return url
-    if url.startswith("//"):  # in its scheme
+    if url.startswith("//"):  # with the same scheme
         return f"{base_url.partition(':')[0]}:{url}"
     prefix = urlsplit(base_url).path
     if prefix and url.startswith(f"{prefix}/"):
@@ -37,13 +37,13 @@ def absolute_url(base_url: str, url: str) -> str:
 
 
 def mask(key: str) -> str:
-    """Return what may be shown of a key: the fixed prefix of its kind."""
+    """Return the visible part of a key: the fixed prefix of its kind."""
     kind = re.match(r"[a-z]{2,8}_(?:live|test)_", key)
     return f"{kind.group() if kind else ''}…"
 
 
 def check_address(url: str) -> str:
-    """Return the address of a service without a slash at its end, or say what is wrong."""
+    """Return a service's address without trailing slash, or raise an error about it."""
     shown = repr(url if len(url) <= 80 else f"{url[:77]}...")
     scheme, host, port = origin(url)
     if scheme not in ("http", "https") or not host or not port:
@@ -62,7 +62,7 @@ def check_address(url: str) -> str:
 
 
 def check_key(key: str) -> None:
-    """Refuse what can be no API key."""
+    """Raise an error if a text cannot be an API key."""
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigError(
             "the API key is empty or has blanks or non-ASCII characters: copy it again, without "
@@ -71,10 +71,10 @@ def check_key(key: str) -> None:
 
 
 class ServiceLocation:
-    """Where a service is now; one for all clients of a studio, from many threads.
+    """The current location of a service, shared by all clients of a studio in many threads.
 
-    `find` takes the address that refused and returns where the service is now, which gets the API
-    key. Each new connection is asked for `proof` before anything else is sent over it.
+    `find` takes an address that refused the connection and returns the current one, which gets the
+    API key. Each new connection must pass `proof` before anything else is sent over it.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class ServiceLocation:
         self._why = ""
 
     def at(self, url: str) -> str:
-        """Return an address that the service has or had as it is now, any other unchanged."""
+        """Return a URL of the service with its current address; other URLs are unchanged."""
         now = self.base_url
         if not self.knows(url) or origin(url) == origin(now):
             return url
@@ -96,20 +96,20 @@ class ServiceLocation:
         return urlsplit(url)._replace(scheme=there.scheme, netloc=there.netloc).geturl()
 
     def knows(self, url: str) -> bool:
-        """Return whether an address is one that the service has or had."""
+        """Return whether a URL is at a current or former address of the service."""
         return origin(url) in self._had
 
     def find_again(self, refused: str) -> bool:
-        """Look for the service after an address refused; return whether it answers again.
+        """Find the service after an address refused; return whether it can be reached again.
 
-        It blocks, for as long as a service takes to start.
+        Blocks as long as a service takes to start.
         """
         with self._lock:
             if origin(refused) != origin(self.base_url):
-                return True  # another thread was quicker
+                return True  # another thread was faster
             try:
                 now = self._find(refused)
-            except (KitError, OSError, RuntimeError) as error:  # no thread starts at the very end
+            except (KitError, OSError, RuntimeError) as error:  # no thread starts at exit
                 self._why = str(error)
                 return False
             self._why = ""
@@ -118,7 +118,7 @@ class ServiceLocation:
             return True
 
     def follow(self, lost: NoReply) -> NoReply | None:
-        """Return None where what was refused can be sent again, else what is to be said of it."""
+        """Return None if a refused request can be sent again, else the failure to report."""
         if self.find_again(lost.refused):
             return None
         why = f" ({self._why})" if self._why else ""
@@ -129,17 +129,17 @@ class ServiceLocation:
         return replace(lost, message=sentence, lasting=True)
 
 
-#: Takes an address and a challenge, returns what only the service there answers.
+#: Takes an address and a challenge, returns the response that only the real service can give.
 Proof = Callable[[str, str], str]
 MOST_BYTES = 10_000
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d{1,4})\r\n", re.IGNORECASE)
 ProofExchange = Generator[bytes, bytes, bool]
-#: Takes a host and a port, returns what is to be asked there, or None.
+#: Takes a host and a port, returns the proof exchange for them, or None.
 ProofQuestion = Callable[[str, int], ProofExchange | None]
 
 
 def ask_for_proof(url: str, proof: Proof) -> ProofExchange:
-    """Ask for proof; yield what is to be sent, or nothing to hear more, and receive what comes.
+    """Ask for proof; yields bytes to send, or none to receive more, and receives the response.
 
     Returns whether it is the service, and the connection can be used for something else.
     """

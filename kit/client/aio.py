@@ -1,8 +1,8 @@
 """The async client; `tests/sync_face.py` generates the blocking one.
 
-It drives flows against one service on the kit's private loop, because an httpx client belongs to
-the loop that opened it, and notebook callbacks have no loop. Blocking calls run on the calling
-thread without an event loop, also those of the async client.
+It runs flows against one service on the kit's private loop, because an httpx client belongs to the
+loop that opened it, and notebook callbacks have no loop. Blocking calls, also those of the async
+client, run on the calling thread without an event loop.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ T = TypeVar("T")
 class AsyncClient:
     """Runs flows against one service; usable from many threads at once."""
 
-    #: Whether a statement that calls this face begins with `await`.
+    #: Whether calls of this face need `await`.
     awaited = True
 
     def __init__(
@@ -61,7 +61,7 @@ class AsyncClient:
 
     @property
     def http(self) -> AsyncSender:
-        """The connections, made on first use: importing httpx takes longer than all the rest."""
+        """The connections, created on first use: importing httpx takes longest of all imports."""
         with self._lock:
             if self._http is None:
                 from kit.client.http.aio import AsyncSender
@@ -71,39 +71,39 @@ class AsyncClient:
 
     @property
     def last_response(self) -> LastResponse | None:
-        """Facts about the last answer, for support; None before the first."""
+        """Facts about the last response, for support; None before the first."""
         return self._http.last_response if self._http else None
 
     def run(self, flow: Flow[T]) -> LoopJob[T]:
-        """Run a flow and return its result; awaited, it has begun already and can be canceled."""
+        """Run a flow and return its result; awaited, it is running already and can be canceled."""
         loops.warn()
         return bridge.submit(self._drive(flow))
 
     def block(self, flow: Flow[T]) -> T:
-        """Run a flow to its end while the caller waits, on either face and inside any loop."""
+        """Run a flow to its end, blocking, on either face and inside any loop."""
         return self.blocking.run(flow)
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a call of this face while the caller waits."""
+        """Run a coroutine of this face, blocking, and return its result."""
         return bridge.run(work)
 
     async def perform(self, step: Step) -> Outcome:
-        """Do one step and return its outcome; once more where the service had only moved."""
+        """Execute one step and return its outcome; again if the service has moved."""
         do, moves = _DO[type(step)], self.settings.moves
         outcome: Outcome = await do(self, step)
         if moves is None or not isinstance(outcome, NoReply) or not outcome.refused:
             return outcome
-        # to look takes as long as a service takes to start
+        # finding it takes as long as a service takes to start
         return await asyncio.to_thread(moves.follow, outcome) or await do(self, step)
 
     async def close(self) -> None:
-        """Close all connections, those in use after their call; a later call opens its own."""
+        """Close all connections, busy ones after their call; a later call opens new ones."""
         self.blocking.close()  # of the awaited face alone
         if self._http:
             await bridge.submit(self._http.close())
 
     def disconnect(self) -> None:
-        """Do as `close` while the caller waits, on either face."""
+        """Close as `close` does, blocking, on either face."""
         bridge.run(self.close())
 
     async def _fetch(self, step: FetchMedium) -> Path:
@@ -128,7 +128,7 @@ class AsyncClient:
             flow.close()
 
 
-#: What a step asks for -> how it is done.
+#: The type of a step -> how it is executed.
 _DO: dict[type, Callable[[AsyncClient, Any], Awaitable[Any]]] = {
     SendRequest: lambda client, step: client.http.send(step),
     UploadFile: lambda client, step: client.http.upload(step),

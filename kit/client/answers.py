@@ -1,7 +1,7 @@
-"""Answers read: an error envelope becomes an error of the kit, a malformed one a sentence.
+"""Parses responses: error envelopes become errors of the kit, malformed bodies an error message.
 
-A body is only trusted where it is JSON, or the XML of a store of objects; a proxy's HTML page never
-reaches a message.
+Bodies are used only if they are JSON, or the XML of an object store; a proxy's HTML page never
+appears in a message.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from kit.internet import parse_date, retry_after
 
 T = TypeVar("T")
 
-#: A service without a path answers one of these.
+#: Errors of a service that does not have a path.
 UNKNOWN_PATH = (errors.NotFoundError, errors.MethodNotAllowedError, errors.InsufficientScopeError)
-#: The reason in an error of a store of objects, and how much of one is read.
+#: The message in an error of an object store, and the maximum of bytes parsed of one.
 _REASON = re.compile(r"<Error\b[^>]*>.*?<Message>([^<]+)</Message>", re.DOTALL)
 _XML_LIMIT = 8192
-#: Longest text of a service that is repeated in an error message.
+#: Maximum length of a service's text in an error message.
 MESSAGE_LIMIT = 2000
 
-#: The class of an error whose code is missing or unknown. 422 is how many frameworks say 400,
-#: and 501 how many servers say 405.
+#: The class of an error whose code is missing or unknown. Many frameworks use 422 for 400, and
+#: many servers 501 for 405.
 BY_STATUS: dict[int, type[ApiError]] = {
     **{kind.status: kind for kind in ApiError.by_code.values()},
     401: errors.InvalidApiKeyError,
@@ -46,7 +46,7 @@ BY_STATUS: dict[int, type[ApiError]] = {
 
 
 def read(call: Call[T], reply: Reply) -> T:
-    """Return what a good reply says; what is not as the API document has it is an `ApiError`."""
+    """Return the parsed body of a successful response; raises `ApiError` if it is malformed."""
     try:
         return call.answer(reply.content)
     except ValueError as error:
@@ -54,7 +54,7 @@ def read(call: Call[T], reply: Reply) -> T:
 
 
 def find_error(reply: Reply, *, now: datetime | None = None) -> ApiError | None:
-    """Return the error that a reply stands for, or None when it is a good one."""
+    """Return the error of a response, or None if it is a success."""
     if reply.fine:
         return None
     code, message, details = _read_envelope(reply)
@@ -65,21 +65,21 @@ def find_error(reply: Reply, *, now: datetime | None = None) -> ApiError | None:
 
 
 def pause(reply: Reply, *, now: datetime | None = None) -> float | None:
-    """Return the seconds that an answer asks to wait, or None when it says nothing.
+    """Return the seconds that a response asks to wait, or None.
 
-    A date is one of the service's clock, so it is measured from the moment that the answer names as
-    its own, and only without one from `now`.
+    A date is by the service's clock, so it is compared with the response's own ``Date``, or
+    without one with `now`.
     """
     return retry_after(reply.headers.get("retry-after"), moment(reply, now=now))
 
 
 def moment(reply: Reply, *, now: datetime | None = None) -> datetime:
-    """Return when an answer was given, by the clock of the service where it has a ``Date``."""
+    """Return the time of a response, by the service's clock if it has a ``Date``."""
     return parse_date(reply.headers.get("date", "")) or now or datetime.now(UTC)
 
 
 def next_link(header: str | None) -> str | None:
-    """Return the address with ``rel="next"`` in a ``Link`` header."""
+    """Return the URL with ``rel="next"`` in a ``Link`` header."""
     for part in (header or "").split(","):
         address, _, relations = part.strip().partition(";")
         words = relations.replace('"', "").replace("rel=", " ").replace(";", " ").split()
@@ -89,26 +89,26 @@ def next_link(header: str | None) -> str | None:
 
 
 def _read_envelope(reply: Reply) -> tuple[str, str, Any]:
-    """Return code, message and details, from the document's envelope or what comes close to it."""
+    """Return code, message and details, from the document's envelope or a similar one."""
     try:
-        body = from_json(reply.content.removeprefix(BOM_UTF8))  # nested without end: a ValueError
+        body = from_json(reply.content.removeprefix(BOM_UTF8))  # endless nesting is a ValueError
     except ValueError:
         return "", _storage_reason(reply.content), None
     if not isinstance(body, Mapping):
         return "", _clip(body if isinstance(body, str) else None), None
     error = body.get("error")
     inner = error if isinstance(error, Mapping) else body
-    # beside these, many frameworks repeat the name of the status as "error"
+    # besides these, many frameworks repeat the name of the status as "error"
     named = map(inner.get, ("message", "detail", "error_description", "title", "errors"))
     message = next(filter(None, named), None if inner is error else error)
-    code = inner.get("code")  # a number is the status once more, as gateways repeat it
+    code = inner.get("code")  # a number repeats the status, as gateways do
     return code if isinstance(code, str) else "", _clip(message), inner.get("details")
 
 
 def _storage_reason(content: bytes) -> str:
-    """Return the reason in the XML with which stores of objects refuse; empty without one.
+    """Return the message in an object store's XML error; empty without one.
 
-    Source: Amazon S3 API reference, "Error responses"; others answer alike.
+    Source: Amazon S3 API reference, "Error responses"; others respond in the same form.
     """
     text = content[:_XML_LIMIT].decode("utf-8", "replace")
     found = _REASON.search(text)
@@ -155,18 +155,18 @@ def _stamp(error: ApiError, reply: Reply) -> ApiError:
 
 E = TypeVar("E", bound=KitError)
 
-#: Refusals by their number that say nothing of what has been done: the request took too long, or
-#: its answer is elsewhere.
+#: Statuses below 500 that do not say whether the request was executed: it took too long, or its
+#: result is at another URL.
 _UNSURE = frozenset({303, 408})
 _MAYBE = "; it may have been carried out"
 
 
 def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
-    """Return whether a call that did not go well may have been carried out, and charged.
+    """Return whether a failed call may have been executed, and charged.
 
-    A refusal charges nothing. A failure of the service, or of a gateway before it, may come after
-    the charge. A 503 is a refusal only where the service itself says so: with a ``Retry-After``, or
-    with a code of its own.
+    A refusal is never charged. A failure of the service, or of a gateway in front of it, may occur
+    after the charge. A 503 is a refusal only if the service itself says so: with ``Retry-After`` or
+    its own error code.
     """
     if not call.pays:
         return False
@@ -174,15 +174,15 @@ def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
         return outcome.sent
     later = "retry-after" in outcome.headers
     if outcome.status == 409:
-        return later  # an earlier attempt under the same key is still being carried out
+        return later  # an earlier attempt with the same key is still running
     if outcome.status == 503:
-        own_code, *_ = _read_envelope(outcome)  # a gateway before the service knows no codes
+        own_code, *_ = _read_envelope(outcome)  # a gateway knows no error codes of the service
         return not (later or own_code)
     return outcome.status >= 500 or outcome.status in _UNSURE
 
 
 def mark_unsettled(call: Call[Any], error: E) -> E:
-    """Return an error that says that the call may have been carried out."""
+    """Return an error with the message that the call may have been executed."""
     error.unsettled = True
     text = str(error)
     if _MAYBE not in text:
@@ -191,7 +191,7 @@ def mark_unsettled(call: Call[Any], error: E) -> E:
 
 
 def unsettled_advice(call: Call[Any]) -> str:
-    """Return what to do about a call that may have been carried out, to end a sentence with."""
+    """Return the advice about a call that may have been executed, as the end of a sentence."""
     if call.path != GENERATIONS:
         return f"{_MAYBE} and charged"
     return f"{_MAYBE}: look in the history (studio.history.list()) before sending it again"

@@ -19,13 +19,13 @@ from typing import Any, Generic, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Seconds between two looks at a job that is awaited. The signal behind a notebook's Stop button
-#: does not wake an idle loop, so an await without a heartbeat could not be stopped.
+#: Seconds between checks of an awaited job. The signal of a notebook's Stop button does not wake an
+#: idle loop, so an await without a heartbeat could not be interrupted.
 HEARTBEAT = 0.2
 
 
 async def to_thread(call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Wait for a call that blocks and runs on another thread, and hear a Stop meanwhile."""
+    """Await a blocking call on another thread; Stop interrupts the wait."""
     work = asyncio.ensure_future(asyncio.to_thread(call, *args, **options))
     try:
         while not work.done():
@@ -80,7 +80,7 @@ class LoopJob(Generic[T]):
 
 
 class Bridge:
-    """The loop, its thread, and the ways onto it; started by the first use in each process."""
+    """The loop, its thread, and access to it; started by the first use in each process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -108,14 +108,14 @@ class Bridge:
                 ended.set()
 
         coroutine = whole()
-        # Canceled before its first step, it never awaits the work, of which Python would complain.
+        # Canceled before its first step, it never awaits the work, which Python warns about.
         weakref.finalize(coroutine, work.close).atexit = False
         return LoopJob(asyncio.run_coroutine_threadsafe(coroutine, loop), ended, self._thread)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the private loop and block until its result is there.
+        """Run a coroutine on the private loop and block until its result is available.
 
-        Called on the private loop's own thread, e.g. by a callback of a job, it runs nested.
+        On the private loop's own thread, e.g. in a callback of a job, it runs nested.
         """
         if threading.current_thread() is self._thread:
             loop = self.loop()
@@ -125,7 +125,7 @@ class Bridge:
         try:
             return self._submit(work, ended, begun).result()
         except KeyboardInterrupt:
-            # It may have come before the job was in our hands, while the coroutine ran already.
+            # The interrupt may come before `_submit` has returned, with the coroutine running.
             if begun and not ended.is_set():
                 self.loop().call_soon_threadsafe(begun[0].cancel)
                 ended.wait(2)
@@ -139,7 +139,7 @@ class Bridge:
             return self._loop
 
     def _forget(self) -> None:
-        """Start anew in a forked child: threads do not survive a fork, locks may be held."""
+        """Reset in a forked child: threads do not survive a fork, locks may be held."""
         self._lock = threading.Lock()
         self._loop = self._thread = None
 
@@ -159,10 +159,10 @@ def _start_loop() -> tuple[KitLoop, threading.Thread]:
 
 
 def _make_reentrant(loop: KitLoop) -> None:
-    """Let `loop` run inside itself; it patches the loop's class, and that class is ours.
+    """Allow `loop` to run inside itself; it patches the loop's class, and that class is ours.
 
     `nest_asyncio` also replaces `asyncio.run`, with one that breaks servers in threads from
-    Python 3.12 on: that is put back.
+    Python 3.12 on: that is undone.
     """
     if hasattr(KitLoop, "_nest_patched"):
         return

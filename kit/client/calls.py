@@ -1,8 +1,8 @@
-"""Requests as data: the operations, and what a flow asks of its driver. Nothing here sends.
+"""Requests as data: the operations, and the steps of flows. Nothing here sends.
 
-A `Call` says what to ask and how to read the answer. A flow is a generator: it yields steps and
-receives outcomes, so that retries, waiting, uploads and downloads are written once and driven by
-blocking or by awaiting.
+A `Call` is a request and the parser of its response. A flow is a generator: it yields steps and
+receives outcomes, so that retries, waiting, uploads and downloads are written once, and run by a
+blocking or an async client.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ MODELS = "/v1/creative-studio/models"
 UPLOADS = "/v1/creative-studio/media-uploads"
 GENERATIONS = "/v1/creative-studio/generations"
 ESTIMATES = "/v1/creative-studio/estimates"
-#: Bytes of an output: more than a disk has to spare for one.
+#: Maximum of bytes of an output, to protect the disk.
 MOST_OF_FILE = 10_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request and how to read its answer.
+    """One request, and how to parse its response.
 
-    Its path is relative to the base address, or a whole address of the same origin. Every attempt
-    carries the key; a POST without one is sent once. What is `free` costs nothing and changes
-    nothing when it is sent twice, as every GET.
+    The path is relative to the base URL, or a whole URL of the same origin. Every attempt carries
+    the idempotency key; a POST without one is sent once. A `free` call costs nothing and may be
+    sent twice without harm, as every GET.
     """
 
     method: str
@@ -51,7 +51,7 @@ class Call(Generic[T]):
 
     @property
     def pays(self) -> bool:
-        """Whether it may cost something once it has arrived."""
+        """Whether it may be charged once it has been received."""
         return not self.free and self.method != "GET"
 
 
@@ -92,7 +92,7 @@ def get_generation(generation_id: str, *, status_url: str | None = None) -> Call
 
 
 def list_generations(**filters: Any) -> Call[list[wire.Generation]]:
-    """Operation 7; filters are additive and are sent only where given.
+    """Operation 7; filters are additive and only sent if given.
 
     Source: contract, "Generations": ``limit status asset_type model_id created_after
     created_before tag``, the last being a mapping.
@@ -135,16 +135,16 @@ def delete_outputs(generation_id: str) -> Call[None]:
 
 
 def new_key() -> str:
-    """Return a fresh idempotency key: one for each call, the same on each of its attempts."""
+    """Return a new idempotency key: one per call, the same for all its attempts."""
     return str(uuid.uuid4())
 
 
-#: Fields that a service which does not know them may refuse, even with these values.
+#: Default values that are not sent, because a service may refuse fields that it does not know.
 _LEFT_OUT: dict[str, Any] = {"mediaUploads": {}, "tags": {}, "fileMetadata": True}
 
 
 def _segment(text: str) -> str:
-    """Return an id as one part of a path, which leads nowhere else."""
+    """Return an id as one segment of a path, quoted so that it cannot change the path."""
     dots = text in (".", "..")
     return text.replace(".", "%2E") if dots else quote(text, safe="", errors="surrogatepass")
 
@@ -196,9 +196,9 @@ class SendRequest:
 
 @dataclass(frozen=True, slots=True)
 class UploadFile:
-    """Send a file to an address, with exactly these headers and without the API key.
+    """Send a file to a URL, with exactly these headers and without the API key.
 
-    `on_sent` is called with the bytes that have left so far.
+    `on_sent` is called with the number of bytes sent so far.
     """
 
     url: str
@@ -210,11 +210,11 @@ class UploadFile:
 
 @dataclass(frozen=True, slots=True)
 class DownloadFile:
-    """Write what an address answers to a file; redirects are not followed.
+    """Write the response of a URL to a file; redirects are not followed.
 
-    The API key is sent to its own origin only. With a `tag` it goes on where the file ends, as long
-    as the other side still has what carries this ETag; an empty one goes on without that question.
-    More than `most` bytes are not taken.
+    The API key is sent to its own origin only. With a `tag` the download resumes at the end of the
+    file if the server's file still has this ETag; with an empty one it resumes unconditionally.
+    At most `most` bytes are accepted.
     """
 
     url: str
@@ -226,14 +226,14 @@ class DownloadFile:
 
 @dataclass(frozen=True, slots=True)
 class FetchMedium:
-    """Fetch a file from the web, without the API key; the outcome is its path here."""
+    """Download a file from the web, without the API key; the outcome is its path."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Let some seconds pass; whoever waits is told why, once more (`again`) only in place."""
+    """Sleep for some seconds; `why` is shown to the user, and not logged `again`."""
 
     seconds: float
     why: str = ""
@@ -242,9 +242,9 @@ class Sleep:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as it came: header names in lower case, the body unread.
+    """A raw response: header names in lower case, the body unparsed.
 
-    `sha256` is that of the whole file, on the reply to an `UploadFile` or a `DownloadFile`.
+    `sha256` is the hash of the whole file, for an `UploadFile` or a `DownloadFile`.
     """
 
     status: int
@@ -254,18 +254,18 @@ class Reply:
 
     @property
     def fine(self) -> bool:
-        """Whether the status is a success, or says that nothing changed."""
+        """Whether the status is a success or 304 (not modified)."""
         return 200 <= self.status < 300 or self.status == 304
 
 
 @dataclass(frozen=True, slots=True)
 class NoReply:
-    """No answer came, and the request may have been carried out.
+    """No response was received, and the request may have been executed.
 
-    `tag` is the ETag of a download that broke off, where it has one that goes by bytes. What is
-    `harmless` may be sent once more under its key: nothing had left, or the service is known to
-    honor such keys. `refused` is the address of the service where nothing listens. `lasting` is
-    what is no matter of time: the address cannot be one, for instance.
+    `tag` is the strong ETag of an interrupted download, if any. A `harmless` request may be sent
+    again with its key: nothing was sent, or the service is known to honor such keys. `refused` is
+    the service's address if the connection was refused. `lasting` failures are not temporary, such
+    as an invalid URL.
     """
 
     message: str
@@ -278,17 +278,17 @@ class NoReply:
 
 @dataclass(frozen=True, slots=True)
 class NotWritten(NoReply):
-    """A file came and could not be written here: to ask again is of no use."""
+    """A file was received and could not be written: a retry does not help."""
 
 
 def not_written(target: Path, error: OSError) -> NotWritten:
-    """Return the outcome of a download that has no room, or may not be written."""
+    """Return the outcome of a download that could not be written to the disk."""
     why = failure_reason(error)
     return NotWritten(f"it could not be written to {target.parent}: {why}", lasting=True)
 
 
 def failure_reason(error: OSError) -> str:
-    """Return why something could not be written, without a number."""
+    """Return why something could not be written, without the error number."""
     return error.strerror or str(error) or type(error).__name__
 
 
@@ -298,6 +298,6 @@ Flow: TypeAlias = Generator[Step, Any, T]
 
 
 def log_wait(step: Sleep) -> None:
-    """Log why a flow waits, unless that was logged before."""
+    """Log why a flow waits, unless it was logged before."""
     if step.why and not step.again:
         _log.warning("%s", step.why)

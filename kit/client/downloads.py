@@ -1,7 +1,7 @@
-"""Downloads: an output becomes a verified file in the cache, without the API key where possible.
+"""Downloads: an output becomes a verified file in the cache, without the API key if possible.
 
-A signed address needs no key, and a foreign one never gets it. Only where the service's own origin
-answers 401 is the download repeated with the key.
+Signed URLs need no key, and URLs of other origins never get it. Only if the service's own origin
+responds with 401 is the download repeated with the key.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kit.internet import origin
 from kit.private import replace_file
 
 _REDIRECTS = 5
-#: Bytes of the picture that stands for a video.
+#: Maximum of bytes of a video's thumbnail.
 _MOST_OF_POSTER = 20_000_000
 _STALE = frozenset({401, 403, 404, 410})
 _NOTHING = hashlib.sha256().hexdigest()
@@ -41,19 +41,19 @@ _NOTHING = hashlib.sha256().hexdigest()
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Where downloaded files are kept, and the origin that the API key belongs to.
+    """The folder of downloaded files, and the origin that the API key belongs to.
 
-    Files are named by their hash, or by service and generation: its id, and what it was made of,
-    because ids of a service that was set up anew begin again.
+    Files are named by their hash, or by service and generation: its id and its request, because a
+    reset service may reuse ids.
     """
 
     folder: Path
     base_url: str
 
     def path(self, generation: wire.Generation, *, poster: bool = False) -> Path:
-        """Return where the output of a generation is kept, whether it is there or not."""
+        """Return the path of a generation's output in the cache, which may not exist yet."""
         output = generation.output or wire.Output()
-        if poster:  # found by the id alone, and renewed when it is older than its generation
+        if poster:  # named by the id alone, and replaced if older than its generation
             return self.folder / f"{self._name(generation.id)}.poster"
         name = output.sha256 or ""
         if not re.fullmatch(r"[0-9a-f]{64}", name):
@@ -71,19 +71,19 @@ class Cache:
 
 
 class GoneError(NoAnswerError):
-    """A completed generation has no output, or none any more."""
+    """A completed generation has no output, or its output was deleted."""
 
 
 def wait_for_address(
     generation: wire.Generation, policy: Policy, *, status_url: str | None = None
 ) -> Flow[wire.Generation]:
-    """Return a completed generation with the address of its output, as far as there is one.
+    """Return a completed generation with the URL of its output, if there is one.
 
-    Some services say that it is completed a little before they say where the output is.
+    Some services report the completion slightly before the URL.
     """
     tries = Attempts(policy)
     while generation.state == "completed" and not generation.output_url:
-        if generation.deletion:  # it will never have one again
+        if generation.deletion:  # it will never have an output again
             break
         if not (yield from tries.rest()):
             break
@@ -93,10 +93,10 @@ def wait_for_address(
 
 
 def output(cache: Cache, generation: wire.Generation, policy: Policy = PATIENT) -> Flow[Path]:
-    """Return the file of a completed generation, downloading it on the first call.
+    """Return the file of a completed generation, downloaded on the first call.
 
-    An address that has expired is asked for anew, once; a connection that is gone is waited for.
-    What is there no more is a `GoneError`.
+    An expired URL is fetched again once; a lost connection is waited for. A deleted output raises
+    `GoneError`.
     """
     path = cache.path(generation)
     if path.exists():
@@ -111,7 +111,7 @@ def output(cache: Cache, generation: wire.Generation, policy: Policy = PATIENT) 
 
 
 def poster(cache: Cache, generation: wire.Generation) -> Flow[bytes | None]:
-    """Return the picture that stands for a video, or None where the service has none."""
+    """Return the thumbnail of a video, or None if the service has none."""
     address = generation.output and generation.output.thumbnail_url
     path = cache.path(generation, poster=True)
     if not address or _is_newer(path, generation):
@@ -121,7 +121,7 @@ def poster(cache: Cache, generation: wire.Generation) -> Flow[bytes | None]:
             cache, address, path, Attempts(PATIENT), most=_MOST_OF_POSTER
         )
     except OSError:
-        return None  # there is no room for it: its place stays empty
+        return None  # the disk is full: it is shown without a thumbnail
     return path.read_bytes() if isinstance(outcome, Reply) and outcome.fine else None
 
 
@@ -169,10 +169,10 @@ def _fetch_verified(
     sha256: str | None = None,
     most: int = MOST_OF_FILE,
 ) -> Flow[Reply | NoReply]:
-    """Fetch to a part file, verify it and put it in place; try again where that may help.
+    """Download to a part file, verify it and move it into place; retry if that may help.
 
-    What broke off goes on where it ended: while the other side has the same file, or where a hash
-    tells in the end whether the pieces fit. In the latter case the next call goes on, too.
+    An interrupted download is resumed: while the server has the same file, or if a known hash
+    verifies the combined parts in the end. In the latter case the next call resumes it, too.
     """
     part = _claim_part(path, sha256)
     tag = "" if sha256 else None
@@ -184,7 +184,7 @@ def _fetch_verified(
                 if not wrong:
                     replace_file(part, path)
                     return outcome
-                part.unlink(missing_ok=True)  # what is there is of no use for another attempt
+                part.unlink(missing_ok=True)  # the part is of no use for another attempt
                 outcome = NoReply(f"what arrived is {wrong}", lasting=True)
             elif isinstance(outcome, Reply):
                 part.unlink(missing_ok=True)
@@ -192,7 +192,7 @@ def _fetch_verified(
                     return outcome
             elif tag is None:
                 tag = outcome.tag
-            here = isinstance(outcome, NotWritten)  # no other attempt finds more room
+            here = isinstance(outcome, NotWritten)  # another attempt finds no more room
             if here or not (yield from tries.rest(flows.find_error(outcome))):
                 return outcome
     finally:
@@ -200,7 +200,7 @@ def _fetch_verified(
 
 
 def _describe_wrong(part: Path, reply: Reply, sha256: str | None) -> str:
-    """Return what has arrived instead of an output: what is kept would be shown from then on."""
+    """Return why a received file is no output; if kept, it would be shown from then on."""
     if reply.sha256 in (None, _NOTHING):
         return "empty"
     if sha256:
@@ -208,22 +208,22 @@ def _describe_wrong(part: Path, reply: Reply, sha256: str | None) -> str:
         return "" if reply.sha256 == sha256 else differs
     if not reply.headers.get("content-type", "").startswith("text/html"):
         return ""
-    with part.open("rb") as file:  # some servers call everything a page
+    with part.open("rb") as file:  # some servers send web pages with any type
         return "a web page" if file.read(64).lstrip().startswith(b"<") else ""
 
 
 def _claim_part(path: Path, sha256: str | None) -> Path:
-    """Return a part file of our own, with what an earlier download left if its hash is known."""
+    """Return our own part file, with the rest of an earlier download if its hash is known."""
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.part")
     if sha256:
-        # only one of two notebooks can rename it: they never write to one file
+        # only one of two notebooks can rename it, so they never write to the same file
         with contextlib.suppress(OSError):
             path.with_name(f"{path.name}.part").rename(part)
     return part
 
 
 def _keep_or_remove(part: Path, path: Path, sha256: str | None) -> None:
-    """Keep what has arrived for the next call, or take it away where nothing can be made of it."""
+    """Keep a partial download for the next call if its hash is known, else remove it."""
     if sha256 and not path.exists() and part.exists():
         part.replace(path.with_name(f"{path.name}.part"))
     else:
@@ -247,7 +247,7 @@ def _follow(
 
 
 def _is_newer(kept: Path, generation: wire.Generation) -> bool:
-    """Whether a file was fetched after the generation was made."""
+    """Whether a file was downloaded after the generation was created."""
     try:
         fetched = kept.stat().st_mtime
     except OSError:

@@ -1,6 +1,6 @@
-"""What kind of file something is, and how its name ends: by its content, then by what is said.
+"""File types and extensions, detected by content first, then by name or declared type.
 
-An address may end in anything, or in nothing; what a file begins with does not lie.
+A URL may have any extension or none; the first bytes of a file are reliable.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kit.endings import ENDINGS, guess_type
 from kit.errors import ParameterError
 from kit.pictures import HEIC, NO_HEIC, OWNED, has_heic, open_picture, to_srgb
 
-#: (offset, bytes) that a file has, and its content type.
+#: Offset and bytes of a file's signature, and its content type.
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -34,7 +34,7 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"II*\0", "image/tiff"),
     (0, b"MM\0*", "image/tiff"),
     (0, b"BM", "image/bmp"),
-    # pictures in the container of mp4, by the brand that comes first
+    # images in an mp4 container, by the major brand
     *((4, b"ftyp" + brand, "image/heic") for brand in (b"hei", b"hev", b"mif1", b"msf1")),
     *((4, b"ftyp" + brand, "image/avif") for brand in (b"avif", b"avis")),
     (4, b"ftypqt", "video/quicktime"),
@@ -44,19 +44,19 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
 
 
 def sniff_type(head: bytes) -> str | None:
-    """Return the content type that the first 64 bytes of a file stand for."""
+    """Return the content type that matches the first 64 bytes of a file."""
     return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
 
 
 def type_of(head: bytes, name: str) -> str:
     """Return the content type of a file, by its first 64 bytes, then by its name."""
     sniffed, named = sniff_type(head), guess_type(name)
-    # Recorders and downloads begin sound like a video: the container is the same.
+    # Audio of recorders and downloads begins like a video: the container is the same.
     return named if (sniffed, named) == ("video/mp4", "audio/mp4") else sniffed or named or ANYTHING
 
 
 def convert_to_png(file: BinaryIO) -> bytes | None:
-    """Return a picture of any kind as an upright PNG, or None where nothing here can read it."""
+    """Return an image of any format as an upright PNG, or None if it cannot be read here."""
     try:
         from PIL import Image, ImageOps
     except ImportError:
@@ -81,14 +81,14 @@ def _encode_picture(picture: Any) -> bytes:
     return buffer.getvalue()
 
 
-#: Modes of Pillow that lose more than they must as RGB, and what they become.
+#: Modes of Pillow that lose too much as RGB, and their replacements.
 _MODES = {"I": "I;16", "I;16B": "I;16", "I;16L": "I;16", "PA": "RGBA", "La": "LA", "RGBa": "RGBA"}
 
 
 def _encode_array(array: Any) -> bytes:
     """Encode an array of shape (height, width[, 1, 3 or 4]).
 
-    It holds floats from 0 to 1, booleans, 16 bits from 0 to 65,535, or whole numbers from 0 to 255.
+    Values are floats from 0 to 1, booleans, 16 bits from 0 to 65,535, or integers from 0 to 255.
     """
     from PIL import Image
 
@@ -119,14 +119,14 @@ def _to_eight_bits(array: Any) -> Any:
     return (array * 255.0).round().astype("uint8") if kind == "f" else array.astype("uint8")
 
 
-#: Module, class in it, and how its objects become the bytes of a file.
+#: Module and class of objects, and the function that encodes them as a file.
 OBJECTS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
     ("PIL.Image", "Image", _encode_picture),
     ("numpy", "ndarray", _encode_array),
 )
 
 
-#: The type of a file that is known neither by its content nor by its name.
+#: The type of a file whose content and name are both unknown.
 ANYTHING = "application/octet-stream"
 _ALL = (".bmp", ".tiff", *(end for ends in ENDINGS.values() for end in ends))
 _USUAL = {"video": ".mp4", "image": ".png"}
@@ -134,7 +134,7 @@ _MEDIA = ("image/", "video/", "audio/")
 
 
 def file_extension(content_type: str, url: str = "", asset_type: str = "") -> str:
-    """Return how the name of a file ends that is not here yet, with a dot; empty if unknown."""
+    """Return the extension, with a dot, for a file not downloaded yet; empty if unknown."""
     known, named = _endings(_without_options(content_type)), _url_suffix(url)
     if known:
         return named if named in known else known[0]
@@ -145,15 +145,15 @@ def file_extension(content_type: str, url: str = "", asset_type: str = "") -> st
 
 
 def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path:
-    """Rename a file that has arrived so that its name ends as its content wants.
+    """Rename a downloaded file so that its extension matches its content.
 
-    Its type as sent counts where the content is not recognized, and only for media; its address
-    says which of several endings it is.
+    If the content is not recognized, the declared type is used, for media only; the URL selects
+    among several extensions.
     """
     with path.open("rb") as file:
         head = file.read(64)
     sniffed = sniff_type(head) or ""
-    if sniffed == "video/webm" and b"matroska" in head:  # whose container is that of WebM
+    if sniffed == "video/webm" and b"matroska" in head:  # its container is that of WebM
         sniffed = "video/x-matroska"
     sent = _without_options(content_type)
     known = _endings(sniffed or (sent if sent.startswith(_MEDIA) else ""))
@@ -163,7 +163,7 @@ def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path
 
 
 def find_renamed(path: Path) -> Path:
-    """Return where a file is after `rename_by_content`; `path` if it is nowhere."""
+    """Return the path of a file after `rename_by_content`; `path` if it does not exist."""
     if path.exists():
         return path
     others = (path.with_suffix(extension) for extension in _ALL)
@@ -171,7 +171,7 @@ def find_renamed(path: Path) -> Path:
 
 
 def check_type(name: str, content_type: str) -> None:
-    """Refuse a file of a type that none of our own models takes, and say which types there are."""
+    """Raise an error with the supported types if our own models do not accept a type."""
     if content_type in wire.CONTENT_TYPES:
         return
     if content_type == HEIC and not has_heic():
@@ -188,7 +188,7 @@ def check_type(name: str, content_type: str) -> None:
 
 
 def check_type_for(parameter: wire.Parameter, name: str, content_type: str) -> None:
-    """Refuse a file that is of another kind than its parameter takes; an unknown kind passes."""
+    """Raise an error if a file's kind differs from its parameter's; unknown kinds pass."""
     kind = content_type.partition("/")[0]
     if parameter.type in wire.MEDIA_TYPES and kind != parameter.type and content_type != ANYTHING:
         raise ParameterError(

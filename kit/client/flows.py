@@ -1,10 +1,10 @@
-"""Flows of requests: retries and paging, written once for both faces.
+"""Flows of requests: retries and pagination, shared by both faces.
 
-What is retried: a GET always; a POST only under an idempotency key that each attempt carries, and
-where no answer came only if nothing had left or the service is known to honor such keys: with any
-other it may have been charged for, as after a failure of a gateway. An error after which that
-is not known is `unsettled`, and says so. A ``Retry-After`` is a lower bound; one that passes the
-deadline is not waited for at all.
+GETs are always retried. POSTs are retried only with an idempotency key, the same for each attempt.
+Without a response they are retried only if nothing was sent, or if the service is known to honor
+such keys: other services may have charged for it, as after a gateway error. An error after which
+that is unknown is `unsettled`, and says so. ``Retry-After`` is a lower bound; one that exceeds the
+deadline is not waited for.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from kit.errors import ApiError, BadRequestError, NoAnswerError
 
 T = TypeVar("T")
 Listed = TypeVar("Listed", wire.Generation, wire.Entry)
-#: Pages that are asked for until one has rows.
+#: Maximum of empty pages that are skipped.
 _EMPTY = 5
 
 _BUSY = frozenset({429, 503})
 _GATEWAY = frozenset({502, 504})
 _BROKEN = frozenset({500})
-#: Seconds that a service must ask for, or be away, before a message says so.
+#: Seconds of a requested pause, or of an outage, from which on a message mentions it.
 WORTH_SAYING = 2.0
-#: Seconds by which a pause may pass the moment it has to end at.
+#: Seconds by which a pause may exceed its time limit.
 _GRACE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How patient the client is; the clock and the dice are arguments, so tests need no time.
+    """How often and how long to retry; clock and dice are arguments, so tests need no time.
 
-    No attempt begins after `deadline` seconds. The pause before the second takes `first` seconds,
-    doubled each time. `quick` is for who handles a service that is away: then only what the service
-    itself answers is a reason to try again.
+    No attempt starts after `deadline` seconds. The pause before the second attempt is `first`
+    seconds, doubled each time. `quick` is for callers that handle outages themselves: then only
+    errors from the service itself are retried.
     """
 
     attempts: int = 5
@@ -50,12 +50,12 @@ class Policy:
     longest: float = 8.0
     quick: bool = False
     clock: Callable[[], float] = time.monotonic
-    # Own dice: what a caller seeds in `random` draws the same numbers with requests between.
+    # Own dice, so that requests do not change the numbers of a `random` that the user has seeded.
     dice: Callable[[], float] = random.Random().random  # noqa: S311 - jitter, no secret
 
     def backoff(self, attempt: int, least: float | None) -> float:
-        """Return the seconds before the next attempt: at least `least`, with jitter on top."""
-        wait = min(self.longest, self.first * 2.0 ** min(attempt, 60))  # more is no float
+        """Return the seconds before the next attempt: at least `least`, plus jitter."""
+        wait = min(self.longest, self.first * 2.0 ** min(attempt, 60))  # more overflows a float
         return max(least or 0.0, wait * 0.5) + wait * 0.5 * self.dice()
 
 
@@ -64,7 +64,7 @@ ONCE = Policy(attempts=1)
 
 
 def ask(call: Call[T], policy: Policy = PATIENT) -> Flow[T]:
-    """Send a call, patiently, and return what it says."""
+    """Send a call, with retries, and return its parsed response."""
     reply = yield from exchange(call, policy)
     try:
         return answers.read(call, reply)
@@ -75,7 +75,7 @@ def ask(call: Call[T], policy: Policy = PATIENT) -> Flow[T]:
 def exchange(
     call: Call[Any], policy: Policy = PATIENT, headers: Mapping[str, str] | None = None
 ) -> Flow[Reply]:
-    """Send a call, patiently, and return its reply."""
+    """Send a call, with retries, and return its raw response."""
     sent = {**(headers or {}), **({"Idempotency-Key": call.key} if call.key else {})}
     tries = Attempts(policy, ends=policy.clock() + policy.deadline)
     doubt = False
@@ -96,19 +96,19 @@ def exchange(
 
 
 class UnreachableError(NoAnswerError):
-    """No answer came, and that is no matter of time."""
+    """No response was received, and a retry would not help."""
 
 
 class Late(Exception):  # noqa: N818 - it is thrown into a flow, and no caller sees it
-    """A pause would have passed the moment until which a flow may take."""
+    """A pause would have exceeded the time limit of a flow."""
 
 
 @dataclass(slots=True)
 class Attempts:
-    """The attempts at one thing: the pause before the next one, as long as one is worth it.
+    """The attempts at one task, with the pauses between them, as long as a retry makes sense.
 
-    None begins after the moment `ends`; None counts the pauses alone, for what may take long by
-    itself, such as a file. `outlasts` tries a connection that is gone until then, however often.
+    None starts after the time `ends`; without it only pauses count, for tasks that may take long
+    themselves, such as files. `outlasts` retries lost connections until then, without a limit.
     """
 
     policy: Policy
@@ -118,9 +118,9 @@ class Attempts:
     rested: float = 0.0
 
     def rest(self, error: Exception | None = None) -> Flow[bool]:
-        """Let the pause before the next attempt pass; return False where there is to be none.
+        """Pause before the next attempt; return False if there should be none.
 
-        The ``retry_after`` of what the last attempt led to is a lower bound of the pause.
+        The ``retry_after`` of the last attempt's error is a lower bound of the pause.
         """
         asked = getattr(error, "retry_after", None) or 0.0
         pause = self.policy.backoff(self.failed, asked)
@@ -145,9 +145,9 @@ class Attempts:
 
 
 def limit_time(flow: Flow[T], ends: float | None, clock: Callable[[], float]) -> Flow[T]:
-    """Run a flow whose pauses do not pass a moment: one that would is not begun.
+    """Run a flow with a time limit: a pause that would exceed it is not started.
 
-    What the flow waited for is its error then, e.g. that the service is busy; else it is `Late`.
+    The flow then raises the error that it was retrying, e.g. that the service is busy, or `Late`.
     """
 
     def take(step: Step) -> Flow[Any]:
@@ -159,7 +159,7 @@ def limit_time(flow: Flow[T], ends: float | None, clock: Callable[[], float]) ->
 
 
 def take_steps(flow: Flow[T], take: Callable[[Step], Flow[Any]]) -> Flow[T]:
-    """Run a flow each of whose steps is taken by another; what is `Late` is thrown into it."""
+    """Run a flow whose steps are executed by `take`; `Late` is thrown into it."""
     try:
         step = next(flow)
         while True:
@@ -187,11 +187,11 @@ def fetch_page(
 def fetch_rows(
     call: Call[list[T]], policy: Policy = PATIENT
 ) -> Flow[tuple[Reply, Call[list[T]] | None]]:
-    """Fetch one page of a list as it came, and the call that fetches the next one, if any.
+    """Fetch one raw page of a list, and the call for the next page, if any.
 
-    Without a ``Link`` header there is only one. The query is additive: a service that refuses it is
-    asked without. Some choose rows after they have cut their pages: a few empty ones before others
-    are passed over.
+    Without a ``Link`` header there is only one page. The query is additive: it is left out if the
+    service refuses it. Some services filter after pagination: a few empty pages before others are
+    skipped.
     """
     for _ in range(_EMPTY):
         try:
@@ -202,7 +202,7 @@ def fetch_rows(
             call = replace(call, query={})
             reply = yield from exchange(call, policy)
         link = urlsplit(urljoin(call.path, answers.next_link(reply.headers.get("link")) or ""))
-        # it may name the host that the service has behind a proxy
+        # behind a proxy it may name the service's internal host
         following = link._replace(scheme="", netloc="").geturl()
         if following == call.path:
             return reply, None
@@ -218,15 +218,15 @@ def list_all(
     keep: Callable[[Listed], bool] = lambda _: True,
     ends: Callable[[Listed], bool] = lambda _: False,
 ) -> Flow[list[Listed]]:
-    """Fetch page after page until `limit` items that are kept are there, or all of them.
+    """Fetch pages until there are `limit` items that `keep` accepts, or all of them.
 
-    None comes after a page whose last item `ends` the list.
+    No page is fetched after one whose last item `ends` the list.
     """
-    items: dict[str, Listed] = {}  # pages move on while they are read: what is on two is one
+    items: dict[str, Listed] = {}  # pages shift while they are read: duplicates are merged
     following: Call[list[Listed]] | None = call
     seen: set[str] = set()
     while following and following.path not in seen and (limit is None or len(items) < limit):
-        seen.add(following.path)  # a list that leads back to itself has no end
+        seen.add(following.path)  # avoids an endless loop of pages
         page, following = yield from fetch_page(following)
         items |= {item.id: item for item in page if keep(item)}
         following = following if page and not ends(page[-1]) else None
@@ -234,14 +234,14 @@ def list_all(
 
 
 def find_error(outcome: Reply | NoReply) -> ApiError | NoAnswerError | None:
-    """Return the error that an outcome stands for, or None where it is a good reply."""
+    """Return the error of an outcome, or None if it is a success."""
     if not isinstance(outcome, NoReply):
         return answers.find_error(outcome)
     return (UnreachableError if outcome.lasting else NoAnswerError)(outcome.message)
 
 
 def is_away(outcome: Reply | NoReply) -> bool:
-    """Return whether the service itself said nothing, and may be there again in a while.
+    """Return whether the service itself did not respond, and may be available again soon.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def is_away(outcome: Reply | NoReply) -> bool:
 
 
 def explain_retry_after(error: ApiError | NoAnswerError) -> ApiError | NoAnswerError:
-    """Return an error whose sentence says how long the service asks to be left alone."""
+    """Return an error whose message says how long the service asks to wait."""
     asked = getattr(error, "retry_after", None) or 0.0
     if asked >= WORTH_SAYING:
         error.args = (_wait_text(error, asked),)
@@ -263,7 +263,7 @@ def explain_retry_after(error: ApiError | NoAnswerError) -> ApiError | NoAnswerE
 
 
 def format_duration(seconds: float) -> str:
-    """Return a length of time as people say it.
+    """Return a duration as people say it.
 
     Examples
     --------
@@ -277,12 +277,12 @@ def format_duration(seconds: float) -> str:
 
 
 def no_connection_text(seconds: float) -> str:
-    """Return the message while there is no connection."""
+    """Return the message shown during a lost connection."""
     return f"no connection for {format_duration(seconds)}, trying again"
 
 
 def is_connection_error(error: Exception | None) -> bool:
-    """Return whether an error is one of a connection that may be there again in a while."""
+    """Return whether an error is a lost connection, which may be temporary."""
     return isinstance(error, NoAnswerError) and not isinstance(error, UnreachableError)
 
 
@@ -294,7 +294,7 @@ def _wait_text(error: Exception | None, asked: float) -> str:
 
 
 def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoAnswerError) -> bool:
-    """Whether sending a call once more can neither do harm nor is pointless."""
+    """Whether sending a call again is both safe and useful."""
     reading = call.method == "GET"
     if not reading and call.key is None:
         return False

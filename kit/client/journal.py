@@ -1,8 +1,8 @@
-"""The journal: what was started, written down before anything else can go wrong.
+"""The journal: a record of all starts, written before anything else can fail.
 
-One JSON object a line, only ever appended, readable by the user only. It holds what the API
-document's list does not: what a start was charged, and which request led to which generation. A
-start is written down before it leaves, too: after a crash it can be found again.
+A JSON Lines file, append-only and readable by the user only. It holds what the API document's list
+lacks: the charge of each start, and which request led to which generation. A start is also recorded
+before it is sent, so that it can be found after a crash.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from kit.client.settings import Settings
 from kit.private import JsonLines
 
 _log = logging.getLogger("kit")
-#: Durations that are kept of a model, and those of a size that count, the newest.
+#: Number of durations kept per model, and of the newest of one size that are used.
 _KEPT, _RECENT = 200, 9
-#: Seconds beyond which an end was not seen in time, but a day later.
+#: Seconds beyond which a duration is ignored: its end was noticed late, maybe a day later.
 _LONGEST = 3600
 _NO_TAGS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:
-    """One line: a start, or the end of one.
+    """One line: the start or the end of a generation.
 
-    Equal requests have equal hashes in `request`. `credits` are decimal text. `shown` is a hash of
-    what the service shows in the end, because ids may begin anew, with other things. Not every
-    service keeps `tags`. `by` is a hash of the key that paid: accounts share a journal.
+    Equal requests have equal hashes in `request`. `credits` is decimal text. `shown` is a hash of
+    the finished generation as the service shows it, because a reset service may reuse ids. Not
+    every service keeps `tags`. `by` is a hash of the paying key: accounts share a journal.
     """
 
     id: str
@@ -57,16 +57,15 @@ class JournalEntry:
 
     @property
     def charged(self) -> Decimal | None:
-        """What the start was charged; None where the service did not say."""
+        """The charge of the start; None if the service did not report it."""
         return None if self.credits is None else Decimal(self.credits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """A start that was about to leave, and whose answer was never read.
+    """A start that was about to be sent, and whose response was never received.
 
-    What was sent, the very same under the same key, is carried out once by a service that honors
-    keys.
+    A service that honors idempotency keys executes the same body with the same key only once.
     """
 
     key: str
@@ -77,7 +76,7 @@ class Intent:
 
     @property
     def moment(self) -> datetime:
-        """When it left."""
+        """When it was sent."""
         return datetime.fromisoformat(self.at)
 
 
@@ -94,7 +93,7 @@ class Notices:
             _log.warning("%s", sentence)
 
     def try_write(self, write: Callable[[], object], what: str) -> None:
-        """Write what nothing depends on; where that fails it is logged, and all goes on."""
+        """Write an optional record; a failure is logged and not raised."""
         try:
             write()
         except OSError as error:
@@ -102,7 +101,7 @@ class Notices:
 
 
 class Journal:
-    """What this computer has started at one service."""
+    """All starts from this computer at one service."""
 
     def __init__(self, path: Path, by: str = "") -> None:
         self._lines = JsonLines(path)
@@ -116,7 +115,7 @@ class Journal:
 
     @classmethod
     def of(cls, settings: Settings) -> Journal:
-        """Return the journal of a service, whether it has been written to or not."""
+        """Return the journal of a service, which may not exist yet."""
         return cls(settings.records("journal").path, settings.key_hash)
 
     def add_intent(
@@ -127,12 +126,12 @@ class Journal:
         request: str = "",
         tags: Mapping[str, str] = _NO_TAGS,
     ) -> None:
-        """Write down what is about to be sent."""
+        """Record a start before it is sent."""
         line = {"intent": key, "at": _now(), "request": request, "body": body}
         self._lines.append({**line, "tags": dict(tags)} if tags else line)
 
     def settle_intent(self, key: str) -> None:
-        """Write down that nothing came of what was sent under a key."""
+        """Record that a start was refused and had no effect."""
         self._lines.append({"intent": key, "at": _now(), "settled": "refused"})
 
     def add_start(
@@ -145,7 +144,7 @@ class Journal:
         tags: Mapping[str, str] = _NO_TAGS,
         inputs: Sequence[str] = (),
     ) -> None:
-        """Write down a start; it settles what was sent under its key."""
+        """Record a start; it settles the intent with its key."""
         charged = None if receipt.credits_charged is None else str(receipt.credits_charged)
         start = JournalEntry(
             id=receipt.id,
@@ -161,38 +160,38 @@ class Journal:
         self._lines.append(asdict(start))
 
     def add_end(self, generation: wire.Generation, *, shown: str = "") -> None:
-        """Write down how a generation ended, and a hash of what the service shows of it."""
+        """Record the end of a generation, and a hash of it as the service shows it."""
         self._lines.append(
             asdict(JournalEntry(id=generation.id, at=_now(), state=generation.state, shown=shown))
         )
 
     def pending(self) -> list[str]:
-        """Return the ids of what was started and is not known to have ended, oldest first."""
+        """Return the ids of started generations without a recorded end, oldest first."""
         with self._read() as contents:
             return [known for known in contents.starts if known not in contents.ends]
 
     def intents(self, request: str | None = None) -> list[Intent]:
-        """Return what was sent and never answered, oldest first; of one request if one is given."""
+        """Return starts without a response, oldest first; only those of `request` if given."""
         with self._read() as contents:
             unsettled = contents.intents.values()
             return [each for each in unsettled if request in (None, each.request)]
 
     def start(self, generation_id: str) -> JournalEntry:
-        """Return the start of a generation; an empty one where it was not started from here."""
+        """Return the start of a generation; an empty entry if it was not started from here."""
         with self._read() as contents:
             return contents.starts.get(generation_id, JournalEntry(id=generation_id, at=""))
 
     def find_tags(self, generation: wire.Generation) -> dict[str, str]:
-        """Return what a generation is filed under: by the service, else by its start."""
+        """Return the tags of a generation: the service's, else those of its start."""
         return dict(generation.tags or self.start(generation.id).tags)
 
     def shown_hash(self, generation_id: str) -> str:
-        """Return the hash of what the service showed of a generation; empty where not known."""
+        """Return the hash of a generation as the service showed it; empty if unknown."""
         with self._read() as contents:
             return contents.shown.get(generation_id, "")
 
     def credits(self) -> dict[str, Decimal]:
-        """Return what each start was charged, by generation id."""
+        """Return the charge of each start, by generation id."""
         with self._read() as contents:
             charged = {name: start.charged for name, start in contents.starts.items()}
         return {name: credits for name, credits in charged.items() if credits is not None}
@@ -203,7 +202,7 @@ class Journal:
             return {name: start.tags for name, start in contents.starts.items() if start.tags}
 
     def entries(self, after: str | None = None) -> list[JournalEntry]:
-        """Return the starts, or those after one, each in the state known of it, oldest first."""
+        """Return the starts, or those after one, with their last known state, oldest first."""
         with self._read() as contents:
             starts, ends = contents.starts, contents.ends
             ids = itertools.takewhile(lambda known: known != after, reversed(starts))
@@ -211,10 +210,10 @@ class Journal:
             return found[::-1]
 
     def usual_seconds(self, model_id: str, credits: Decimal | None) -> float | None:
-        """Return how long a generation takes from here: the median of what such ones took.
+        """Return how long a generation usually takes: the median of similar ones from here.
 
-        What it is charged goes with its size. Where none of that size is known, the others of its
-        model tell, in proportion.
+        The charge stands for the size. Without durations for this size, those of other sizes of the
+        model are scaled in proportion.
         """
         with self._read() as contents:
             known = list(contents.took.get(model_id, ()))
@@ -225,7 +224,7 @@ class Journal:
         return (same[len(same) // 2] + same[(len(same) - 1) // 2]) / 2 if same else None
 
     def find_earlier(self, request: str) -> list[str]:
-        """Return what this very request led to, oldest first, without what failed.
+        """Return the generations of an equal request, oldest first, without failed ones.
 
         Several, because accounts of one service share its journal: the oldest may be another's.
         """
@@ -234,9 +233,9 @@ class Journal:
             return list(dict.fromkeys(known for known in same if not contents.has_failed(known)))
 
     def starts(self) -> dict[str, list[tuple[str, bool]]]:
-        """Return the starts of each request, oldest first: the id, and whether it may have led on.
+        """Return the starts of each request, oldest first: the id, and whether it has not failed.
 
-        One reading serves a whole sweep.
+        One call serves a whole sweep.
         """
         with self._read() as contents:
             return {
@@ -247,7 +246,7 @@ class Journal:
 
     @contextmanager
     def _read(self) -> Iterator[_JournalContents]:
-        """Read what was added since the last time, also by other kernels, and hold the lock."""
+        """Read lines added since the last call, also by other kernels, and hold the lock."""
         if self._process != os.getpid():
             self._begin()  # it was forked, maybe while another thread held the lock
         with self._lock:
@@ -266,7 +265,7 @@ class Journal:
 
 @dataclass(slots=True)
 class _JournalContents:
-    """What the lines of a journal say, as far as it was read: so many bytes of a file."""
+    """The parsed lines of a journal, up to a number of bytes of a file."""
 
     file: int = -1
     length: int = 0
@@ -278,7 +277,7 @@ class _JournalContents:
     took: dict[str, deque[tuple[Decimal | None, float]]] = field(default_factory=dict)
 
     def add(self, content: bytes) -> None:
-        """Take more of the file; a line that is still being written is left for the next time."""
+        """Parse more of the file; an incomplete last line is left for the next call."""
         whole = content[: content.rfind(b"\n") + 1]
         self.length += len(whole)
         for line in whole.splitlines():
@@ -291,7 +290,7 @@ class _JournalContents:
                     self.intents.pop(settled, None)
 
     def has_failed(self, generation_id: str) -> bool:
-        """Return whether nothing came of it."""
+        """Return whether it failed or was canceled."""
         return self.ends.get(generation_id) in ("failed", "canceled")
 
     def _note(self, entry: JournalEntry) -> None:
@@ -314,9 +313,9 @@ class _JournalContents:
 
 
 def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
-    """Read a line: an entry, an intent, or the key of one that is settled.
+    """Parse a line: an entry, an intent, or the key of a settled intent.
 
-    None stands for a line that a crash has cut short, or that makes no sense.
+    None for a line that is malformed, e.g. cut short by a crash.
     """
     try:
         fields: Any = json.loads(line)
@@ -334,7 +333,7 @@ def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
 
 
 def _known_fields(kind: type[JournalEntry | Intent], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that a kind of line has; later releases may write more."""
+    """Return the known fields of a line; later releases may write more."""
     return {name: fields[name] for name in kind.__slots__ if name in fields}
 
 

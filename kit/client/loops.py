@@ -1,7 +1,7 @@
-"""Loops: whether the notebook's own event loop was made re-entrant, and what follows.
+"""Loops: detects whether the notebook's own event loop was made re-entrant.
 
-`nest_asyncio.apply()` on the loop of a kernel from ipykernel 7.1 on loses every message that comes
-in while it runs nested: queued cells stay unanswered, clicks are lost, and no error says so.
+`nest_asyncio.apply()` on the loop of a kernel from ipykernel 7.1 on loses all messages that arrive
+while it runs nested: queued cells are never executed and clicks are lost, without an error.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _warned: list[str] = []
 
 
 def warn() -> None:
-    """Warn, once, where the loop that runs here was patched in a way that loses messages."""
+    """Warn, once, if the running loop was patched in a way that loses messages."""
     if "nest_asyncio" in sys.modules and not _warned and (sentence := foreign_patch()):
         _warned.append(sentence)
         warnings.warn(sentence, RuntimeWarning, stacklevel=4)
 
 
 def foreign_patch(loop: Any = None, *, modules: Mapping[str, Any] = sys.modules) -> str | None:
-    """Return a sentence where a kernel's loop was patched so that it loses messages, else None."""
-    import asyncio  # not at the top: who only blocks never loads it
+    """Return a warning if a kernel's loop was patched so that it loses messages, else None."""
+    import asyncio  # not at the top: blocking use never loads it
 
     if loop is None:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return None
-    # its successor, which ipykernel brings along, puts off what the first one loses
+    # its successor, part of ipykernel, queues the messages that the first one loses
     if not hasattr(type(loop), "_nest_patched") or hasattr(type(loop), "_nest_asyncio2"):
         return None
-    kernel = getattr(modules.get("ipykernel"), "__version__", "0")  # none where no kernel runs
+    kernel = getattr(modules.get("ipykernel"), "__version__", "0")  # none if no kernel runs
     release = tuple(int(part) for part in kernel.split(".")[:2] if part.isdigit())
     return WARNING.format(kernel=kernel) if release >= _LOSES_MESSAGES else None

@@ -1,8 +1,8 @@
-"""Profiles: addresses and keys that a person has saved, under names.
+"""Profiles: addresses and keys that the user has saved under names.
 
-Addresses lie in a file that only its owner can read. A key lies in the system's keyring where the
-package `keyring` is installed and works, else beside its address: a keyring that is there and takes
-no key is named in the log.
+Addresses are stored in a file that only its owner can read. A key is stored in the system's keyring
+if the package `keyring` is installed and works, else in the same file; a keyring that does not
+accept keys is logged.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from kit.client.addresses import check_address, check_key
 from kit.errors import ConfigError
 from kit.private import make_folder, user_folder, write_private
 
-#: The name that stands for the embedded service.
+#: The name of the embedded service.
 EMBEDDED = "embedded"
 _APP = "creative-studio-kit"
 _log = logging.getLogger("kit")
-#: Somewhere that keeps secrets, with the three functions of the package `keyring`.
+#: A store of secrets, with the three functions of the package `keyring`.
 Vault: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A saved profile, without its key, which may lie in the system's keyring."""
+    """A saved profile, without its key, which may be in the system's keyring."""
 
     name: str
     base_url: str
@@ -37,7 +37,7 @@ class Profile:
 
 
 def file() -> Path:
-    """Return where profiles are saved, whether the file exists or not."""
+    """Return the path of the profiles file, which may not exist yet."""
     return user_folder("config") / "profiles.toml"
 
 
@@ -49,7 +49,7 @@ def save(
     path: Path | None = None,
     vault: Vault | None = None,
 ) -> Profile:
-    """Save an address and a key under a name; the key in a keyring where one works."""
+    """Save an address and a key under a name; the key in the keyring if it works."""
     path = file() if path is None else path
     address = check_address(base_url)
     check_key(api_key)
@@ -77,7 +77,7 @@ def save(
 def find(
     name: str, *, path: Path | None = None, vault: Vault | None = None
 ) -> tuple[str, str] | None:
-    """Return the address and the key of a profile, or None where there is no such profile."""
+    """Return the address and the key of a profile, or None if it does not exist."""
     path = file() if path is None else path
     entry = _read(path).get(name)
     if entry is None:
@@ -129,7 +129,7 @@ def _read_key(vault: Vault | None, name: str) -> str:
 
 
 def _delete_key(vault: Vault | None, name: str) -> None:
-    """Take a key out of the keyring, if it is there and the keyring is."""
+    """Delete a key from the keyring, if both exist."""
     if vault is None:
         _log.warning("the key of %r remains in a keyring that does not work here", name)
         return
@@ -144,9 +144,9 @@ def _delete_key(vault: Vault | None, name: str) -> None:
 
 
 def _keyring(path: Path) -> tuple[Vault | None, str]:
-    """Return the system's keyring, or why the one that is installed is of no use.
+    """Return the system's keyring, or why the installed one cannot be used.
 
-    Another file than the user's own has nothing to do with it.
+    It is used with the user's own profiles file only.
     """
     if path != file():
         return None, ""
@@ -161,7 +161,7 @@ def _keyring(path: Path) -> tuple[Vault | None, str]:
 
 
 def _store_key(vault: Vault, name: str, key: str) -> str:
-    """Put a key into the keyring and return why it is not there: some backends only pretend."""
+    """Save a key in the keyring; return an error if it fails: some backends only pretend."""
     try:
         vault.set_password(_APP, name, key)
         return "" if vault.get_password(_APP, name) == key else "it kept nothing"

@@ -25,11 +25,11 @@ _OFF = frozenset({"0", "false", "no", "off"})
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Settings:
-    """Everything that a client must know; its repr shows no more of the key than its kind.
+    """The settings of a client; the repr shows only the prefix of the key.
 
-    The journal remembers the service by `name`, by its address where that is empty; `moves` is
-    where it is now, if it is one that moves. `reuse` is whether an equal request returns what it
-    led to before, `private_media` whether media may be fetched from this machine's network.
+    `name` identifies the service in the journal, its address if empty; `moves` is the current
+    location of a service that moves. `reuse` is whether equal requests return earlier results,
+    `private_media` whether media may be fetched from this computer's network.
     """
 
     base_url: str
@@ -55,12 +55,12 @@ class Settings:
         )
 
     def owns(self, url: str) -> bool:
-        """Return whether an address out of an answer leads to the service itself."""
+        """Return whether a URL in a response belongs to the service itself."""
         return url.startswith("/") or origin(self.at(url)) == self.origin
 
     @property
     def ours(self) -> bool:
-        """Whether the service is known to be one of the kit's, by the form of its keys."""
+        """Whether the service is one of the kit's, by the form of its keys."""
         from kit.wire import api_keys
 
         return api_keys.looks_right(self.api_key)
@@ -71,10 +71,10 @@ class Settings:
         return hash_text(self.api_key)
 
     def records(self, what: str) -> JsonLines:
-        """Return what is kept about the service, e.g. ``prices``; it may not be there yet.
+        """Return the records about the service, e.g. ``prices``; they may not exist yet.
 
-        A profile can be pointed to another service, whose ids begin anew: what is kept about one
-        must never be read as another's. The embedded one, whose port changes, goes by its name.
+        A profile can be changed to another service, which may use the same ids: records of one must
+        never be read as another's. The embedded service, whose port changes, is identified by name.
         """
         name = self.name if self.name.isidentifier() or not self.name else hash_text(self.name)
         kept = "-".join(filter(None, (name, hash_text(self.base_url))))
@@ -90,12 +90,12 @@ class Settings:
 
     @property
     def _is_embedded(self) -> bool:
-        """Whether it is the service that moves; a profile may have its name."""
+        """Whether it is the service that moves; a profile may have the same name."""
         return self.name == saved_profiles.EMBEDDED and self.moves is not None
 
     @property
     def uploads(self) -> Path:
-        """Where files are kept that had no path when they were chosen."""
+        """The folder of uploaded files that had no path."""
         return self.data / "notebook" / "uploads"
 
     @property
@@ -104,12 +104,12 @@ class Settings:
         return origin(self.at(self.base_url))
 
     def at(self, url: str) -> str:
-        """Return an address with the service's own as it is now."""
+        """Return a URL with the current address of the service."""
         return url if self.moves is None else self.moves.at(url)
 
 
 def hash_text(text: str, letters: int = 16) -> str:
-    """Return a short name for a text of any kind, up to 64 letters."""
+    """Return a hash for any text, as hexadecimal digits, at most 64."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:letters]
 
 
@@ -124,9 +124,9 @@ def resolve(
 ) -> Settings | None:
     """Return the settings from arguments, environment or a saved profile, in this order.
 
-    None means that nothing names a service, or the profile "embedded" does: the caller uses the
-    embedded one. Half of an address and a key, or another profile that does not exist, is a
-    `ConfigError`.
+    None if no service is configured, or the profile is "embedded": the caller uses the embedded
+    one. An address without a key, a key without an address, or a profile that does not exist
+    raises `ConfigError`.
     """
     env = os.environ if environment is None else environment
     folder = data_folder(data, environment=env)
@@ -152,7 +152,7 @@ def embedded_settings(
     data: Path | str | None = None,
     moves: ServiceLocation | None = None,
 ) -> Settings:
-    """Return the settings of the embedded service, whose port changes but whose journal stays."""
+    """Return the settings of the embedded service: its port changes, its journal does not."""
     env = {k: v for k, v in os.environ.items() if k in _OF_EVERY_SERVICE}
     settings = resolve(base_url, api_key, data=data, environment=env)
     assert settings is not None  # noqa: S101 - both arguments are given
@@ -162,11 +162,11 @@ def embedded_settings(
 def data_folder(
     data: Path | str | None = None, *, environment: Mapping[str, str] | None = None
 ) -> Path:
-    """Return the folder for journals and outputs: argument, ``KIT_DATA``, or the user's own."""
+    """Return the folder for journals and outputs: argument, ``KIT_DATA``, or the default."""
     env = os.environ if environment is None else environment
     given = data or env.get("KIT_DATA")
     if given:
-        return Path(given).expanduser().absolute()  # wherever the notebook goes later
+        return Path(given).expanduser().absolute()  # independent of the current folder
     return user_folder("data")
 
 
@@ -176,7 +176,7 @@ def _from_arguments(
     if not base_url and not api_key:
         return None
     own = env.get("KIT_BASE_URL")
-    # the environment's key belongs to its address, or to none in particular
+    # the environment's key belongs to its address, or to any if it has none
     if not api_key and (not own or origin(own) == origin(base_url or "")):
         api_key = env.get("KIT_API_KEY")
     return _pair(base_url or own, api_key, "pass {0} as well, or set {1}")

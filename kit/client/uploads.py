@@ -1,7 +1,7 @@
-"""Uploads: anything that is a picture, a clip or a sound becomes an upload id.
+"""Uploads: images, videos and audio from any source are sent and become upload ids.
 
-Everything is checked before a ticket is asked for: a file that no model takes costs a sentence.
-Which files these are is known of a service of our own only.
+Files are validated before a ticket is requested, so an unsupported file only causes an error
+message. Supported file types are known for our own service only.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from kit.client.flows import PATIENT, Attempts, Policy
 from kit.errors import EngineError, InternalError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
 
-#: Answers that a ticket gets which is not valid any more.
+#: Statuses with which an expired ticket may be refused.
 _ENDED = frozenset({400, 401, 403, 410})
-#: How an address begins; a path may begin with the single letter of a drive.
+#: The beginning of a URL; a path may begin with a single drive letter.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
 
 
 def is_on_the_web(medium: Any) -> bool:
-    """Return whether a medium is an address that can be fetched."""
+    """Return whether a medium is a URL that can be fetched."""
     return isinstance(medium, str) and medium.lower().startswith(("https://", "http://"))
 
 
 def ticket_problem(ticket: wire.Ticket, size: int) -> str:
-    """Return why a file of so many bytes cannot be sent with a ticket, empty where it can."""
+    """Return why a file of this size cannot be sent with a ticket; empty if it can."""
     for name, value in ticket.required_headers.items():
         if name.lower() == "content-length" and value.strip() != str(size):
             return f"the service's ticket is for {value.strip()[:20]} bytes, and it has {size:,}"
@@ -47,7 +47,7 @@ def ticket_problem(ticket: wire.Ticket, size: int) -> str:
 
 
 def is_expired(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
-    """Return whether a ticket was refused because its time is over: by its date, or in words."""
+    """Return whether a ticket was refused because it expired: by its date, or by the message."""
     if not isinstance(outcome, Reply) or outcome.status not in _ENDED:
         return False
     if ticket.expires_at is not None and answers.moment(outcome) >= ticket.expires_at:
@@ -56,7 +56,7 @@ def is_expired(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
 
 
 def refusal_text(name: str, outcome: Reply | NoReply) -> str:
-    """Return why a file is not there: it was turned down, or something broke on the way."""
+    """Return why an upload failed: it was refused, or the connection or the service failed."""
     error, status = flows.find_error(outcome), getattr(outcome, "status", 0)
     reason = _file_problems(error) or (flows.explain_retry_after(error) if error else "")
     if 300 <= status < 400:
@@ -66,14 +66,14 @@ def refusal_text(name: str, outcome: Reply | NoReply) -> str:
 
 
 def _file_problems(error: Exception | None) -> str:
-    """Return what a service says of the file itself, without the field that it names."""
+    """Return the service's messages about the file itself, without the field name."""
     found = getattr(error, "details", None)
     details = [d for d in found if isinstance(d, Mapping)] if isinstance(found, list) else []
     return "; ".join(str(d.get("message")) for d in details if d.get("field") == "file")
 
 
 def _sendable(name: str, value: str) -> bool:
-    """Whether a header can be written into a request. Source: RFC 9110, sections 5.1 and 5.5."""
+    """Whether a header is valid in a request. Source: RFC 9110, sections 5.1 and 5.5."""
     token = (
         name.isascii() and bool(name) and all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name)
     )
@@ -82,7 +82,7 @@ def _sendable(name: str, value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """A file that can be sent, more than once if need be: `open` returns a new binary stream."""
+    """A file to upload, possibly several times: `open` returns a new binary stream."""
 
     name: str
     content_type: str
@@ -100,7 +100,7 @@ class FileSource:
             return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any binary stream
 
     def seconds(self) -> Fraction | None:
-        """Return how long it plays, or None where it cannot be measured here; pictures do not."""
+        """Return the duration, or None if it cannot be measured here; images have none."""
         if self.kind == "image":
             return None
         try:
@@ -115,9 +115,9 @@ class FileSource:
 
 
 def source(medium: Any, *, ours: bool = True) -> FileSource:
-    """Return what can be sent of a path, bytes, an open file, a picture or an array.
+    """Return the file to upload for a path, bytes, an open file, an image or an array.
 
-    What goes to a service of ours must be of a kind that it takes; any other decides itself.
+    Our own service accepts certain types only, which are checked here; others check themselves.
     """
     found = _find_source(medium)
     if ours:
@@ -153,7 +153,7 @@ def sources(
 ) -> dict[str, tuple[FileSource, ...]]:
     """Return the files for each media parameter of a model.
 
-    A mapping goes by parameter name; anything else goes to the model's first media parameter.
+    A mapping is by parameter name; anything else is for the model's first media parameter.
     """
     if media is None:
         return {}
@@ -179,11 +179,11 @@ def upload(
     policy: Policy = PATIENT,
     on_sent: Callable[[int], None] = lambda _: None,
 ) -> Flow[str]:
-    """Ask for a ticket, send the file with it, and return the upload's id.
+    """Request a ticket, upload the file with it, and return the upload's id.
 
-    A ticket is for one PUT: where the connection or the service breaks, the next attempt asks for
-    a new one; so it does, once, where the ticket had ended. Where the service says what arrived,
-    that is compared with what was sent.
+    A ticket is for one PUT: after a failure of the connection or the service, the next attempt
+    requests a new one; once also if the ticket had expired. If the service reports a hash of what
+    it received, it is compared with what was sent.
     """
     body = wire.RequestUpload(
         file_name=file.name,
@@ -203,7 +203,7 @@ def upload(
             if _has_arrived(outcome):
                 return ticket.upload_id
             outcome = NoReply("the received file differs from the sent one (SHA-256)")
-        # another attempt would be answered the same
+        # another attempt would get the same response
         if isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429:
             if renewed or not is_expired(ticket, outcome):
                 break
@@ -214,7 +214,7 @@ def upload(
 
 
 def _request_ticket(body: wire.RequestUpload, policy: Policy, tries: Attempts) -> Flow[wire.Ticket]:
-    """Return a ticket, asked for again where the service broke: it costs nothing."""
+    """Return a ticket; requested again after failures of the service, as it is free."""
     while True:
         try:
             return (yield from flows.ask(calls.request_upload(body), policy))
@@ -229,11 +229,11 @@ def upload_all(
     policy: Policy = PATIENT,
     on_sent: Callable[[str, float], None] = lambda _name, _share: None,
 ) -> Flow[dict[str, str | list[str]]]:
-    """Send all files and return their ids in the shape of ``mediaUploads``.
+    """Upload all files and return their ids in the shape of ``mediaUploads``.
 
-    `on_sent` is told a file's name and the share of all bytes, 0 to 1, that has left.
+    `on_sent` gets a file's name and the share of all bytes sent so far, 0 to 1.
 
-    Source: contract, "Generations": one id, or a list of them where the parameter takes several.
+    Source: contract, "Generations": one id, or a list of them if the parameter takes several.
     """
     whole = sum(file.size for files in media.values() for file in files) or 1
     before = 0
@@ -253,14 +253,14 @@ def upload_all(
 
 
 def _describe_change(file: FileSource) -> str:
-    """Return what has become of a file since it was chosen, empty where it is as long as it was."""
+    """Return how a file's size has changed since it was chosen; empty if it is the same."""
     with file.open() as opened:
         now = opened.seek(0, io.SEEK_END)
     return "" if now == file.size else f"it had {file.size:,} bytes before, and now has {now:,}"
 
 
 def _has_arrived(reply: Reply) -> bool:
-    """Whether an answer that names a hash names that of what was sent; most name none."""
+    """Whether a response has the hash of what was sent, or no hash, as most have none."""
     try:
         stated = json.loads(reply.content)["sha256"]
     except (ValueError, KeyError, TypeError):
@@ -291,7 +291,7 @@ def _from_file(file: Any) -> FileSource:
     if isinstance(name, str) and "b" in str(getattr(file, "mode", "")) and file.tell() == 0:
         path = Path(name)
         if path.is_file():
-            return _from_path(path)  # however big it is, it is never held in memory
+            return _from_path(path)  # a file of any size is never loaded into memory
     content = file.read()
     if not isinstance(content, bytes):
         raise ParameterError("open the file in binary mode: open(..., 'rb')")

@@ -1,11 +1,11 @@
-"""Waiting for generations: what a session waits for is asked for together, in few requests.
+"""Waiting for generations: all waits of a session share a few requests.
 
-A single waiter asks the service to hold its answer until there is news; a service that does not
-know how is polled at the pace it names. Where many wait, one of them asks for all: for the newest
-pages of the list, then one by one for what these do not show, those first that had to wait longest.
-The API document says nothing of the list's size, order or completeness, so it is followed from page
-to page only while its pages show several of ours. Four requests a second are the most that this
-takes on average, however many wait.
+A single waiter uses long polling: it asks the service to hold its response until something changes.
+A service without long polling is polled at the rate that it suggests. If there are many waiters,
+one asks for all: it reads the newest pages of the list, and then fetches the missing ones singly,
+the longest unseen first. The API document specifies no size, order or completeness of the list, so
+further pages are read only while they contain several of ours. On average this takes at most four
+requests a second for any number of waiters.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ from kit.errors import (
 
 OnUpdate = Callable[[wire.Generation], None]
 
-#: Seconds between two looks at most while a service is away, and between two words about it.
+#: Maximum of seconds between polls during an outage, and between messages about it.
 _LONGEST, _EACH = 10.0, 1.0
-#: Seconds that the service is asked to hold an answer. Source: RFC 7240, section 4.3.
+#: Seconds that the service is asked to hold a response. Source: RFC 7240, section 4.3.
 HOLD = 20
-#: An ETag that no generation has: the first answer comes at once.
+#: An ETag that no generation has: the first response comes immediately.
 _UNSEEN = '"unseen"'
-#: Generations that are asked for one by one where answers are held, and where they are not.
+#: Maximum of generations that are fetched singly, with long polling and without.
 _FEW_HELD, _FEW = 4, 1
-#: Requests a second that looks at many may take on average.
+#: Maximum of requests per second, on average, for polling many.
 _EACH_SECOND = 4
-#: Requests that one look may take beside the first page of the list, however long ago the last.
+#: Minimum and maximum of requests in one poll besides the list's first page, whatever the interval.
 _LEAST, _MOST = 8, 20
-#: Pages of the list without any of ours after which it is asked for in one look of so many.
+#: Useless list pages in a row after which the list is read only in every so many polls.
 _USELESS, _SELDOM = 3, 8
-#: Generations of a page that must be ours for the next page to be worth more than asking singly.
+#: Minimum of our generations on a page for the next page to be cheaper than single requests.
 _WORTH = 2
-#: What a list is refused with where that says nothing of other requests.
+#: Errors of the list that say nothing about other requests.
 _LISTLESS = (BadRequestError, InternalError, RequestTimeoutError)
-#: What may be gone by itself in a while, like a connection that is not there.
+#: Errors that may be temporary, like a lost connection.
 _TEMPORARY = (UnavailableError, RateLimitError)
 
 
 @dataclass(slots=True)
 class RetryState:
-    """How long a service has been away, for those who ask it together; over when it answers."""
+    """The outage of a service, shared by all who ask it together; ends with a response."""
 
     policy: Policy
     since: float | None = None
@@ -66,12 +66,12 @@ class RetryState:
     announced: bool = False
 
     def reset(self) -> None:
-        """Note that the service has answered."""
+        """Record that the service has responded."""
         self.since = self.error = None
         self.failed, self.announced = 0, False
 
     def pause(self, error: KitError, *, began: float, left: float | None = None) -> float:
-        """Return the seconds until it is worth asking again; where it is not, raise."""
+        """Return the seconds to wait before a retry, or raise if a retry is pointless."""
         asked = _asked_pause(error)
         late = left is not None and max(left, 0.0) < asked
         passes = flows.is_connection_error(error) or isinstance(error, _TEMPORARY)
@@ -83,7 +83,7 @@ class RetryState:
         return replace(self.policy, longest=_LONGEST).backoff(self.failed - 1, asked)
 
     def rest(self, seconds: float) -> Flow[None]:
-        """Let seconds pass; while the service is away, say for how long it has been."""
+        """Sleep; during an outage, report how long it has lasted."""
         while self.since is not None and seconds > _EACH:
             yield self._sleep(_EACH)
             seconds -= _EACH
@@ -102,7 +102,7 @@ class RetryState:
 
 @dataclass(slots=True, eq=False)
 class Waiter:
-    """One wait for a generation, and what was seen of it."""
+    """One wait for a generation, and its last known state."""
 
     id: str
     status_url: str | None
@@ -115,16 +115,16 @@ class Waiter:
     error: KitError | None = None
 
     def left(self, now: float) -> float | None:
-        """Return the seconds that are left, or None where there is no end to them."""
+        """Return the remaining seconds, or None without a timeout."""
         return None if self.ends is None else self.ends - now
 
 
 class SharedWait:
-    """Everything that one session waits for; flows of many threads share it."""
+    """All waits of one session; shared by flows of many threads."""
 
     def __init__(self, policy: Policy = PATIENT) -> None:
         self._patient = policy
-        # one request of many: it is known here what to do when the service does not answer
+        # no retries per request: outages are handled here
         self._policy = replace(policy, quick=True)
         self._begin()
         self._due = 0.0
@@ -150,12 +150,12 @@ class SharedWait:
         began: float | None = None,
         on_update: OnUpdate = lambda _: None,
     ) -> Flow[wire.Generation]:
-        """Wait until a generation is finished, whatever its end, and return it.
+        """Wait until a generation is finished, whatever its final state, and return it.
 
-        A service that is away for a while is waited for as well. `timeout` counts from `began`, a
-        moment on the policy's clock, where that is not now. Every error carries `generation_id`.
+        Outages of the service are waited for as well. `timeout` counts from `began`, a time on the
+        policy's clock, by default now. Every error carries `generation_id`.
 
-        Raises `NoAnswerError`: it is still running after `timeout` seconds, or that is not known.
+        Raises `NoAnswerError` if it still runs after `timeout` seconds, or its state is unknown.
         """
         now = self._policy.clock()
         ends = None if timeout is None else (now if began is None else began) + timeout
@@ -165,7 +165,7 @@ class SharedWait:
 
     def _wait(self, waiter: Waiter, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
         if self._process != os.getpid():
-            self._begin()  # in a forked process nobody leads, and nobody else waits
+            self._begin()  # a forked process has no leader and no other waiters
         self._waiters.append(waiter)
         try:
             while True:
@@ -190,7 +190,7 @@ class SharedWait:
             self._waiters.remove(waiter)
 
     def check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
-        """Return generations as they are now, by id; those that are not there are left out."""
+        """Return the current states of generations by id; unknown ones are left out."""
         outage = RetryState(self._patient)
         wanted = {name: Waiter(name, url, 0.0, None, outage) for name, url in addresses.items()}
         yield from self._look(wanted, 2 * len(wanted), self._patient)
@@ -199,7 +199,7 @@ class SharedWait:
     # ── alone ────────────────────────────────────────────────────────────────────────────────────
 
     def _ask_alone(self, waiter: Waiter) -> Flow[float]:
-        """Ask for one generation and return how long to rest, also where there is no answer."""
+        """Fetch one generation and return how long to sleep, also after a failure."""
         call = calls.get_generation(waiter.id, status_url=waiter.status_url)
         asked = self._policy.clock()
         left = waiter.left(asked)
@@ -217,10 +217,10 @@ class SharedWait:
         if reply.status != 304:
             waiter.etag = reply.headers.get("etag", "")
         elif waiter.latest is None:
-            waiter.etag = ""  # 304 to an ETag that no generation has: it is asked without one
+            waiter.etag = ""  # 304 to an ETag that no generation has: ask without one
             return 0.0
         waited = now - waiter.since
-        # one that says it waited, and answers at once that nothing is new, did not
+        # a service that claims to wait, but responds at once without news, did not wait
         held = "preference-applied" in reply.headers and (reply.status != 304 or now - asked >= 1)
         self._held = self._held or held
         return min(0.5, max(0.05, 0.03 * waited)) if held else self._pace(reply, waited)
@@ -228,7 +228,7 @@ class SharedWait:
     def _pace(self, reply: Reply, waited: float) -> float:
         """Return the seconds before the next poll: the service's hint, or a share of those waited.
 
-        Jitter keeps many notebooks that started together from asking together.
+        Jitter keeps notebooks that started at the same time from polling at the same time.
         """
         hint = answers.pause(reply)
         rest = min(hint, 60.0) if hint else min(5.0, max(0.1, 0.15 * waited))
@@ -237,7 +237,7 @@ class SharedWait:
     # ── together ─────────────────────────────────────────────────────────────────────────────────
 
     def _ask_together(self, waiter: Waiter) -> Flow[float]:
-        """Ask for all where it is time and nobody else does; return how long to rest."""
+        """Poll for all waiters if it is time and no other thread does; return how long to sleep."""
         with self._lock:
             leads = not self._leading and self._policy.clock() >= self._due
             self._leading = self._leading or leads
@@ -247,7 +247,7 @@ class SharedWait:
             finally:
                 self._leading = False
         if waiter.error is not None:
-            raise _copy_error(waiter.error)  # each waiter's own: it will carry the waiter's id
+            raise _copy_error(waiter.error)  # a copy for each waiter, with its id
         if self._leading:
             return 0.1 if self._outage.since is None else 1.0
         return max(self._due - self._policy.clock(), 0.02)
@@ -261,10 +261,10 @@ class SharedWait:
         except KitError as error:
             left = leader.left(self._policy.clock())
             if left is not None and _asked_pause(error) > left:
-                raise  # the others may have the time that it takes
+                raise  # other waiters may have more time left
             try:
                 self._tick = self._outage.pause(error, began=began)
-            except KitError:  # it is final for every waiter
+            except KitError:  # final for all waiters
                 for one in waiters:
                     one.error = error
                 self._tick = self._next_tick(0.0, 1)
@@ -278,12 +278,12 @@ class SharedWait:
         self._due = self._policy.clock() + self._tick
 
     def _next_tick(self, waited: float, took: int) -> float:
-        """Return the seconds between two rounds, the last of which took so many requests."""
+        """Return the seconds between two polls, given the requests that the last one took."""
         pace = max(min(5.0, max(0.5, 0.15 * waited)), took / _EACH_SECOND)
         return pace * (1.0 + 0.1 * self._policy.dice())
 
     def _look(self, wanted: Mapping[str, Waiter], most: int, policy: Policy) -> Flow[int]:
-        """Note how generations are, as many as some requests show; return how many it took."""
+        """Update generations with a limited number of requests; return the number made."""
         spent, listed = 0, dict[str, wire.Generation]()
         if len(wanted) > _FEW:
             listed, spent = yield from self._read_list(set(wanted), most, policy)
@@ -303,12 +303,12 @@ class SharedWait:
     def _read_list(
         self, wanted: set[str], most: int, policy: Policy
     ) -> Flow[tuple[dict[str, wire.Generation], int]]:
-        """Return those that the list shows, and how many pages after the first that took."""
+        """Return the generations found in the list, and the number of pages after the first."""
         self._looks += 1
         seldom = self._misses >= _USELESS and self._looks % _SELDOM != 0
         if seldom or not self._has_list:
             return {}, 0
-        # few fit on the page that is shown anyway
+        # a few fit on the default page
         limit = min(1000, 2 * len(wanted)) if len(wanted) > 25 else None
         try:
             listed = calls.list_generations(limit=limit)
@@ -331,9 +331,9 @@ class SharedWait:
         return found, spent
 
     def _note_refusal(self, error: ApiError) -> None:
-        """Note that there is no list, or none for now; what concerns all requests is raised.
+        """Record that there is no list, or none for now; errors of all requests are raised.
 
-        A list that fails, or cannot be read, is no reason to give up waiting.
+        A list that fails or is malformed is no reason to stop waiting.
         """
         if isinstance(error, answers.UNKNOWN_PATH):
             self._has_list = False
@@ -348,7 +348,7 @@ def _asked_pause(error: KitError) -> float:
 
 
 def _copy_error(error: KitError) -> KitError:
-    """Return an error like another one; `copy` may be taught not to make a new one."""
+    """Return a copy of an error; `copy.copy` may return the same object."""
     made: KitError = type(error).__new__(type(error), *error.args)
     vars(made).update(vars(error))
     return made

@@ -1,7 +1,7 @@
 """HTTP without sending: actions become requests, responses become replies and files.
 
-The API key leaves through one door, `_key`, and only to the origin of the base address. Requests go
-straight to httpx's transports: no cookies, no redirects, nothing that rides along or is logged.
+Only `_key` adds the API key, and only for the origin of the base URL. Requests go directly to
+httpx's transports: no cookies, no redirects, nothing added or logged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
 if "httpx" not in sys.modules:
-    # Without its own command line, which would load rich and pygments: 3 MB that nothing here uses.
+    # Without its command line, which would load rich and pygments: 3 MB that are not used here.
     sys.modules["httpx._main"] = None  # type: ignore[assignment]
     import_module("httpx")
     del sys.modules["httpx._main"]
@@ -38,7 +38,7 @@ from kit.version import __version__
 
 
 def proxy(scheme: str, host: str, _port: int = 0) -> str | None:
-    """Return the proxy that the environment names for a host; none is asked for what is here."""
+    """Return the environment's proxy for a host; local hosts have none."""
     if host in LOOPBACK or urllib.request.proxy_bypass(host):
         return None
     known = urllib.request.getproxies()
@@ -57,10 +57,10 @@ class _PooledConnection(Generic[C]):
 
 
 class ConnectionPool(Generic[C]):
-    """The transports of one client, built on first use.
+    """The transports of one client, created on first use.
 
-    Certificates cost 18 ms to load, and a service on plain http never asks for them. After a fork a
-    new transport is built.
+    Loading certificates takes 18 ms, and plain http does not need them. A forked process creates
+    new transports.
     """
 
     def __init__(self, make: Callable[..., Any]) -> None:
@@ -70,13 +70,13 @@ class ConnectionPool(Generic[C]):
         self._open = True
 
     def acquire(self, url: str) -> _PooledConnection[C]:
-        """Return the entry for an address's origin in this process; `release` it afterwards."""
+        """Return the entry for a URL's origin in this process; `release` it afterwards."""
         target = origin(url)
         key = (os.getpid(), target)
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
-                # Without certificates it costs nothing, and plain http never uses it.
+                # An empty context costs nothing, and plain http never uses it.
                 plain = target[0] != "https"
                 verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else certificates()
                 transport = self._build(verify, target)
@@ -98,15 +98,15 @@ class ConnectionPool(Generic[C]):
         raise ConfigError(f"the proxy that the environment names for {target[0]} {needed}")
 
     def release(self, entry: _PooledConnection[C]) -> bool:
-        """Release an entry; True when the caller must close its transport now."""
+        """Release an entry; returns True if the caller must close its transport now."""
         with self._lock:
             entry.requests -= 1
             return entry.retired and not entry.requests
 
     def close(self) -> list[C]:
-        """Pool nothing from now on; return the transports to close now, those not in use.
+        """Stop pooling; return the idle transports, to be closed now.
 
-        The last user of another one closes it.
+        Transports in use are closed by their last user.
         """
         with self._lock:
             self._open = False
@@ -119,7 +119,7 @@ class ConnectionPool(Generic[C]):
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Return the context of connections that are checked, loaded once."""
+    """Return the verifying TLS context, loaded once."""
     try:
         return httpx.create_ssl_context()
     except OSError as error:
@@ -130,18 +130,18 @@ def certificates() -> ssl.SSLContext:
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
 FAILURES = (httpx.HTTPError, httpx.InvalidURL)
-#: Bytes of an answer, unpacked: a page of a thousand generations seldom has a hundredth of it.
+#: Maximum of bytes of a response, decompressed: far more than a page of a thousand generations.
 MOST_OF_ANSWER = 100_000_000
 
 
 class TooLongError(httpx.HTTPError):
-    """What comes has more bytes than are taken."""
+    """A response is larger than the maximum."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"it is larger than {most / 1e6:,.0f} MB")
 
 
-#: After one of these nothing has left.
+#: Errors before anything was sent.
 _UNSENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -156,7 +156,7 @@ _CHECK_PROXY = "is the proxy right that the environment names?"
 
 @dataclass(frozen=True, slots=True)
 class LastResponse:
-    """What support asks for: the last answer's facts, without bodies, keys or signed addresses."""
+    """Facts about the last response for support, without bodies, keys or signed URLs."""
 
     method: str
     path: str
@@ -166,7 +166,7 @@ class LastResponse:
 
 
 class Exchange(Generic[C]):
-    """What both faces share: building requests, reading answers, keeping connections open."""
+    """The base of both senders: building requests, parsing responses, pooling connections."""
 
     def __init__(self, settings: Settings, make: Callable[..., Any]) -> None:
         self._settings = settings
@@ -179,7 +179,7 @@ class Exchange(Generic[C]):
         return self._settings.at(self._settings.base_url)
 
     def address(self, path: str) -> str:
-        """Return the whole address of a call's path, which may be one already."""
+        """Return the absolute URL of a call's path."""
         return self._settings.at(absolute_url(self._base, path))
 
     def request(self, action: SendRequest, url: str) -> httpx.Request:
@@ -200,7 +200,7 @@ class Exchange(Generic[C]):
             raise BadRequestError(f"half a character ({what}) cannot be sent") from None
 
     def download_request(self, action: DownloadFile, url: str) -> tuple[httpx.Request, int]:
-        """Build the request of a download, and say how many bytes are here already."""
+        """Build the request of a download; also return the number of bytes already here."""
         headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": _AGENT}
         here = 0
         if action.tag is not None and action.target.exists():
@@ -212,7 +212,7 @@ class Exchange(Generic[C]):
         return httpx.Request("GET", url, headers=headers, extensions=_TIMEOUT), here
 
     def upload_request(self, action: UploadFile, url: str, content: Any) -> httpx.Request:
-        """Build a PUT with the ticket's headers and nothing but what HTTP needs to frame it."""
+        """Build a PUT with only the ticket's headers and those that HTTP needs for framing."""
         given = {name.lower() for name in action.headers}
         length: Mapping[str, str] = (
             {} if "content-length" in given else {"Content-Length": str(action.size)}
@@ -223,7 +223,7 @@ class Exchange(Generic[C]):
     def reply(
         self, request: httpx.Request, response: httpx.Response, content: bytes, began: float
     ) -> Reply:
-        """Read an answer, note its facts, and make sure that it cannot repeat the key."""
+        """Convert a response, record its facts, and make sure that it does not contain the key."""
         status, headers = response.status_code, dict(response.headers)
         self.last_response = LastResponse(
             request.method,
@@ -232,7 +232,7 @@ class Exchange(Generic[C]):
             headers.get("x-request-id"),
             time.monotonic() - began,
         )
-        # an answer that was kept from before shows that the service honors keys
+        # a replayed response shows that the service honors keys
         self._honors_keys |= headers.get("idempotency-replayed", "").lower() == "true"
         if status >= 400:
             key = self._settings.api_key
@@ -242,7 +242,7 @@ class Exchange(Generic[C]):
     def no_reply(
         self, error: Exception, url: str, tag: str | None = None, *, call: Call[Any] | None = None
     ) -> NoReply:
-        """Put a failure of the network into a sentence that says what to do."""
+        """Convert a network error to a failure whose message says what to do."""
         scheme, host, port = origin(url)
         own = self._settings.owns(url)
         there = f"{scheme}://{host}:{port}"
@@ -266,7 +266,7 @@ class Exchange(Generic[C]):
         return NoReply(sentence, tag, harmless=own and self._honors_keys)
 
     def question(self, host: str, port: int) -> ProofExchange | None:
-        """Return what a new connection is asked first, where the service is, or was, that moves."""
+        """Return the proof exchange for a new connection to a service that moves, else None."""
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         moves = self._settings.moves
         if moves is None or moves.proof is None or not moves.knows(url):
@@ -283,28 +283,28 @@ parse_url = lru_cache(256)(httpx.URL)
 
 
 def body_follows(response: httpx.Response, here: int) -> bool:
-    """Whether what comes is the file, or exactly the rest of it."""
+    """Whether a response is the file, or exactly the rest of it."""
     start = response.headers.get("content-range", "").startswith(f"bytes {here}-")
     return response.status_code == 200 or (response.status_code == 206 and bool(here) and start)
 
 
 def strong_tag(response: httpx.Response) -> str | None:
-    """Return the ETag of an answer, where it goes by bytes."""
+    """Return the ETag of a response if it is a strong one."""
     tag: str = response.headers.get("etag", "")
     return tag if tag.startswith('"') else None
 
 
 def to_reply(response: httpx.Response, content: bytes, sha256: str | None = None) -> Reply:
-    """Return an answer as flows know it, with the hash of a whole file."""
+    """Convert a response, with the hash of a whole file."""
     return Reply(response.status_code, dict(response.headers), content, sha256)
 
 
-#: Bytes in one piece of a transfer.
+#: Bytes per chunk of a transfer.
 CHUNK = 1 << 18
 
 
 class FileWriter:
-    """A file that is being received; the folders above it are made, and bytes are counted in."""
+    """A file being received; parent folders are created, and bytes are limited and hashed."""
 
     def __init__(self, path: Path, most: int, *, more: bool = False) -> None:
         self._path = path
@@ -327,7 +327,7 @@ class FileWriter:
         self._file.close()
 
     def write(self, chunk: bytes) -> None:
-        """Take the next bytes; a file that is too large is emptied."""
+        """Write the next bytes; a file that is too large is emptied."""
         self._left -= len(chunk)
         if self._left < 0:
             self._file.truncate(0)
@@ -342,7 +342,7 @@ class FileWriter:
 
 
 class FileReader:
-    """A file that is being sent: what leaves is counted and hashed."""
+    """A file being sent; bytes are counted and hashed."""
 
     def __init__(self, file: BinaryIO, on_sent: Callable[[int], None]) -> None:
         self._file = file
@@ -351,7 +351,7 @@ class FileReader:
         self._sent = 0
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the rest of the file in pieces; each has left when the next is asked for."""
+        """Yield the rest of the file in chunks; each was sent when the next is requested."""
         while chunk := self._file.read(CHUNK):
             self._hash.update(chunk)
             yield chunk
@@ -359,11 +359,11 @@ class FileReader:
             self._on_sent(self._sent)
 
     async def async_chunks(self) -> AsyncIterator[bytes]:
-        """Yield the same to clients that await them."""
+        """Yield the same for async clients."""
         for chunk in self.chunks():
             yield chunk
 
     @property
     def sha256(self) -> str:
-        """Hash of all that has left."""
+        """Hash of all bytes sent."""
         return self._hash.hexdigest()

@@ -21,7 +21,7 @@ from kit.errors import KitError
 #: Seconds for each step of a proof.
 _PROOF_SECONDS = 5.0
 _NO_PROOF = "another program answers there"
-#: Connections that are kept, as httpx keeps them.
+#: The limits of httpx.
 _LIMITS: dict[str, Any] = {
     "max_connections": 100,
     "max_keepalive_connections": 20,
@@ -84,13 +84,13 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
             return not_written(action.target, error)
 
     async def close(self) -> None:
-        """Close all connections, those in use after their request; a later one opens its own."""
+        """Close all connections, busy ones after their request; a later request opens new ones."""
         for transport in self.pool.close():
             await transport.aclose()
 
 
 async def async_read(response: httpx.Response) -> bytes:
-    """Return the body of an answer; one without an end, or that unpacks to too much, is none."""
+    """Return the body of a response; raises an error if it is too large."""
     chunks, left = [], http.MOST_OF_ANSWER
     try:
         async for chunk in response.aiter_bytes():
@@ -107,7 +107,7 @@ async def async_read(response: httpx.Response) -> bytes:
 async def async_borrow(
     pool: http.ConnectionPool[httpx.AsyncHTTPTransport], url: str
 ) -> AsyncGenerator[httpx.AsyncHTTPTransport, None]:
-    """Borrow the transport to an address's origin for one request, its answer's body included."""
+    """Borrow the transport to a URL's origin for one request and its response body."""
     entry = pool.acquire(url)
     try:
         yield entry.transport
@@ -117,7 +117,7 @@ async def async_borrow(
 
 
 class AsyncProvenTransport(httpx.AsyncHTTPTransport):
-    """A transport whose connections to a service are proven as soon as they are open."""
+    """A transport whose new connections to a service must pass a proof."""
 
     def __init__(self, question: ProofQuestion, verify: ssl.SSLContext, proxy: Any) -> None:
         super().__init__(verify=verify, proxy=proxy)

@@ -21,7 +21,7 @@ from kit.errors import KitError
 #: Seconds for each step of a proof.
 _PROOF_SECONDS = 5.0
 _NO_PROOF = "another program answers there"
-#: Connections that are kept, as httpx keeps them.
+#: The limits of httpx.
 _LIMITS: dict[str, Any] = {
     "max_connections": 100,
     "max_keepalive_connections": 20,
@@ -83,13 +83,13 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
             return not_written(action.target, error)
 
     def close(self) -> None:
-        """Close all connections, those in use after their request; a later one opens its own."""
+        """Close all connections, busy ones after their request; a later request opens new ones."""
         for transport in self.pool.close():
             transport.close()
 
 
 def read(response: httpx.Response) -> bytes:
-    """Return the body of an answer; one without an end, or that unpacks to too much, is none."""
+    """Return the body of a response; raises an error if it is too large."""
     chunks, left = [], http.MOST_OF_ANSWER
     try:
         for chunk in response.iter_bytes():
@@ -106,7 +106,7 @@ def read(response: httpx.Response) -> bytes:
 def borrow(
     pool: http.ConnectionPool[httpx.HTTPTransport], url: str
 ) -> Generator[httpx.HTTPTransport, None, None]:
-    """Borrow the transport to an address's origin for one request, its answer's body included."""
+    """Borrow the transport to a URL's origin for one request and its response body."""
     entry = pool.acquire(url)
     try:
         yield entry.transport
@@ -116,7 +116,7 @@ def borrow(
 
 
 class ProvenTransport(httpx.HTTPTransport):
-    """A transport whose connections to a service are proven as soon as they are open."""
+    """A transport whose new connections to a service must pass a proof."""
 
     def __init__(self, question: ProofQuestion, verify: ssl.SSLContext, proxy: Any) -> None:
         super().__init__(verify=verify, proxy=proxy)

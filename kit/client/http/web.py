@@ -1,8 +1,8 @@
-"""Files from the web: of bounded size and time, and never asked for with the API key.
+"""Files from the web, limited in size and time, and downloaded without the API key.
 
-Only public addresses are asked, unless the others are allowed: a link may come from a stranger, and
-this machine reaches more than he does. What is connected to is the address that was checked, for a
-name may lead elsewhere a moment later, and a redirect is checked as the first address is.
+Only public addresses are allowed by default: a URL may come from a stranger, and this computer
+reaches more than strangers do. The connection goes to the very address that was checked, because a
+name may resolve differently a moment later, and redirects are checked like the first URL.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from kit.errors import ParameterError
 from kit.internet import is_public
 from kit.private import replace_file
 
-#: Bytes of a file, seconds for all of it and for each step, and redirects that are followed.
+#: Maximum of bytes of a file, of seconds in all and per step, and of redirects.
 MOST, SECONDS, STEP, REDIRECTS = 1_000_000_000, 600.0, 20.0, 5
-#: Seconds for which a file is not asked for again: a price, a start and a sweep want the same one.
+#: Seconds for which a file is reused: a price, a start and a sweep need the same one.
 FRESH = 60.0
 _HEADERS = {"Accept": "image/*, video/*, audio/*", "Accept-Encoding": "identity"}
 
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """What may be asked for; tests pass names and addresses of their own.
+    """Which URLs may be fetched; tests pass their own names and addresses.
 
-    `private` allows addresses that are not public, to which http is good enough.
+    `private` allows addresses that are not public, also over plain http.
     """
 
     private: bool = False
@@ -50,7 +50,7 @@ class Web:
     seconds: float = SECONDS
 
     def fetch(self, url: str, folder: Path) -> Path:
-        """Return where the file of an address is, once it is here: in a folder by its content."""
+        """Download a file and return its path in a folder, named by content."""
         now, known = time.monotonic(), (self.private, url, folder)
         when, path = _FETCHED.get(known, (0.0, folder))
         if path.is_file() and now - when < FRESH:
@@ -89,7 +89,7 @@ class Web:
         return transport
 
     def _open(self, transport: httpx.HTTPTransport, url: str) -> httpx.Response:
-        """Return the answer of an address, or of where that leads to."""
+        """Return the response of a URL, following redirects."""
         address = httpx.URL(url)
         for _ in range(REDIRECTS + 1):
             scheme, port = address.scheme, address.port or 1
@@ -109,7 +109,7 @@ class Web:
         raise _RefusedError("redirects endlessly")
 
     def _receive(self, response: httpx.Response, part: Path) -> str:
-        """Write a file and return its hash."""
+        """Write the file of a response and return its hash."""
         if response.status_code != 200:
             raise _RefusedError(f"is not there: the answer is {response.status_code}")
         head = b""
@@ -124,7 +124,7 @@ class Web:
         return writer.sha256
 
     def choose(self, host: str, port: int) -> str:
-        """Return the address of a host to connect to: all that it has must be allowed."""
+        """Return the address of a host to connect to; all its addresses must be allowed."""
         try:
             found = self.resolve(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
@@ -135,17 +135,17 @@ class Web:
         return addresses[0]
 
 
-#: What was fetched when.
+#: Recent downloads with their times.
 _FETCHED: dict[tuple[bool, str, Path], tuple[float, Path]] = {}
 _ALLOW = "; download it first, or set KIT_PRIVATE_MEDIA=1 to allow that"
 
 
 class _RefusedError(Exception):
-    """Something that is not taken; the message ends a sentence about it."""
+    """A file that is refused; the message is the end of a sentence about it."""
 
 
 class _CheckedBackend(httpcore.SyncBackend):
-    """Connections to addresses that were checked, up to a moment."""
+    """Connections to checked addresses only, with a time limit."""
 
     def __init__(self, web: Web, ends: float) -> None:
         self._web = web
@@ -157,7 +157,7 @@ class _CheckedBackend(httpcore.SyncBackend):
 
 
 class _TimedStream(httpcore.NetworkStream):
-    """A connection that breaks at a moment, however slowly something comes."""
+    """A connection that breaks at a time limit, however slowly data arrives."""
 
     def __init__(self, stream: httpcore.NetworkStream, ends: float) -> None:
         self._stream = stream
