@@ -1,1 +1,1 @@
-"""The HTTP door: reads, calls the domain, writes."""
+"""The HTTP interface: parses requests, calls the domain and writes responses."""

@@ -1,7 +1,7 @@
-"""Bodies of requests: read within bounds, and checked against the shape that they should have.
+"""Request bodies: read with limits, and validated against their schema.
 
-Everything here runs in the event loop and on any input, so no step may take longer
-than the bytes of the body alone make it: what is too much is counted, never looked through.
+Everything here runs in the event loop on arbitrary input, so no step may take longer than the size
+of the body justifies: excess items are counted, not examined.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from kit.wire import Body
 
 B = TypeVar("B", bound=Body)
 
-#: Bytes that a JSON body may have.
+#: Maximum size of a JSON body in bytes.
 BODY_LIMIT = 1_000_000
-#: Bytes of a body that is more than most.
+#: Size in bytes from which a body counts as large.
 _LARGE = 65_536
-#: Lists and objects in a body: far more than any that is valid has. Making more of them takes long,
-#: because the interpreter looks through all of its memory again and again meanwhile.
+#: Lists and objects in a body: far more than any valid body has. Creating more takes long, because
+#: the garbage collector of the interpreter scans all memory repeatedly meanwhile.
 _CONTAINERS = 50_000
-#: A character that PostgreSQL stores in no text, so SQLite's rows could not be moved there.
+#: PostgreSQL cannot store this character in a text, so rows of SQLite could not be moved there.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
-    """Return a request's body, checked, and its bytes."""
+    """Return the validated body of a request, and its bytes."""
     content_type = request.headers.get("content-type", "application/json").partition(";")[0]
     if content_type.strip().lower() != "application/json":
         raise UnsupportedMediaTypeError(
@@ -49,7 +49,7 @@ async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
     content = bytes(raw)
     given = _parse(content)
     if len(content) > _LARGE:
-        await asyncio.sleep(0)  # others are answered before it goes on
+        await asyncio.sleep(0)  # other requests are answered first
     return _check(given, kind), content
 
 
@@ -74,7 +74,7 @@ def _check(given: Any, kind: type[B]) -> B:
     if not given.keys() <= names.keys():
         known = {name: given[name] for name in names if name in given}
         number = len(given) - len(known)
-        # The first of so many are listed and the rest is counted, not read.
+        # Only the first unknown names are listed; the rest are counted.
         strange = islice((name for name in given if name not in names), REPORTED)
         problems = [
             (name, f"unknown field{suggest(name, names) if number <= REPORTED else ''}")
@@ -92,7 +92,7 @@ def _check(given: Any, kind: type[B]) -> B:
 
 @cache
 def _shape(kind: type[Body]) -> tuple[dict[str, None], Any]:
-    """Return the names of a body's fields, and what reads one that was parsed."""
+    """Return the names of a body's fields, and a function that validates a parsed body."""
     names = dict.fromkeys(field.alias or name for name, field in kind.model_fields.items())
     return names, TypeAdapter(kind).validate_python
 
@@ -105,17 +105,17 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
 
 
 def name_field(place: Iterable[Any]) -> str:
-    """Return where in a request something is wrong."""
+    """Return the path of the invalid field in a request."""
     return ".".join(map(str, place))
 
 
 def describe(detail: Mapping[str, Any]) -> str:
-    """Return what is wrong, from pydantic's error."""
+    """Return the message for an error of pydantic."""
     message: str = detail["msg"].replace("Input should be", "must be")
     return SENTENCES.get(detail["type"], message.replace("String should", "must"))
 
 
-#: What pydantic calls a problem -> what we say.
+#: Our messages for types of pydantic errors.
 SENTENCES = {
     "missing": "is required",
     "string_type": "must be text",

@@ -1,4 +1,4 @@
-"""What a handler may ask for: the parts of the service, the caller, the addresses."""
+"""What handlers need: the parts of the service, the caller of a request, the base URL."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ GENERATIONS = "/v1/creative-studio/generations"
 
 
 class ResponseCache:
-    """Finished generations as JSON: they never change, only their addresses expire.
+    """Finished generations as JSON: they do not change; only their signed URLs expire.
 
-    Pollers and lists ask for the same ones again and again. A cached answer holds for the minute
-    in which its addresses were signed, so every answer's addresses are good for a day. Only the
-    account that got an answer finds it again, whatever a statement returned.
+    Polling and lists request the same ones repeatedly. A cached body is valid for the minute in
+    which its URLs were signed, so that the URLs of all responses are valid for a day. Only the
+    account that received a body finds it again, whatever a statement returned.
     """
 
-    #: Cached answers; a full page of the list has a thousand.
+    #: Number of cached bodies; a full page of the list has a thousand.
     limit = 4096
 
     def __init__(self) -> None:
         self._bodies: dict[tuple[str, int, str, int, str, int], bytes] = {}
 
     def find(self, caller: Caller, base: str, rows: list[Any], now: int) -> list[bytes | None]:
-        """Return the cached answers of versions of generations, None for those without."""
+        """Return the cached bodies of generations in these versions, None if not cached."""
         asked, find = self._request_key(caller, base, now), self._bodies.get
         return [find((*asked, row.id, row.updated_at)) for row in rows]
 
     def put(self, caller: Caller, base: str, row: Any, body: bytes, now: int) -> None:
-        """Cache the answer of a generation, if it is finished."""
+        """Cache the body of a generation if it is finished."""
         if len(self._bodies) >= self.limit:
             self._bodies.clear()
         if STATUSES[row.state] != "processing":
@@ -86,34 +86,34 @@ class Context:
     metrics: ServiceMetrics
     clock: Callable[[], int]
     responses: ResponseCache = field(default_factory=ResponseCache)
-    #: Uploads whose file is just coming in.
+    #: Uploads whose file is being received.
     arriving: set[str] = field(default_factory=set)
-    #: The turns of accounts whose texts are just written.
+    #: Semaphores of accounts whose texts are being written.
     writing: WeakValueDictionary[str, Semaphore] = field(default_factory=WeakValueDictionary)
 
 
 def get_context(request: Request) -> Context:
-    """Return the service that a request came to."""
+    """Return the context of the service that handles a request."""
     context: Context = request.app.state.context
     return context
 
 
 def get_caller(request: Request) -> Caller:
-    """Return who sent a request; the middleware has let it through."""
+    """Return the caller of a request, as authenticated by the middleware."""
     caller: Caller = request.scope["caller"]
     return caller
 
 
 def get_header(scope: Scope, name: bytes) -> str:
-    """Return the first header of a name, as the middleware found it, or ""."""
+    """Return the first header of a name, as stored by the middleware, or ""."""
     value: bytes = scope["first"].get(name, b"")
     return value.decode("latin-1")
 
 
 def get_base_url(request: Request) -> str:
-    """Return what addresses begin with, without a slash at the end.
+    """Return the base of URLs in responses, without a slash at the end.
 
-    Whoever calls the service by a name that is not known to be its own gets relative addresses.
+    A request to a host name that is not known to be the service's own gets relative URLs.
     """
     settings = get_context(request).settings
     if settings.public_url:
@@ -132,7 +132,7 @@ def _base(scheme: str, host: bytes, prefix: str, here: str, allowed: tuple[str, 
     return f"{scheme}://{called[0]}{prefix}".rstrip("/") if called and known else prefix.rstrip("/")
 
 
-#: A name or an address, and a port.
+#: A host name or an IP address, and a port.
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)
 
 
@@ -147,7 +147,7 @@ def get_request_label(request: Request, content: bytes) -> RequestLabel | None:
 
 
 class JsonResponse(Response):
-    """JSON, of a value or of bytes that are JSON already."""
+    """A JSON response from a value, or from bytes that are already JSON."""
 
     media_type = "application/json"
 
@@ -157,7 +157,7 @@ class JsonResponse(Response):
 
 
 def make_response(answer: Answer) -> Response:
-    """Return a kept or new answer as a response."""
+    """Return a stored or new answer as a response."""
     headers = dict(answer.headers)
     if answer.replayed:
         headers["Idempotency-Replayed"] = "true"
@@ -165,19 +165,19 @@ def make_response(answer: Answer) -> Response:
 
 
 def not_modified(request: Request, headers: Mapping[str, str]) -> Response | None:
-    """Return 304 where the client has the answer with these headers already, by its ``ETag``."""
+    """Return a 304 response if the client already has the current ``ETag``."""
     known = headers["ETag"] in request.headers.get("if-none-match", "")
     return Response(status_code=304, headers=dict(headers)) if known else None
 
 
 def to_credits(millicredits: int) -> float | int:
-    """Write millicredits as the JSON number of credits that is nearest to them."""
+    """Return millicredits as the nearest JSON number of credits."""
     whole, rest = divmod(millicredits, MILLI)
     return millicredits / MILLI if rest else whole
 
 
 def format_time(milliseconds: int | None) -> str | None:
-    """Write a moment as the wire has it."""
+    """Return a time in the format of the API."""
     if milliseconds is None:
         return None
     seconds, rest = divmod(milliseconds, 1000)
@@ -186,5 +186,5 @@ def format_time(milliseconds: int | None) -> str | None:
 
 @lru_cache(4096)
 def _second(seconds: int) -> str:
-    # Kept, because a page of generations asks for the same few seconds again and again.
+    # Cached, because a page of generations contains the same few seconds repeatedly.
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

@@ -1,6 +1,6 @@
-"""Deliveries: the ends of generations, sent to the webhooks that wait for them.
+"""Deliveries: sends the ends of generations to webhooks.
 
-Each attempt is one of `kit.service.http.delivery_sender`.
+`kit.service.http.delivery_sender` makes the single attempts.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from kit.service.http.delivery_sender import DeliverySender
 
 _log = logging.getLogger("kit.service")
-#: Attempts at once, in all and for an account.
+#: Maximum of concurrent attempts, in total and per account.
 _AT_ONCE, _OF_ACCOUNT = 32, 4
-#: Seconds at most between two looks for what is due; one is a read of an index.
+#: Maximum of seconds between two checks for due deliveries; a check is one read of an index.
 _LOOK_SECONDS = 1.0
 _GONE = 410
 
 
 class Deliveries:
-    """Sends what is due, again where it was not taken."""
+    """Sends due deliveries, and retries failed ones."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -39,14 +39,14 @@ class Deliveries:
         self._accounts: Counter[str] = Counter()
 
     async def run(self) -> None:
-        """Send until canceled; an attempt that is broken off is made again when its lease ends."""
+        """Send until canceled; an interrupted attempt is repeated when its lease expires."""
         try:
             while True:
                 try:
                     await self._begin()
-                except Exception:  # noqa: BLE001 - logged; the next look may find a database
+                except Exception:  # noqa: BLE001 - logged; the next check may find a database
                     _log.exception("deliveries could not be looked for")
-                if self._tasks:  # one that ends makes room for the next
+                if self._tasks:  # a finished one makes room for the next
                     first = asyncio.FIRST_COMPLETED
                     await asyncio.wait(self._tasks, timeout=_LOOK_SECONDS, return_when=first)
                 else:
@@ -56,7 +56,7 @@ class Deliveries:
                 task.cancel()
 
     async def _begin(self) -> None:
-        """Begin with what is due, as far as there is room."""
+        """Start due deliveries up to the limits."""
         database, clock = self._context.database, self._context.clock
         due = await database.read(webhooks.next_due())
         if due is None or due > clock():
@@ -72,7 +72,7 @@ class Deliveries:
             task.add_done_callback(self._tasks.discard)
 
     async def _attempt(self, row: Any, hook: Any, generation: Any, signer: Any) -> None:
-        """Try a delivery once and note how that ended."""
+        """Attempt a delivery once and store the result."""
         try:
             status, wait, error = 0, 0.0, "its webhook is gone"
             if hook and generation:
@@ -85,18 +85,18 @@ class Deliveries:
             await self._context.database.write(settled)
             facts = {"event": "delivery", "id": row.id, "attempt": row.attempts, "status": status}
             _log.info("%(event)s %(id)s, attempt %(attempt)d: %(status)d", facts)
-        except Exception:  # noqa: BLE001 - logged; it is due again when its lease ends
+        except Exception:  # noqa: BLE001 - logged; the delivery is due again when its lease expires
             _log.exception("the delivery %s could not be noted", row.id)
         finally:
             self._accounts[row.account_id] -= 1
-            self._accounts += Counter()  # forgets who has none
+            self._accounts += Counter()  # removes accounts without attempts
 
     async def _send(
         self, row: Any, hook: Any, generation: Any, signer: Any
     ) -> tuple[int, float, str]:
-        """Return an attempt's status, the seconds that the receiver asks for, and what went wrong.
+        """Return the status of an attempt, the seconds of ``Retry-After``, and the error.
 
-        The status is 0 where no answer came.
+        The status is 0 if there was no response.
         """
         context = self._context
         body = orjson.dumps(
@@ -106,7 +106,7 @@ class Deliveries:
                 "data": GenerationSerializer(context, None, {}, 0)(generation),
             }
         )
-        # By this machine's clock: receivers compare it with theirs.
+        # The clock of this machine: receivers compare the time with theirs.
         now = machine.clock()
         headers = {
             "Content-Type": "application/json",

@@ -1,7 +1,7 @@
-"""One attempt at a delivery: a POST to an address that a stranger has named.
+"""One attempt at a delivery: a POST to a URL that a user has chosen.
 
-What is connected to is the address that was looked up and checked, with every connection; nothing
-is followed, no answer is read, and an attempt has its time. It is loaded with the first delivery.
+Each connection uses an address that it has just looked up and checked. No redirect is followed, no
+body read, and time is limited. This module is imported with the first delivery.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import httpcore
 
 from kit.internet import is_public, retry_after
 
-#: Seconds that an attempt may take.
+#: Time limit of an attempt in seconds.
 SECONDS = 15.0
 _FAILURES = (
     httpcore.NetworkError,
@@ -27,23 +27,23 @@ _FAILURES = (
     httpcore.ProtocolError,
     httpcore.UnsupportedProtocol,
 )
-#: Looks the addresses of a host and a port up.
+#: Resolves a host and a port to addresses.
 Resolve = Callable[[str, int], Awaitable[Iterable[str]]]
 
 
-#: Threads that wait for name servers: not those that write files, which a slow one would hold.
+#: Threads for name lookups, separate from those for files, which slow lookups would block.
 _LOOKUPS = ThreadPoolExecutor(32, thread_name_prefix="kit-lookups")
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses of a name."""
+    """Return the addresses of a host name."""
     look = partial(getaddrinfo, host, port, type=SOCK_STREAM)
     found = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, look)
     return [str(each[4][0]) for each in found]
 
 
 class DeliverySender:
-    """Sends messages to public addresses, and to this machine where that is allowed."""
+    """Sends messages to public addresses, and to this machine if allowed."""
 
     def __init__(self, resolve: Resolve, loopback: bool, *, seconds: float = SECONDS) -> None:
         self._backend, self._seconds = CheckedBackend(resolve, loopback), seconds
@@ -52,13 +52,13 @@ class DeliverySender:
     async def send(
         self, url: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, float, str]:
-        """Return the answer's status, the seconds that it asks for, and what went wrong.
+        """Return the status of the response, the seconds of ``Retry-After``, and the error.
 
-        The status is 0 where no answer came.
+        The status is 0 if there was no response.
         """
         pool = httpcore.AsyncConnectionPool(self._certificates, network_backend=self._backend)
         try:
-            # Left with its head: what else an answer says is not read.
+            # Closed after the headers: the body is not read.
             async with (
                 asyncio.timeout(self._seconds),
                 pool,
@@ -72,7 +72,7 @@ class DeliverySender:
 
 
 class CheckedBackend(httpcore.AnyIOBackend):
-    """Connects to public addresses only, and to this machine where that is allowed."""
+    """Connects to public addresses only, and to this machine if allowed."""
 
     def __init__(self, resolve: Resolve, loopback: bool) -> None:
         self._resolve = resolve
@@ -81,7 +81,7 @@ class CheckedBackend(httpcore.AnyIOBackend):
     async def connect_tcp(
         self, host: str, port: int, *given: Any, **more: Any
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to where a host leads now; a private network is no place to connect to."""
+        """Resolve a host and connect to it; raises `ConnectError` for a private network."""
         try:
             addresses = [*await self._resolve(host, port)]
         except OSError:

@@ -1,4 +1,4 @@
-"""Exceptions as answers: one envelope, whatever raised them."""
+"""Exceptions as responses: all errors have the same envelope."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from kit.service.http.bodies import describe, name_field
 
 _log = logging.getLogger("kit.http")
 
-#: What the operating system says when nothing can be written: a full disk, a quota that is used up,
-#: a limit of a file's size, a folder that was made read-only, a disk that fails, rights that are
-#: missing, too many open files.
+#: Errors of the operating system if nothing can be written: a full disk, an exceeded quota, the
+#: limit of a file's size, a read-only folder, a failing disk, missing rights, too many open
+#: files.
 _UNAVAILABLE = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
     *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-#: The status in the log of a request whose client disconnected before it was answered.
+#: The status in the log of a request whose client disconnected before the response.
 DISCONNECTED = 499
-#: Status of the framework's own errors -> our class and what it says.
+#: Our error class and message for statuses of the framework's own errors.
 _FRAMEWORK: dict[int, tuple[type[ApiError], str]] = {
     404: (NotFoundError, "there is nothing at this address"),
     405: (MethodNotAllowedError, "this address does not take this method"),
@@ -44,7 +44,7 @@ _FRAMEWORK: dict[int, tuple[type[ApiError], str]] = {
 
 
 def envelope(error: ApiError, request_id: str) -> Response:
-    """Return an error as the answer that a client gets.
+    """Return the response for an error.
 
     Source: API document, "Errors"; contract, "Conventions".
     """
@@ -60,14 +60,14 @@ def envelope(error: ApiError, request_id: str) -> Response:
 
 
 def explain(error: Exception, scope: Scope) -> ApiError:
-    """Return what a client is told of an exception; one that nothing explains is logged."""
+    """Return the error that the client gets for an exception; unexpected ones are logged."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, OSError) and error.errno in _UNAVAILABLE:
         _log.warning("%s cannot be stored: %s", scope["request_id"], error)
         return UnavailableError("nothing can be stored just now; nothing was charged")
     if isinstance(error, RequestValidationError):
-        # The place begins with where it is: in the query or the path.
+        # The location begins with its kind: query or path.
         problems = [(name_field(it["loc"][1:]), describe(it)) for it in error.errors()]
         return BadRequestError.fields(problems)
     if isinstance(error, HTTPException):
@@ -78,7 +78,7 @@ def explain(error: Exception, scope: Scope) -> ApiError:
 
 
 def _allowed(error: HTTPException, scope: Scope) -> dict[str, str]:
-    """Return the header with an address's methods; the framework names those of one route of it."""
+    """Return the ``Allow`` header of a path; the framework names the methods of one route only."""
     if error.status_code != 405:
         return {}
     routes, scopes = (

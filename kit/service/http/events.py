@@ -1,12 +1,12 @@
-"""A generation as it changes: one request that waits for it, or a stream of server-sent events.
+"""Waiting for changes of a generation: a request that waits, or a stream of server-sent events.
 
 A client asks to wait with ``Prefer: wait=30`` (RFC 7240, section 4.3). Without ``If-None-Match`` it
-waits until the generation is finished; with it, until the generation differs from what the client
-has seen. When the time is up, the answer is that of a plain poll. Where an account has too many
-waiting requests already, another one is answered at once, without ``Preference-Applied``.
+waits until the generation is finished; with it, until the generation differs from the version of
+that ETag. After the time limit, the response is that of a plain poll. If an account has too many
+waiting requests, further ones are answered immediately, without ``Preference-Applied``.
 
-Each event's id is made from the row alone, so it means the same after a reconnect and in another
-process: a client that names the last id that it saw is sent only what came after.
+The id of an event is computed from the row alone, so it stays the same after a reconnect and in
+another process: a client that sends the last id that it received gets only newer events.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ from kit.service.worker.watchers import Watchers
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
 
 T = TypeVar("T")
-#: Begins to watch a generation; see `kit.service.worker.watchers.Watchers.watch`.
+#: Starts watching a generation; see `kit.service.worker.watchers.Watchers.watch`.
 Watch = Callable[[], AbstractContextManager[asyncio.Event]]
 
-#: Seconds that a request waits at most: proxies cut off what is silent for a minute.
+#: Maximum of seconds that a request waits: proxies close connections without data after a minute.
 MAX_WAIT = 30
-#: Seconds between two reads of the row, which another process may have written, and of the key.
+#: Seconds between two reads of the key and of the row, which other processes may change.
 POLL_SECONDS = 1.0
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
 
-#: Ids of an attempt's events count up from `attempt * _ATTEMPT`: its beginning, its progress in
+#: Event ids of an attempt count up from `attempt * _ATTEMPT`: its start, its progress in
 #: thousandths, its end.
 _ATTEMPT = 10_000
 _END = _ATTEMPT - 1
-#: Seconds between two progress events; milliseconds after which a client should come again.
+#: Minimum of seconds between progress events; milliseconds until a client should reconnect.
 _PROGRESS_SECONDS = 0.25
 _RETRY_MS = 1000
 _LONGEST_ID = 15
 _HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",  # a proxy that collects the answer first would defeat it
+    "X-Accel-Buffering": "no",  # a proxy must not buffer the stream
 }
 _HEARTBEAT = b": still here\n\n"
 
@@ -90,8 +90,8 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     read = _make_reader(context, generation_id, caller, get_base_url(request))
     events, last = await read(), parse_last_id(request.headers.get("last-event-id", ""))
     if events[-1].final and events[-1].id <= last:
-        return Response(status_code=204)  # tells an EventSource not to come again
-    # Nothing is waited for from here on: so many that come at once are counted one by one.
+        return Response(status_code=204)  # tells an EventSource not to reconnect
+    # No await between this check and the count, so that concurrent requests are counted one by one.
     if watchers.is_full_for(caller.account_id):
         after = {"Retry-After": "5"}
         if watchers.full:
@@ -102,7 +102,7 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
         raise RateLimitError(sentence, headers=after)
     watch = partial(watchers.watch, generation_id, caller.account_id)
     chunks = stream_events(watchers, watch, read, last, context.settings.heartbeat_seconds)
-    first = await anext(chunks)  # from here on it counts, and not only once it is sent
+    first = await anext(chunks)  # counted from here on, not only when it is sent
     return StreamingResponse(_chain(first, chunks), headers=_HEADERS)
 
 
@@ -114,7 +114,7 @@ async def _chain(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncIterat
 
 
 def parse_last_id(text: str) -> int:
-    """Return the id that a client saw last; -1 for none, or for one that is not ours."""
+    """Return the last id that a client received; -1 if there is none or it is invalid."""
     known = text.isascii() and text.isdigit() and len(text) <= _LONGEST_ID
     return int(text) if known else -1
 
@@ -122,7 +122,7 @@ def parse_last_id(text: str) -> int:
 def events_of(
     row: Any, fraction: float, serialize: Callable[[Any], dict[str, Any]]
 ) -> list[StreamEvent]:
-    """Return the events of a row's attempt up to now, oldest first."""
+    """Return the events of a row's attempt so far, oldest first."""
     first = row.attempt * _ATTEMPT
     status = STATUSES[row.state]
     if status != "processing":
@@ -138,9 +138,9 @@ def events_of(
 async def stream_events(
     watchers: Watchers, watch: Watch, read: ReadEvents, last: int, heartbeat: float
 ) -> AsyncGenerator[bytes, None]:
-    """Yield what is newer than the id `last` until the generation is finished or the service stops.
+    """Yield events after the id `last` until the generation is finished or the service stops.
 
-    After `heartbeat` seconds of silence a comment shows proxies that the line is in use.
+    After `heartbeat` seconds without events, a comment keeps proxies from closing the connection.
     """
     loop = asyncio.get_running_loop()
     sent, progressed = loop.time(), 0.0
@@ -151,7 +151,7 @@ async def stream_events(
             try:
                 events = await read()
             except ApiError:
-                return  # the answer has begun: a client that reconnects gets the error
+                return  # the response has begun: a client that reconnects gets the error
             now = loop.time()
             early = now - progressed < _PROGRESS_SECONDS
             news = [
@@ -190,7 +190,7 @@ def _make_reader(context: Context, generation_id: str, caller: Caller, base: str
 
 
 def grant_wait(prefer: str, watchers: Watchers, account_id: str) -> float:
-    """Return the seconds that a request may wait; 0 when too many are waiting already."""
+    """Return the seconds that a request may wait; 0 if too many are waiting already."""
     found = _WAIT.search(prefer) if prefer else None
     return min(int(found[1]), MAX_WAIT) if found and not watchers.is_full_for(account_id) else 0
 
@@ -203,15 +203,15 @@ async def hold_answer(
     check: Callable[[], Awaitable[None]],
     seconds: float,
 ) -> T:
-    """Return the state of a generation once it is news, or when the time is up.
+    """Return the state of a generation once `is_news` accepts it, or at the time limit.
 
-    What `check` refuses after a wait, e.g. because the key was revoked meanwhile, is not answered.
+    After each wait, `check` may raise, e.g. because the key was revoked meanwhile.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     with watch() as changed:
         while True:
-            changed.clear()  # before it is read: what comes in meanwhile is not missed
+            changed.clear()  # before the read, so that no change is missed
             state, left = await look(), end - loop.time()
             if is_news(state) or watchers.closed or left <= 0:
                 return state
@@ -220,7 +220,7 @@ async def hold_answer(
 
 
 async def wait_until(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, or until the time is up, which sets it too."""
+    """Wait for an event up to a time limit, which sets the event, too."""
     alarm = asyncio.get_running_loop().call_later(seconds, event.set)
     try:
         await event.wait()

@@ -47,12 +47,12 @@ from kit.wire.bounds import tag_problems
 
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
 _POLL_SECONDS = "1"
-#: Generations that are serialized before other requests get their turn.
+#: Generations that are serialized before other requests get a turn.
 _AT_ONCE = 50
 
 
 def _require_date(text: Any) -> Any:
-    """Refuse a number, which would be read as seconds since 1970."""
+    """Refuse a number, which would be parsed as seconds since 1970."""
     if not re.match(r"\d{4}-\d\d-\d\d", str(text)):
         raise PydanticCustomError("moment", "must be a time such as 2026-03-01T12:00:00Z")
     return text
@@ -68,7 +68,7 @@ async def start_generation(request: Request) -> Response:
     context, payer = get_context(request), get_caller(request).payer
     order, content = await read_body(request, wire.StartGeneration)
     label, now, base = get_request_label(request, content), context.clock(), get_base_url(request)
-    # Before the order is checked: a kept answer is given again, whatever has changed.
+    # Before the order is checked: a stored response is repeated, whatever has changed since.
     if label and (known := await context.database.read(idempotency.find_answer(label, now))):
         return make_response(known)
     plan = await _plan(context, order, payer.account_id)
@@ -163,7 +163,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         return same
     (body,) = context.responses.find(caller, get_base_url(request), [row], context.clock())
     if body is None:
-        # It may have changed since: the headers are those of what is told.
+        # Read again: it may have changed, and headers and body must agree.
         row = await context.database.read(generations.get(generation_id, account_id))
         tag = _tag(context, caller, row)
         (body,) = await _serialize(request, [row])
@@ -187,7 +187,7 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
 
     answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))
     for row in ended:
-        if row.completed_at >= now:  # and not in an earlier request
+        if row.completed_at >= now:  # not canceled by an earlier request
             context.metrics.finished.inc(row.model_id, row.state)
     context.dispatcher.cancel(generation_id)
     return make_response(answer)
@@ -206,7 +206,7 @@ async def delete_outputs(request: Request, generation_id: str) -> Response:
 
 
 async def _plan(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
-    """Return the plan of an order that its engine has no objection to."""
+    """Return the plan of an order that its engine accepts."""
     if order.webhook_url is not None:
         loopback = context.settings.webhook_loopback
         webhooks.check_url(order.webhook_url, "webhookUrl", loopback=loopback)
@@ -221,7 +221,7 @@ async def _plan(context: Context, order: wire.StartGeneration, account_id: str) 
 
 def _tag(context: Context, caller: Caller, row: Any) -> str:
     fraction = max(context.dispatcher.progress.get(row.id, 0.0), row.progress)
-    # The addresses in the answer run out, so a tag does so earlier; or they are ended.
+    # The tag changes before the signed URLs in the body expire, and at a sign-out.
     period = context.clock() // (ADDRESS_SECONDS * 1000 // 2)
     version = f"{row.updated_at}.{row.state}.{fraction:.3f}.{period}.{caller.sign_outs}"
     return f'"{row.id}.{version}"'
@@ -248,8 +248,8 @@ async def _page(
     cached = context.responses.find(caller, base, rows[:limit], now)
     bodies = [body for body in cached if body is not None]
     if len(bodies) < len(cached):
-        # From the same first one on (before whatever comes after its id): what was started
-        # meanwhile would push the last one out. What has ended meanwhile may be another last one.
+        # From the same first row (below the next possible id): newer generations would push the
+        # last one off the page. With filters, the last one may still be another one now.
         filters["until"] = [f"{rows[0].id}0"]
         rows = await context.database.read(generations.page(account_id, most=limit + 1, **filters))
         bodies = await _serialize(request, rows[:limit])
@@ -257,12 +257,12 @@ async def _page(
 
 
 async def _serialize(request: Request, rows: list[Any]) -> list[bytes]:
-    """Return generations as JSON; those that are finished are cached."""
+    """Return generations as JSON; finished ones are cached."""
     context, base, caller = get_context(request), get_base_url(request), get_caller(request)
     bodies: list[bytes] = []
     while part := rows[len(bodies) : len(bodies) + _AT_ONCE]:
         if bodies:
-            await asyncio.sleep(0)  # others are answered in between
+            await asyncio.sleep(0)  # other requests are answered in between
         files = await context.database.read(uploads.of_generations(part))
         serialize = GenerationSerializer(context, base, files, caller.sign_outs)
         now = context.clock()
@@ -274,9 +274,9 @@ async def _serialize(request: Request, rows: list[Any]) -> list[bytes]:
 
 
 def _tag_filter(request: Request, *others: str | None) -> str | None:
-    """Return what ``tag.<key>=<value>`` asks for, as a tag is written in the store.
+    """Return the tag filter ``tag.<key>=<value>``, in the format of the store.
 
-    It goes with times and pages only: a page is one run of an index, whatever there is beside it.
+    Only times and paging can be combined with it, so that a page is one range scan of an index.
     """
     found = [(k, v) for k, v in request.query_params.multi_items() if k.startswith("tag.")]
     if not found:
@@ -299,7 +299,7 @@ def _first_id(instant: datetime | None) -> str | None:
 
 
 class FastRoute(NamedTuple):
-    """A handler and the template of its route, as the framework would name it."""
+    """A handler and the path template of its route, as in the framework."""
 
     path: str
     call: Callable[[Request], Awaitable[Response]]
@@ -308,11 +308,11 @@ class FastRoute(NamedTuple):
 def find_fast_route(scope: Scope, path: str) -> FastRoute | None:
     """Return the route of a request that bypasses the framework, or None.
 
-    The framework spends more on finding and wrapping these three handlers than they take.
+    The framework takes longer to find and wrap these three handlers than they run.
     """
     method = scope["method"]
     if path == GENERATIONS:
-        # A query is for the framework to check.
+        # The framework validates queries.
         return None if scope["query_string"] else _FAST.get(method)
     if method == "GET" and path.startswith(f"{GENERATIONS}/") and path.count("/") == 4:
         return _FAST_GET

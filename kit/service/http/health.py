@@ -1,6 +1,6 @@
-"""For operators: whether the process is up, whether it can work, and what it counts.
+"""Health and metrics for operators: liveness, readiness, counters.
 
-None of it needs a key: it names routes, models and sums, no account and no secret.
+No key is needed: the responses contain routes, models and sums, but no accounts or secrets.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ async def read_metrics(request: Request) -> Response:
     """
     context = get_context(request)
     await update_metrics(context)
-    # In a thread: the first time it loads a library.
+    # In a thread: the first call imports a library.
     text, content_type = await asyncio.to_thread(context.metrics.text)
     return Response(text, 200, {"Content-Type": content_type, "Cache-Control": "no-store"})
 
 
 async def update_metrics(context: Context) -> None:
-    """Read what is not counted; its cost does not grow with the history.
+    """Update the metrics that are not counted; its cost does not grow with the history.
 
-    While the database is away, what it knows is left out: old numbers would hide that.
+    If the database is unavailable, its metrics are omitted: old values would hide the outage.
     """
     metrics, before = context.metrics, context.metrics.ledger_read
     metrics.jobs_here.set(context.dispatcher.running)
@@ -84,7 +84,7 @@ async def update_metrics(context: Context) -> None:
         metrics.jobs.set(number, state)
     metrics.queued.set(jobs["queued"])
     if metrics.ledger_read != before:
-        return  # another request has counted the same entries meanwhile
+        return  # a concurrent request has counted the same entries
     metrics.ledger_read = last
     metrics.refunded.inc(by=sums.pop("refund", 0) / MILLI)
     sums.pop("grant", None)

@@ -1,6 +1,6 @@
-"""Operation 4: permission to send a file; the file that comes with it; and files that are read.
+"""Operation 4: tickets for uploads; the transfer of files, and downloads, whole or in ranges.
 
-All but the permission itself is under signed addresses, whole or in ranges.
+All except the request for a ticket use signed URLs.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Signature = Annotated[str, Query(description="over method, path, time, type and 
 
 
 class _KeyConvertor(PathConvertor):
-    """A path with line breaks, too, which the framework's takes for another address."""
+    """A path that may contain line breaks, which the convertor of the framework does not match."""
 
     regex = r"[\s\S]*"
 
@@ -120,10 +120,10 @@ async def fill_ticket(
 
 
 async def receive_uploads(context: Context, order: wire.StartGeneration, account_id: str) -> None:
-    """Verify and store the files of an order that clients have sent straight to the storage."""
+    """Verify and store the files of an order that clients have sent directly to the storage."""
     model, media = context.catalog.models.get(order.model_id), generations.media_of(order)
     if model is None or [*parameters.medium_problems(model, media)]:
-        return  # refused with a sentence later
+        return  # refused later with a message
     for name, upload_ids in media.items():
         rows = await context.database.read(uploads.find(upload_ids))
         for row in rows.values():
@@ -140,7 +140,7 @@ async def _receive_direct(context: Context, row: Any) -> None:
     async with context.inspectors.lock(row.account_id):
         rows = await context.database.read(uploads.find([row.id]))
         if row.id not in rows or rows[row.id].state != "waiting":
-            return  # another request was faster
+            return  # a concurrent request was faster
         folder = context.settings.scratch
         path = await context.storage.fetch_received(row.id, row.size_bytes, folder)
         if path is None:
@@ -158,7 +158,7 @@ async def _receive_direct(context: Context, row: Any) -> None:
 
 @contextmanager
 def _one_at_a_time(arriving: set[str], upload_id: str) -> Iterator[None]:
-    """Receive one file for a ticket at a time: each takes room on the disk."""
+    """Allow one transfer per ticket at a time: each needs disk space."""
     if upload_id in arriving:
         raise ConflictError("a file for this ticket is being received: one PUT at a time")
     arriving.add(upload_id)
@@ -169,7 +169,7 @@ def _one_at_a_time(arriving: set[str], upload_id: str) -> Iterator[None]:
 
 
 def _grant_of(request: Request, upload_id: str, expires: int) -> Grant:
-    """Return what the request says that it brings, for the signature to be checked against."""
+    """Return the grant that a request claims, to be checked against its signature."""
     length = request.headers.get("content-length", "")
     if not length.isascii() or not length.isdigit():
         raise AccessDeniedError("send the header Content-Length as the ticket has it")
@@ -178,7 +178,7 @@ def _grant_of(request: Request, upload_id: str, expires: int) -> Grant:
 
 
 async def _receive(body: AsyncIterator[bytes], folder: Path, length: int) -> tuple[Path, str]:
-    """Write a body to a file of its own and return it with its SHA-256."""
+    """Write a body to a temporary file; return its path and SHA-256."""
     make_folder(folder)
     descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
     path, digest, size = Path(name), hashlib.sha256(), 0
@@ -228,7 +228,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
     context.signer.check(grant, signature, context.clock())
     _check_range(request.headers.get("range", ""))
     if elsewhere := context.storage.read_address(request.method, key):
-        # Asked anew each time: so the account's sign-out ends it, wherever the file lies.
+        # Not cached, so that a sign-out of the account ends it in all storages.
         headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
         return RedirectResponse(elsewhere, headers=headers)
     path = local_storage(context).outputs.path(key)
@@ -236,7 +236,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
         facts = path.stat()
     except OSError:
         raise NotFoundError("the file is gone") from None
-    # What lies under a key never changes, so its name is its version.
+    # The file of a key never changes, so the key is its version.
     headers = {
         "ETag": f'"{hashlib.sha256(key.encode()).hexdigest()[:32]}"',
         "Cache-Control": "private, max-age=86400, immutable",
@@ -248,16 +248,16 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
 
 
 def local_storage(context: Context) -> LocalStorage:
-    """Return the storage of a service that takes and serves files itself."""
+    """Return the local storage; raises if clients transfer files directly to a bucket."""
     if not isinstance(context.storage, LocalStorage):
         raise NotFoundError("the files of this service are sent to other addresses")
     return context.storage
 
 
 class _RangedFile(FileResponse):
-    """A file; where the framework refuses a range without a word, our error does.
+    """A file response that raises our error if the framework refuses a range.
 
-    The head waits until the file is open: one that is just deleted is gone, or comes whole.
+    The headers wait until the file is open: a file deleted meanwhile is a 404, or sent as a whole.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -285,7 +285,7 @@ class _RangedFile(FileResponse):
 
 
 def _check_range(asked: str) -> None:
-    """Refuse a malformed range here: the framework's answer has no envelope."""
+    """Refuse a malformed range here: the framework's response has no error envelope."""
     ends = _RANGE.findall(asked)
     orderly = all(not first or not last or int(first) <= int(last) for first, last in ends)
     if asked and not (orderly and _RANGES.fullmatch(asked)):

@@ -1,7 +1,7 @@
-"""The middleware: request ids, and below /v1 the API key, the rate limits and the scopes.
+"""The middleware: request ids, and for paths below /v1 the API key, rate limits and scopes.
 
-One pure ASGI layer: framework middleware and dependencies for the same cost three times as much.
-Every exception below it is answered with the error envelope.
+It is one pure ASGI layer: framework middleware and dependencies take three times as long for the
+same. All exceptions of the layers below become error envelopes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from kit.service.store import ids
 
 _log = logging.getLogger("kit.http")
 
-#: Path prefix -> the scope that every operation below it needs; the first that fits counts.
+#: The scope that all operations below a path prefix need; the first matching prefix counts.
 SCOPES = (
     ("/v1/creative-studio/media-uploads", "creative:generate"),
     (GENERATIONS, "creative:generate"),
@@ -44,37 +44,37 @@ SCOPES = (
     ("/v1/scripts", "scripts:generate"),
     ("/v1/", "read"),
 )
-#: Where a server puts what writes an answer in one piece.
+#: Scope entry with the server's function that writes a response in one piece.
 WHOLE = "kit.whole"
-#: A key's last use is noted at most once in this time, in milliseconds.
+#: Minimum time in milliseconds between two updates of a key's last use.
 _TOUCH_MS = 60_000
-#: Callers that are cached.
+#: Maximum of cached callers.
 _MAX_CALLERS = 1000
-#: Fields of a query; to parse thousands takes long.
+#: Maximum of fields in a query; parsing thousands takes long.
 _MAX_FIELDS = 100
 
 
 class ApiMiddleware:
-    """An ASGI application in front of another."""
+    """The ASGI middleware around the application."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._touched: dict[str, int] = {}
-        #: The callers that were looked up since the database last changed.
+        #: Callers that were looked up since the last change of the database.
         self._callers: dict[str, Caller] = {}
         self._version: object = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         path = below(scope)
-        # Looked through once for all who ask; of several with one name the first counts.
+        # Parsed once for all uses; of several headers with the same name the first counts.
         scope["first"] = dict(reversed(scope["headers"]))
         given = get_header(scope, b"x-request-id")
         scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else new_request_id()
-        # Taken out: it knows the server's part of the request, which knows the scope.
+        # Removed from the scope: it refers to the server's request, which refers to the scope.
         response = _ResponseStart(scope["request_id"], send, scope.pop(WHOLE, None))
         started = time.perf_counter()
         try:
@@ -83,11 +83,11 @@ class ApiMiddleware:
             await self._dispatch(scope, path, receive, response)
         except ClientDisconnect:
             response.status = DISCONNECTED
-        except Exception as error:  # noqa: BLE001 - answered
+        except Exception as error:  # noqa: BLE001 - becomes a response
             await response.fail(explain(error, scope), scope, receive)
         finally:
             seconds = time.perf_counter() - started
-            # Under its route's template: ids and unknown paths make no new series.
+            # Labeled with the route's template, so that ids and unknown paths add no new series.
             route = getattr(scope.get("route"), "path", "none")
             method = scope["method"] if scope["method"] in METHODS else "other"
             metrics = scope["app"].state.context.metrics
@@ -138,7 +138,7 @@ class ApiMiddleware:
 
 
 class _ResponseStart:
-    """Adds the headers that every answer has, and remembers its status."""
+    """Adds the common headers to a response and stores its status."""
 
     def __init__(self, request_id: str, send: Send, write: Callable[..., bool] | None) -> None:
         self.status = 0
@@ -148,13 +148,13 @@ class _ResponseStart:
         self._write = write
 
     async def send(self, message: Message) -> None:
-        """Pass a message on, with our headers in the first."""
+        """Send a message; the first one gets the common headers."""
         if message["type"] == "http.response.start":
             self._begin(message["status"], message["headers"])
         await self._send(message)
 
     async def answer(self, response: Response, scope: Scope, receive: Receive) -> None:
-        """Send a response that is there as a whole, in one piece where the server can."""
+        """Send a complete response, in one piece if the server can."""
         status, headers = response.status_code, response.raw_headers
         self._begin(status, headers)
         if self._write is None or not self._write(status, headers, response.body):
@@ -164,19 +164,19 @@ class _ResponseStart:
         self.status = status
         headers.append((b"x-request-id", self._request_id.encode()))
         headers.append(_NO_SNIFFING)
-        # A refused request has them in the headers of its error.
+        # The error of a refused request has these headers already.
         if self.verdict:
             told = self.verdict.headers().items()
             headers += [(name.lower().encode(), value.encode()) for name, value in told]
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:
-        """Answer with an error, unless an answer has begun already."""
+        """Send an error, unless a response has begun."""
         if self.status == 0:
             await envelope(error, self._request_id)(scope, receive, self.send)
 
 
 def below(scope: Scope) -> str:
-    """Return a request's path below the prefix that the service is mounted under."""
+    """Return a request's path below the prefix at which the service is mounted."""
     path: str = scope["path"]
     root: str = scope.get("root_path", "")
     return path[len(root) :] if root and path.startswith(root) else path
@@ -203,18 +203,18 @@ async def _check_rate(context: Context, caller: Caller, method: str, path: str) 
 
 
 def new_request_id() -> str:
-    """Return an id for a request."""
+    """Return a new request id."""
     return f"{_RUN}{next(_NUMBERS):08X}"
 
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:
-    """Log one line for a request; never its query, which may hold a signature."""
+    """Log one line for a request; never its query, which may contain a signature."""
     caller: Caller | None = scope.get("caller")
     facts = {
         "event": "request",
         "request": scope["request_id"],
         "method": scope["method"],
-        # Quoted, so that no path begins a new line; a key that was put there is not kept.
+        # Quoted, so that no path starts a new line; a key in the path is removed.
         "path": _KEY.sub(r"\1…", quote(below(scope))),
         "status": status,
         "ms": round(seconds * 1000, 2),
@@ -224,11 +224,11 @@ def _log_request(scope: Scope, status: int, seconds: float) -> None:
     _log.info("%(request)s %(method)s %(path)s %(status)d %(ms).1f ms %(key)s %(account)s", facts)
 
 
-#: Ids of requests: drawn for the process, and counted.
+#: Request ids: a random prefix of the process, and a counter.
 _RUN = ids.new("req", time.time_ns() // 1_000_000)[:-8]
 _NUMBERS = count(1)
 _NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 
-#: Ids of requests that clients may choose, and keys.
+#: Request ids that clients may choose, and API keys in paths.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEY = re.compile(r"(cs_(?:live|test)_)\w+")

@@ -1,4 +1,4 @@
-"""Operations 2 and 3: what can be asked for."""
+"""Operations 2 and 3: the catalog of models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1/creative-studio/models", tags=["models"])
 
 
 def _enum(*words: str) -> dict[str, Any]:
-    """Return a schema that names the words; an empty one is as good as none."""
+    """Return the schema of an enum; the empty string means that the filter is not set."""
     return {"enum": ["", *dict.fromkeys(words)]}
 
 
@@ -61,7 +61,7 @@ async def get_model(request: Request, model_id: str) -> Response:
 
 
 def retirement_headers(model: Model) -> dict[str, str]:
-    """Return what warns of a model that will be gone. Source: RFC 9745, RFC 8594."""
+    """Return the headers that announce a model's retirement. Source: RFC 9745, RFC 8594."""
     if model.retires_at is None:
         return {}
     moment = model.retires_at.timestamp()
@@ -69,7 +69,7 @@ def retirement_headers(model: Model) -> dict[str, str]:
 
 
 def _answer_with_tag(request: Request, answer: wire.Wire) -> Response:
-    """Answer with an ETag, or 304 when the client has it already."""
+    """Return a response with an ETag, or 304 if the client has that version already."""
     body = answer.model_dump_json(by_alias=True).encode()
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}

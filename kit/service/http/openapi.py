@@ -1,7 +1,7 @@
-"""The OpenAPI document: what the framework cannot know is added here, from the same tables.
+"""The OpenAPI document, completed with what the framework does not know, from the same tables.
 
-Handlers read their bodies themselves and the middleware checks keys, so bodies, security, headers
-and errors are described in this one place; a test compares the document with the running service.
+Handlers parse their bodies themselves and the middleware checks keys, so bodies, security, headers
+and errors are described here only; a test compares the document with the running service.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ BODIES: Mapping[str, type[BaseModel]] = {
 }
 GENERATION = f"{GENERATIONS}/{{generation_id}}"
 EVENTS = f"{GENERATION}/events"
-#: Operations that charge or ask for credits.
+#: Operations that charge credits or require them.
 PAID = frozenset(
     {"/v1/creative-studio/media-uploads", GENERATIONS, "/v1/scripts/title", "/v1/scripts"}
 )
 #: POST operations that take an idempotency key. Source: contract, "Conventions".
 REPEATABLE = PAID | {f"{GENERATION}/cancel"}
 _FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
-#: Operations whose answer has an ETag, and those that answer in pages.
+#: Operations whose response has an ETag, and those with pages.
 TAGGED = frozenset(
     {"/v1/creative-studio/models", "/v1/creative-studio/models/{model_id}", GENERATION, _FILE}
 )
@@ -58,13 +58,13 @@ PAGED = frozenset({GENERATIONS, "/v1/usage"})
 
 @cache
 def words() -> dict[str, Any]:
-    """Return notes on fields, values and bodies for examples, and what groups are called."""
+    """Return the descriptions of fields, values and example bodies, and the names of groups."""
     file = files("kit.service.http") / "docs" / "words.toml"
     return tomllib.loads(file.read_text("utf-8"))
 
 
 def build_document(app: FastAPI) -> dict[str, Any]:
-    """Return the complete description of an application, as ``/openapi.json`` has it."""
+    """Return the complete document of an application, as in ``/openapi.json``."""
     document = get_openapi(
         title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes
     )
@@ -87,7 +87,7 @@ def build_document(app: FastAPI) -> dict[str, Any]:
 
 
 def _read_below(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the operation that reads a file, for a ticket's address, which begins so too."""
+    """Return the GET operation for a ticket's URL, whose prefix is also one of the files'."""
     operation: dict[str, Any] = deepcopy(dict(reading))
     operation["operationId"] += "_of_ticket"
     operation["summary"] = "Read ticket"
@@ -174,7 +174,7 @@ def _success_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
 
 
 def _failures(path: str, method: str, *, queried: bool) -> list[int]:
-    """Return the statuses of the errors that an operation may answer."""
+    """Return the statuses of the errors that an operation may return."""
     body = method == "post" and path in BODIES
     repeatable = method == "post" and path in REPEATABLE
     media = path.startswith("/media")
@@ -235,7 +235,7 @@ def _schemas(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _optional(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a field that may be null as well: that is as good as nothing."""
+    """Return the schema of a field that may also be null, which means that it is not set."""
     if "anyOf" in schema:
         return schema
     about: dict[str, Any] = {
@@ -275,7 +275,7 @@ _PREFER = _parameter(
     " finished, or with If-None-Match until it has changed",
     example="wait=30",
 )
-#: Operations that do not answer in JSON -> type and an example.
+#: Content type and example of operations whose response is not JSON.
 _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
     EVENTS: (
         "text/event-stream",
@@ -293,14 +293,14 @@ _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-#: What is sent to a ticket's address.
+#: The body of a PUT to a ticket's URL.
 _FILE_BODY = {
     "required": True,
     "description": "the file, with the ticket's `requiredHeaders`",
     "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
 }
 _ENDS = ("completed", "failed", "canceled")
-#: What is sent to webhooks. Source: contract, "Webhooks"; Standard Webhooks 1.0.
+#: The messages to webhooks. Source: contract, "Webhooks"; Standard Webhooks 1.0.
 _MESSAGE: Mapping[str, Any] = {
     "operationId": "generation_ended",
     "summary": "A generation has ended",

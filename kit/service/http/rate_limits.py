@@ -1,7 +1,7 @@
 """Rate limits: the generic cell rate algorithm, per key and class of request.
 
-It keeps one number a key, knows exactly when the next request is allowed, and has no window whose
-edge lets twice the rate through.
+It stores one number per key, gives the exact time of the next allowed request, and has no window
+at whose edge twice the rate is possible.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:  # its driver is an extra
+if TYPE_CHECKING:  # the driver of PostgreSQL is an extra
     from kit.service.store.postgresql.shared import Shared
 
 _MINUTE = 60.0
-#: Summed fractions of a minute come out a little over: that is no reason to wait.
+#: Sums of fractions of a minute are slightly too large: that must not cause a wait.
 _EPSILON = 1e-9
-#: Keys that are remembered before the idle ones are forgotten.
+#: Maximum of stored keys before idle ones are removed.
 _MAX_KEYS = 10_000
 
 
 class Verdict(NamedTuple):
-    """Whether a request is allowed."""
+    """Whether a request is allowed, and the state of its limit."""
 
     limit: int
-    #: Seconds until the next request is allowed; 0 when this one is.
+    #: Seconds until the next request is allowed; 0 if this one is.
     wait: float
-    #: Requests that are still allowed at once.
+    #: Requests that are still allowed immediately.
     remaining: int
     #: Seconds until the limit is restored in full.
     reset: float
@@ -42,7 +42,7 @@ class Verdict(NamedTuple):
         return cls(limit, ahead + every - _MINUTE, 0, ahead)
 
     def headers(self) -> dict[str, str]:
-        """Return the headers of draft-ietf-httpapi-ratelimit-headers, and when to come again."""
+        """Return the headers of draft-ietf-httpapi-ratelimit-headers, and ``Retry-After``."""
         headers = {
             "RateLimit-Policy": f'"default";q={self.limit};w=60',
             "RateLimit": f'"default";r={self.remaining};t={math.ceil(self.reset)}',
@@ -54,27 +54,27 @@ class Verdict(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class RateLimiter:
-    """Counts requests: those that this process gets, or all services on a database together."""
+    """Counts requests, in this process or together with all services on a database."""
 
-    #: Class -> requests a minute; as many may come at once.
+    #: Requests per minute by class; as many may come in a burst.
     per_minute: Mapping[str, int]
     shared: Shared | None = None
     clock: Callable[[], float] = time.monotonic
-    #: When each key that was seen is back at its full allowance.
+    #: When the full limit of each known key is restored.
     due: dict[tuple[str, str], float] = field(default_factory=dict, init=False)
 
     async def count(self, kind: str, key: str) -> Verdict:
-        """Count a request, unless it comes too early."""
+        """Count a request, unless it is refused."""
         if self.shared is None:
             return self.hit(kind, key)
         limit = self.per_minute[kind]
-        # The database's seconds have six places.
+        # The database stores seconds with six decimals.
         burst = _MINUTE + 1e-5
         allowed, ahead = await self.shared.count(f"{kind} {key}", _MINUTE / limit, burst)
         return Verdict.of(limit, min(ahead, _MINUTE), allowed=allowed)
 
     def hit(self, kind: str, key: str) -> Verdict:
-        """Count a request of this process, unless it comes too early."""
+        """Count a request of this process, unless it is refused."""
         limit = self.per_minute[kind]
         every = _MINUTE / limit
         now = self.clock()

@@ -27,9 +27,9 @@ from kit.service.http.context import (
 )
 from kit.service.store.database import Transaction
 
-#: Times that a text is written for one order; each loss means that a racing order was served.
+#: Maximum of attempts to write a text for one order; each failure means that a concurrent one won.
 _TRIES = 32
-#: Texts of an account that are written at once: others take turns with it.
+#: Texts of an account that are written concurrently; further ones wait, other accounts do not.
 _OF_ACCOUNT = 4
 
 router = APIRouter(prefix="/v1/scripts", tags=["scripts"])
@@ -100,7 +100,7 @@ async def _answer_once(
         for _ in range(_TRIES):
             async with turns:
                 delivery = await work()
-            with suppress(TitleTakenError):  # a racing order was given the same
+            with suppress(TitleTakenError):  # a concurrent order received the same title
                 kept = idempotency.keep(label, delivery)
                 return make_response(await context.database.write(kept))
         sentence = "too many orders for the same topic at once; nothing was charged"

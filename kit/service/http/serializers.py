@@ -1,4 +1,4 @@
-"""Rows as the API answers them: generations, receipts and entries of the ledger."""
+"""Rows as JSON of the API: generations, receipts and ledger entries."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kit.service.storage.keys import upload_key
 from kit.service.storage.signing import Grant
 from kit.wire import Model
 
-#: Seconds that the address of an output or an input is valid.
+#: Seconds that the signed URL of an output or an input is valid.
 ADDRESS_SECONDS = 24 * 3600
 
 
 def serialize_receipt(
     generation_id: str, model: Model, charged: int, now: int, base: str
 ) -> dict[str, Any]:
-    """Return what the start operation answers. Source: API document, "Generation"."""
+    """Return the response of the start operation. Source: API document, "Generation"."""
     return {
         "id": generation_id,
         "status": "processing",
@@ -33,9 +33,9 @@ def serialize_receipt(
 
 
 class GenerationSerializer:
-    """Serializes generations, with addresses that are signed afresh; without `base`, with none.
+    """Serializes generations with newly signed URLs; without `base`, with no URLs.
 
-    `files` are the rows of the uploads that they used, by id.
+    `files` are the rows of their uploads by id.
     """
 
     def __init__(
@@ -43,17 +43,17 @@ class GenerationSerializer:
     ) -> None:
         self._signer = context.signer
         self._progress = context.dispatcher.progress
-        # To the minute, so that an answer that is cached for a minute is good for a day.
+        # Rounded up to a minute, so that URLs in a body cached for a minute are valid for a day.
         self._expires = context.clock() // 60_000 * 60 + 60 + ADDRESS_SECONDS
         self._base = base
         self._files = files
         self._sign_outs = sign_outs
 
     def __call__(self, row: Any) -> dict[str, Any]:
-        """Return a generation as the status and list operations answer it."""
+        """Return a generation as in the responses of the get and list operations."""
         output = orjson.loads(row.output) if row.output else None
         deleted = row.outputs_deleted_at
-        # Which words of the prompt the model used, and which not, as far as it says so.
+        # The words of the prompt that the model used and ignored, if it reports them.
         metadata = (output.get("metadata") if output else None) or {}
         words = {"words": metadata["words"]} if "words" in metadata else {}
         groups: dict[str, list[str]] = {} if row.media == "{}" else orjson.loads(row.media)
@@ -85,7 +85,7 @@ class GenerationSerializer:
         }
 
     def _output(self, output: dict[str, Any], deleted: int | None) -> dict[str, Any]:
-        """Return the facts about the files; deleted ones have no addresses."""
+        """Return the facts about the files; deleted ones have no URLs."""
         thumbnail = output.get("thumbnail") if deleted is None else None
         return {
             "contentType": output["content_type"],
@@ -104,7 +104,7 @@ class GenerationSerializer:
     def _media(self, groups: Mapping[str, list[str]]) -> dict[str, Any]:
         if self._base is None:
             return {}
-        # A file that was removed since has no address any more.
+        # A file that was removed meanwhile has no URL.
         found = {
             name: [self._address(upload_key(self._files[i])) for i in group if i in self._files]
             for name, group in groups.items()
@@ -131,7 +131,7 @@ class GenerationSerializer:
 
 
 def serialize_account(row: Any) -> dict[str, Any]:
-    """Return an account as operation 1 answers it."""
+    """Return an account as in the response of operation 1."""
     return {
         "id": row.id,
         "name": row.name,
@@ -142,7 +142,7 @@ def serialize_account(row: Any) -> dict[str, Any]:
 
 
 def serialize_entry(row: Any) -> dict[str, Any]:
-    """Return a line of the ledger as the usage operation answers it."""
+    """Return a ledger entry as in the response of the usage operation."""
     return {
         "id": row.id,
         "createdAt": format_time(row.created_at),

@@ -1,6 +1,6 @@
-"""Webhooks of an account: listed, created, deleted, and given a new secret.
+"""Webhooks of an account: list, create, delete, and rotate the secret.
 
-The start of a generation may name an address of its own: `webhookUrl`.
+A generation can have its own webhook: `webhookUrl` in its start.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ async def rotate_webhook(request: Request, webhook_id: str) -> Response:
 
 
 def describe_all(account_id: str) -> Transaction[list[dict[str, Any]]]:
-    """Return the webhooks of an account as the API answers them."""
+    """Return the webhooks of an account as in responses of the API."""
     found = []
     for row in (yield from webhooks.list_webhooks(account_id)):
         found.append(describe(row, (yield from webhooks.count_deliveries(row.id))))
@@ -83,7 +83,7 @@ def describe_all(account_id: str) -> Transaction[list[dict[str, Any]]]:
 
 
 def describe(row: Any, counts: dict[str, int], secret: bytes | None = None) -> dict[str, Any]:
-    """Return a webhook as the API answers it; its secret is made of the service's, if given."""
+    """Return a webhook as in responses; with the service's `secret`, its own secret is included."""
     return {
         "id": row.id,
         "url": row.url,
