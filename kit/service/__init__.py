@@ -1,1 +1,1 @@
-"""The service: HTTP and workers over one domain and one store."""
+"""The service: an HTTP API and workers on one domain layer and one store."""

@@ -1,6 +1,6 @@
-"""How a running service is found: the file that it writes its address to, and a proof.
+"""Discovery of a running service: the file with its address, and a proof of its identity.
 
-The file lies in the data folder, which only its owner can read. Nothing here loads the service.
+The file is in the data folder, which only its owner can read. This module imports no service code.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from kit.service.settings import secret_in
 from kit.service.storage.signing import proof
 
 ADDRESS_FILE = "service.json"
-#: More than the answer of `/healthz` has.
+#: Larger than any response of `/healthz`.
 _ANSWER_BYTES = 10_000
 _SECONDS = 2.0
-#: A proxy is for the world outside, not for this machine.
+#: Proxies are not for requests to this machine.
 _direct_opener = build_opener(ProxyHandler({}))
 
 
 def find(data: Path) -> str | None:
-    """Return the address of a service that runs on a data folder on this machine, or None.
+    """Return the URL of a running service of a data folder on this machine, or None.
 
-    Another program may have got the port since: it does not know the folder's secret.
+    Another program may use the port meanwhile: it does not know the secret of the folder.
     """
     note, challenge = read_note(data / ADDRESS_FILE), secrets.token_hex(16)
     try:
@@ -43,34 +43,34 @@ def find(data: Path) -> str | None:
         return None
     except (OSError, ValueError, KeyError, HTTPException):
         return None
-    # The instance too: a restored copy of the folder has the same secret.
+    # Compare the instance as well: a restored copy of the folder has the same secret.
     known = isinstance(answer, dict) and answer.get("instance") == note.get("instance")
     proven = known and hmac.compare_digest(str(answer.get("proof")).encode(), expected.encode())
     return url if proven else None
 
 
 def proof_of(data: Path, url: str, challenge: str) -> str:
-    """Return what the service of a data folder answers to a challenge at an address."""
+    """Return the proof that the service of a data folder gives for a challenge at a URL."""
     address = urlsplit(url)
     secret = secret_in(Path(read_note(data / ADDRESS_FILE).get("secret") or data / "secret"))
     return proof(secret, f"{address.hostname}:{address.port}", challenge)
 
 
 def accepts(url: str, key: str) -> bool:
-    """Whether a service that runs there takes a key."""
+    """Whether the service at a URL accepts a key."""
     asked = Request(f"{url}/v1/account", headers={"Authorization": f"Bearer {key}"})  # noqa: S310
     try:
         with _direct_opener.open(asked, timeout=_SECONDS):
             return True
     except HTTPError as error:
         with error:
-            return error.code == 429  # it knows the key well
+            return error.code == 429  # the key is valid
     except (OSError, ValueError, HTTPException):
         return False
 
 
 def read_note(file: Path) -> dict[str, Any]:
-    """Return what a service has written of itself; nothing where there is no such file."""
+    """Return the content of a service's address file; empty if the file is missing."""
     try:
         answer = json.loads(file.read_text())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The application: the one place where the parts of the service meet."""
+"""The application, which connects all parts of the service."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def create_app(
 ) -> FastAPI:
     """Return the service as an ASGI application.
 
-    Left out, engines are the installed ones, and the writer is the one that the settings name. A
-    writer that makes no sense is a `ConfigError`; what else keeps it from starting, it keeps as the
-    `failure` of its state. `alone`: the process does nothing else, and a render process starts
-    beside it; else one starts when the service has.
+    By default, engines are the installed ones, and the writer is the one of the settings. Settings
+    of a writer that are wrong raise `ConfigError`; other errors at the start are stored as
+    `state.failure`. `alone`: the process does nothing else, and a render process starts at the same
+    time; otherwise one starts after the service.
     """
     writer = create_writer(settings) if writer is None else writer
 
@@ -80,7 +80,7 @@ def create_app(
         async with AsyncExitStack() as stack:
             try:
                 context = await _assemble(settings, engines, writer, alone, stack)
-            except (KitError, OSError, KeyboardInterrupt) as error:  # a setting may be of no use
+            except (KitError, OSError, KeyboardInterrupt) as error:  # e.g. an unusable setting
                 app.state.failure = error
                 raise
             app.state.context = context
@@ -97,10 +97,10 @@ def create_app(
         title="Creative Studio",
         version=__version__,
         lifespan=lifespan,
-        docs_url=None,  # it loads its scripts from elsewhere; ours is `kit.service.http.docs`
+        docs_url=None,  # it loads scripts of another host; see `kit.service.http.docs`
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,  # as generated clients call it
+        generate_unique_id_function=lambda route: route.name,  # method names of generated clients
     )
     for module in _ROUTERS:
         app.include_router(module.router)
@@ -108,7 +108,7 @@ def create_app(
 
 
 class _Application(FastAPI):
-    """The framework's routes inside our middleware, which answers all errors."""
+    """The framework's routes inside our middleware, which handles all errors."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -121,17 +121,17 @@ class _Application(FastAPI):
         await self._middleware(scope, receive, send)
 
     async def _send_startup(self, send: Send, message: Message) -> None:
-        """Leave the trace out where the sentence of `failure` says enough."""
+        """Omit the traceback if the message of `failure` is enough."""
         known = message["type"] == "lifespan.startup.failed" and hasattr(self.state, "failure")
         await send({"type": message["type"]} if known else message)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Return the routes without the framework's layers, all of which answer errors."""
+        """Return the routes without the framework's own layers, which handle errors, too."""
         return AsyncExitStackMiddleware(self.router)
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            # Imported here: most services are never asked for it.
+            # Imported here: most services never need it.
             from kit.service.http.openapi import build_document
 
             self.openapi_schema = build_document(self)
@@ -139,14 +139,14 @@ class _Application(FastAPI):
 
 
 def load_cluster() -> ModuleType:
-    """Return the module of a cluster, which needs an extra."""
+    """Return the module of the cluster, which needs an extra."""
     with require_extra("cluster", "a cluster"):
         from kit.service.worker import cluster
     return cluster
 
 
 def create_pool(settings: ServiceSettings) -> Pool:
-    """Return the pool of render processes that the settings describe."""
+    """Return a pool of render processes according to the settings."""
     return Pool(
         settings.workers,
         seconds=settings.job_seconds,
@@ -158,14 +158,14 @@ def create_pool(settings: ServiceSettings) -> Pool:
 
 
 def is_running(settings: ServiceSettings) -> bool:
-    """Whether a service of this machine runs on a data folder, at whatever address."""
+    """Whether a service of this machine uses a data folder, at any address."""
     return is_any_alive(settings.data / FOLDER)
 
 
 def create_storage(
     settings: ServiceSettings, secret: bytes, clock: Callable[[], int] = read_clock
 ) -> Storage:
-    """Return the storage that the settings name."""
+    """Return the storage according to the settings."""
     if not settings.storage_url.startswith("s3://"):
         return LocalStorage(settings.objects, Signer(secret))
     bucket = parse_bucket(settings.storage_url, settings.aws)
@@ -184,7 +184,7 @@ async def _assemble(
     on_cluster = bool(settings.cluster and settings.workers)
     pool = create_pool(settings)
     stack.callback(pool.close)
-    warm = partial(pool.warm, 0 if on_cluster else 1)  # the first job does not wait for a process
+    warm = partial(pool.warm, 0 if on_cluster else 1)  # so that the first job need not wait
     if alone:
         await warm()
     if engines is None:
@@ -195,7 +195,7 @@ async def _assemble(
     metrics = ServiceMetrics()
     database = open_database(settings, metrics)
     stack.push_async_callback(database.close)
-    await database.read(queue.count_states())  # of one that cannot be used the start says so
+    await database.read(queue.count_states())  # an unusable database fails at the start
     clock = database.clock
     metrics.ledger_read = ids.floor("led", clock())
     secret = settings.secret()
@@ -217,7 +217,7 @@ async def _assemble(
     stack.callback(readiness.stop)
     shared = database.shared
     if shared:
-        # What waits here is woken for what other services do, and they for what is done here.
+        # Services on the same database notify each other's watchers.
         dispatcher.watchers.tell = shared.tell
         stack.callback(asyncio.create_task(shared.exchange(dispatcher.hear)).cancel)
     limits = {"requests": settings.requests_per_minute, "starts": settings.starts_per_minute}

@@ -1,4 +1,4 @@
-"""Files in an archive or a folder: written as a whole or not at all, read with suspicion."""
+"""Archives and folders of files: written completely or not at all, and read as untrusted."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from typing import IO, Any, cast
 
 from kit.errors import ConfigError
 
-#: Takes a name and a file, returns its size.
+#: Adds a file under a name and returns its size.
 Add = Callable[[str, Path], int]
-#: Ending of an archive -> the compression of the standard library's archives.
+#: Compression in the standard library by suffix of the archive.
 _KINDS = {".tar.gz": "gz", ".tgz": "gz", ".tar.zst": "zst"}
-#: Media do not get smaller; the database does, at the lowest level too.
+#: Media cannot be compressed further; the database can, even at the lowest level.
 _LEVELS = {"gz": {"compresslevel": 1}, "zst": {}}
 
 
 @contextmanager
 def open_writer(target: Path) -> Iterator[Add]:
-    """Give a function that adds files to an archive or a folder.
+    """Yield a function that adds files to an archive or a folder.
 
-    Nothing is at `target` until all is written and on disk.
+    `target` exists only after everything is written and on disk.
     """
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     kind = _kind(target)
@@ -42,7 +42,7 @@ def open_writer(target: Path) -> Iterator[Add]:
 
 
 def open_reader(source: Path) -> Callable[[Path], None]:
-    """Return a function that unpacks an archive or a folder into a folder of one's own."""
+    """Return a function that unpacks an archive or a folder into a new folder."""
     if source.is_dir():
         return partial(_copy_folder, source)
     if not source.is_file():
@@ -112,7 +112,7 @@ def _copy_folder(source: Path, folder: Path) -> None:
 
 
 def _place(folder: Path, name: str) -> Path:
-    """Return where a file of an archive belongs; none leads out of the folder."""
+    """Return the path of an archive's file; raises if it is outside the folder."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name:
         raise ConfigError(f"the backup holds {name!r}, which leads out of its folder")

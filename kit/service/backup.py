@@ -1,8 +1,8 @@
-"""A copy of everything that the service keeps, made while it runs, and the way back.
+"""Backup of all data of a service, possible while it runs, and restore.
 
-The database is copied first, as it is at one moment; the files that this copy names follow. What
-lies under a key never changes, so both belong together whenever the files are read. Files may be
-deleted in between, by their owner or because they are old; they are then taken out of the copy.
+First a snapshot of the database is copied, then the files that it refers to. Files never change
+under their key, so both fit together at any time. Files may be deleted meanwhile, by their owner or
+by age; their references are then removed from the copy.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ _EVER = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file that the database names, of a generation or an upload."""
+    """A file of a generation or an upload in the database."""
 
     key: str
     owner: str
-    #: What its bytes must hash to; thumbnails have none.
+    #: Expected SHA-256; thumbnails have none.
     sha256: str | None = None
-    #: An upload that no generation used: it may be gone.
+    #: An upload that no generation used: it may have been deleted.
     spare: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a backup holds."""
+    """The contents of a backup."""
 
     files: int
     size_bytes: int
-    #: Generations that were waiting or being rendered; a service will render them again.
+    #: Generations that were queued or running; a service will render them again.
     unfinished: int
-    #: Keys of files that were gone when the backup was made, if that was allowed.
+    #: Keys of files that were missing at the backup, if that was allowed.
     missing: list[str] = field(default_factory=list)
 
 
@@ -77,7 +77,7 @@ def backup(
 ) -> Report:
     """Copy a service's data into an archive or a folder, whether it runs or not.
 
-    Raises `ConfigError`: `target` is there already, or something cannot be read.
+    Raises `ConfigError` if `target` exists, or something cannot be read.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def backup(
         Ends in ``.tar.gz`` or ``.tar.zst`` for an archive; anything else is a folder. Only its
         owner can read it.
     skip_missing : bool
-        Go on when a file of a generation is gone, and note which.
+        Continue if a file of a generation is missing, and report it.
     """
     if target.exists():
         raise ConfigError(f"{target} is there already; give another name")
@@ -108,7 +108,7 @@ def backup(
                 with suppress(FileNotFoundError):
                     sizes[one.key] = add(f"{_OBJECTS}/{one.key}", settings.objects / one.key)
             gone = [one for one in named if one.key not in sizes]
-            # What the database does not name any more was deleted while it was copied.
+            # Files that the database no longer refers to were deleted during the copy.
             now = _run_on(settings.database_path, list_files)[0] if gone else []
             deleted = {one.owner for one in gone} - {one.owner for one in now}
             missing = _refuse_gaps(gone, deleted, skip_missing)
@@ -119,20 +119,20 @@ def backup(
                 unfinished=unfinished,
                 missing=missing,
             )
-            # Last, because it must name no file that is not there.
+            # Last, because it must not refer to a missing file.
             add(_DATABASE, copy)
             _add_private(add, settings, draft, report)
     return report
 
 
 def restore(source: Path, settings: ServiceSettings) -> Report:
-    """Bring a backup back into an empty data folder and prove that it is whole.
+    """Restore a backup into an empty data folder and verify it.
 
-    Nothing is left in the folder unless every balance is the sum of its entries and every file has
-    the bytes that its row tells.
+    The folder stays empty unless all balances are the sums of their entries and all files have the
+    bytes that their rows describe.
 
-    Raises `ConfigError`: the folder holds something, or the backup is damaged; the sentence says
-    what.
+    Raises `ConfigError` if the folder is not empty or the backup is damaged; the message says what
+    is wrong.
     """
     if settings.database_url or settings.storage_url:
         raise ConfigError(
@@ -144,7 +144,7 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
     if there and (not folder.is_dir() or {it.name for it in folder.iterdir()} - {"lost+found"}):
         raise ConfigError(f"{folder} is not empty; restore into a new folder")
     make_folder(folder.parent)
-    # A folder that is there may be a disk of its own, and stays; what makes it one comes last.
+    # An existing folder may be a mount point and is kept; the file that marks it comes last.
     place = folder if there else folder.parent
     with _explain_os_errors(f"{folder} cannot be made"), _draft_folder(place) as draft:
         data = draft / "data"
@@ -163,9 +163,9 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
 
 
 def verify(data: Path) -> Report:
-    """Prove that a restored folder is whole and return what it holds.
+    """Verify a restored folder and return its contents.
 
-    Raises `ConfigError`: the sentence says what is wrong.
+    Raises `ConfigError`: the message says what is wrong.
     """
     for name in (_DATABASE, _SECRET, _NOTE):
         if not (data / name).is_file():
@@ -186,13 +186,13 @@ def verify(data: Path) -> Report:
 
 
 async def prove(database: Database) -> None:
-    """Refuse a database whose books are wrong."""
+    """Raise `ConfigError` if the ledger of a database is wrong."""
     if wrong := await database.read(credits.verify()):
         raise ConfigError(f"the ledger is wrong: {wrong[0].subject}: {wrong[0].problem}")
 
 
 def check_file(path: Path, stored: Stored, then: str = "") -> str:
-    """Return the SHA-256 of a stored file, or say that it is not whole and what comes of that."""
+    """Return the SHA-256 of a stored file; raises if it is missing or damaged."""
     if not path.is_file():
         raise ConfigError(f"{stored.key} of {stored.owner} is gone{then}")
     if stored.sha256 not in (None, found := hash_file(path)):
@@ -207,7 +207,7 @@ def hash_file(path: Path) -> str:
 
 
 def _refuse_gaps(gone: Sequence[Stored], deleted: Set[str], skip_missing: bool) -> list[str]:
-    """Return the keys of files that should be there and are not, if that is allowed."""
+    """Return the keys of missing files; raises unless `skip_missing` allows them."""
     gaps = [one for one in gone if not one.spare and one.owner not in deleted]
     if gaps and not skip_missing:
         raise ConfigError(
@@ -222,8 +222,8 @@ def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Repor
     secret.touch(mode=0o600)
     secret.write_bytes(settings.secret())
     add(_SECRET, secret)
-    # What else lies there and comes from nowhere else: the demo's key and models; and of notebooks
-    # which request led to what, ratings, rates, presets.
+    # Other data that cannot be recreated: the demo's key and models, and of notebooks the
+    # generations by request, ratings, rates and presets.
     data = settings.data
     kept = [path for path in sorted((data / "notebook").rglob("*")) if path.is_file()]
     own = [path for path in kept if path.relative_to(data).parts[1] not in ("history", "outputs")]
@@ -246,7 +246,7 @@ def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:
 
 
 async def list_files(database: Database) -> tuple[list[Stored], int]:
-    """Return the files that a database names, and how many generations are unfinished."""
+    """Return the files that a database refers to, and the number of unfinished generations."""
     finished = await database.read(_pages(generations.with_output))
     filled = await database.read(_pages(uploads.with_file))
     stored = []
@@ -261,7 +261,7 @@ async def list_files(database: Database) -> tuple[list[Stored], int]:
 
 
 def _forget(gone: Sequence[Stored], deleted: Set[str]) -> Transaction[None]:
-    """Take out of the copy what was deleted or swept away while it was made."""
+    """Remove from the copy what was deleted while it was made."""
     for one in gone:
         if one.owner.startswith("upl_"):
             if one.spare or one.owner in deleted:
@@ -289,7 +289,7 @@ def _explain_os_errors(what: str) -> Iterator[None]:
 
 @contextmanager
 def _draft_folder(folder: Path) -> Iterator[Path]:
-    """Give a private folder beside the target, so that the last step is only a new name."""
+    """Yield a private folder beside the target, so that the last step is only a rename."""
     if not os.access(folder, os.W_OK):
         raise ConfigError(f"the folder {folder} cannot be written")
     draft = Path(tempfile.mkdtemp(prefix=".kit-", dir=folder))

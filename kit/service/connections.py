@@ -1,9 +1,9 @@
-"""Connections: how many there may be, and how much and how slowly each may send.
+"""Connections: limits on their number, and on the size and slowness of their requests.
 
-The server below has no such limits. They are kept here, before any key is checked. An idle
-connection can be closed at any time, as HTTP has it. So no client can take a place by holding
-connections open: where all places are taken, the connection that has been idle longest is closed
-for the new one, and only where all have a request in work is the new one refused.
+The server library has no such limits, so they are enforced here, before any key is checked. HTTP
+allows closing an idle connection at any time, so no client can block others by holding connections
+open: at the limit, the connection that has been idle longest is closed for a new one, and the new
+one is refused only if all others have a request in progress.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ from kit.service.http.middleware import WHOLE, new_request_id
 from kit.service.settings import ServiceSettings
 
 _log = logging.getLogger("kit.http")
-#: Seconds between two log lines about the same thing.
+#: Minimum of seconds between two log lines about the same refusals.
 _LOG_SECONDS = 10.0
 
-#: Bytes of a request's head, and of whatever else is no body. Source: contract, second round.
+#: Bytes of a request's head, and of anything else outside a body. Source: contract, second round.
 HEAD_BYTES = 65_536
-#: Headers of a request: each takes some work in every layer.
+#: Maximum of headers of a request: each takes time in every layer.
 MANY_HEADERS = 200
-#: Requests that one connection may send before the first of them is answered.
+#: Requests that a connection may send before the first one is answered.
 PIPELINED = 8
-#: Bytes of a body that must come in each second, on the average of `body_seconds`.
+#: Minimum of bytes of a body per second, averaged over `body_seconds`.
 BODY_RATE = 500
 
-#: Pieces of a body above which they must have so many bytes on average: each takes some work.
+#: From so many pieces on, a body must have so many bytes per piece: each piece takes time.
 MANY_PIECES, PIECE_BYTES = 1000, 64
-#: Seconds in which a client must read a refusal.
+#: Seconds in which a client must read the response to a refused request.
 _LINGER_SECONDS = 2.0
-#: Bytes above which nothing is gained by waiting for more.
+#: Bytes from which buffered writes are sent immediately.
 _BUFFER_BYTES = 16_384
 
 
 def client_key(host: str, trusted: list[IPv4Network | IPv6Network]) -> str | None:
-    """Return what the connections of a host are counted under; None where they are not.
+    """Return the key under which connections of a host are counted; None if they are not.
 
-    A proxy brings many clients and is not counted. An address of version 6 counts as its network
-    of 64 bits, which is what one customer gets.
+    Proxies have many clients and are not counted. IPv6 addresses are counted by their /64 network,
+    which is what one customer gets.
     """
     try:
         address = ip_address(host.partition("%")[0])
@@ -71,29 +71,29 @@ def client_key(host: str, trusted: list[IPv4Network | IPv6Network]) -> str | Non
 
 
 class Admission:
-    """The open connections of one server; used from its event loop only."""
+    """The open connections of one server; used only in its event loop."""
 
     def __init__(self, limits: ServiceSettings) -> None:
         self.limits = limits
         trusted = [ip_network(text, strict=False) for text in limits.trusted_proxies]
-        #: Given a client's host, what its connections are counted under; None where they are not.
+        #: Cached `client_key` by host.
         self.source = lru_cache(4096)(lambda host: client_key(host, trusted))
-        #: Those without a request in work, the longest silent first.
+        #: Connections without a request in progress, the longest idle first.
         self.idle: dict[BoundedProtocol, None] = {}
         self._open: set[BoundedProtocol] = set()
         self._by_source: Counter[str] = Counter()
-        #: Reason of refusals -> how often by source since the last line, and when the next is due.
+        #: Refusals by reason and source since the last log line, and when the next line is due.
         self._refusals: dict[str, Counter[str]] = {}
         self._due: dict[str, float] = {}
 
     def enter(self, connection: BoundedProtocol) -> bool:
-        """Count a new connection, closing an idle one if it must be; False where none can be."""
+        """Count a new connection, closing an idle one if needed; False if none can be closed."""
         source, displaced = connection.source, None
         crowded = source is not None and (
             self._by_source[source] >= self.limits.connections_per_address
         )
         if crowded or len(self._open) >= self.limits.connections:
-            # One of the same address, where that has too many.
+            # One of the same address, if that has too many.
             rest = (other for other in self.idle if not crowded or other.source == source)
             displaced = next(rest, None)
             what = "idle connection closed" if displaced else "no room for a connection"
@@ -109,7 +109,7 @@ class Admission:
         return True
 
     def leave(self, connection: BoundedProtocol) -> None:
-        """Count a connection no more; a second time changes nothing."""
+        """Stop counting a connection; repeating it has no effect."""
         if connection in self._open:
             self._open.remove(connection)
             self.idle.pop(connection, None)
@@ -119,14 +119,14 @@ class Admission:
                     del self._by_source[connection.source]
 
     def log_refusal(self, reason: str, source: str | None) -> None:
-        """Log, soon and together with others, that a client was refused."""
+        """Log a refused client soon, in one line with others."""
         sources = self._refusals.setdefault(reason, Counter())
         source = source or "a trusted address"
-        # Many addresses may take part: those beyond a few are counted as one.
+        # Many addresses may be involved: only the first ones are counted separately.
         sources[source if source in sources or len(sources) < 50 else "others"] += 1
 
     def review(self, now: float) -> None:
-        """Close the connections that take too long; called once a second."""
+        """Close connections that are too slow; called once per second."""
         for connection in tuple(self._open):
             connection.review(now)
         for reason in [one for one in self._refusals if now >= self._due.get(one, 0.0)]:
@@ -139,7 +139,7 @@ class Admission:
 
 
 class _TooManyError(Exception):
-    """More requests were sent than are taken before an answer."""
+    """A client sent more requests than are accepted before a response."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -149,23 +149,23 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(**given)
         self.source: str | None = None
         self._admission = admission
-        #: Requests in work: begun and not answered.
+        #: Requests in progress: begun and not answered.
         self._working = 0
-        #: Whether the next byte belongs to no body.
+        #: Whether the parser is outside a body.
         self._in_head = True
-        #: Bytes since the parser got on: of a head, or between the pieces of a body.
+        #: Bytes since the last progress of the parser: of a head, or between the pieces of a body.
         self._unparsed = 0
-        #: Bytes of the body that is being sent, and the pieces that they came in.
+        #: Bytes of the body that is being received, and number of its pieces.
         self._body = self._pieces = 0
-        #: Since when a head is awaited, a body's bytes are counted or a farewell lasts.
+        #: Start of waiting for a head, of measuring a body, or of closing.
         self._since = 0.0
         self._body_then = -1
-        #: Since when the client takes nothing of its answer.
+        #: Since when the client has not read its response.
         self._stuck: float | None = None
         self._over = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to talk to a client, or refuse to."""
+        """Start a connection, or refuse it."""
         super().connection_made(cast("asyncio.Transport", BufferedTransport(transport, self.loop)))
         self._since = self.loop.time()
         if self.client:
@@ -177,21 +177,21 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget a client."""
+        """Stop counting the connection."""
         self._admission.leave(self)
         super().connection_lost(exc)
 
     def leave(self) -> None:
-        """Close, because another needs the place."""
+        """Close the connection to make room for another."""
         self._over = True
-        # Not counted any more, so it must not wait for the client to take the rest of an answer.
+        # No longer counted, so it must not wait until the client has read its response.
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:
             self.transport.close()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, at most what a head may have at a time."""
+        """Parse received bytes, at most the maximum size of a head at a time."""
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
@@ -209,7 +209,7 @@ class BoundedProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # there is nothing to change to: it is answered as any request
+            pass  # no upgrade is offered: it is answered like any request
         except httptools.HttpParserError as error:
             self._misunderstood(error)
             return
@@ -222,7 +222,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _misunderstood(self, error: Exception) -> None:
         if isinstance(error.__context__, _TooManyError):
-            # What was taken is answered; what came after it, the client has to send again.
+            # Accepted requests are answered; the client must repeat the later ones.
             self._over = True
             self.cycle.keep_alive = False
             self._admission.log_refusal("too many requests before an answer", self.source)
@@ -232,7 +232,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(BadRequestError("this is no HTTP/1.1 request"))
 
     def on_headers_complete(self) -> None:
-        """Begin to answer a request."""
+        """Start handling a request."""
         if self._working >= PIPELINED:
             raise _TooManyError
         if len(self.headers) > MANY_HEADERS:
@@ -244,22 +244,22 @@ class BoundedProtocol(HttpToolsProtocol):
         self._body_then = -1
         self._working += 1
         self._admission.idle.pop(self, None)
-        # What comes after the body under the name of headers is none of the request's.
+        # Trailers after the body do not belong to the headers of the request.
         self.headers = []
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of a body."""
+        """Receive a piece of a body."""
         self._unparsed = 0
         self._body += len(body)
         self._pieces += 1
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Take note that a request is there as a whole."""
+        """Handle the end of a request."""
         self._in_head = True
         self._unparsed = 0
         super().on_message_complete()
-        if not self._working:  # it was answered before, so the server waits for no other
+        if not self._working:  # answered already, so the server waits for no other request
             self._since = self.loop.time()
 
     def on_response_complete(self) -> None:
@@ -270,17 +270,17 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Take note that the client takes nothing just now."""
+        """Record that the client does not read."""
         self._stuck = self.loop.time()
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """Take note that it goes on."""
+        """Record that the client reads again."""
         self._stuck = None
         super().resume_writing()
 
     def review(self, now: float) -> None:
-        """Close, if the client takes too long."""
+        """Close the connection if the client is too slow."""
         limits = self._admission.limits
         if self._stuck is not None and now - self._stuck > limits.answer_seconds:
             self._admission.log_refusal("an answer was not taken", self.source)
@@ -291,7 +291,7 @@ class BoundedProtocol(HttpToolsProtocol):
         elif not self._in_head:
             self._review_body(now)
         elif self._working or self.timeout_keep_alive_task is not None:
-            return  # it is our turn, or the server's own clock runs
+            return  # the client is not late, or the server's own timeout runs
         elif now - self._since > limits.head_seconds:
             if self._unparsed:
                 self._refuse(RequestTimeoutError("the head of the request did not come in time"))
@@ -307,12 +307,12 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(RequestTimeoutError("the body of the request did not come in time"))
 
     def _refuse(self, error: ApiError) -> None:
-        """Answer an error to what cannot be parsed or does not come, and close."""
+        """Respond with an error to a malformed or slow request, and close."""
         self._over = True
         self._since = self.loop.time()
         self._admission.log_refusal(error.message, self.source)
         if self._working and self._in_head:
-            # Earlier requests are answered first. They came as a whole and may have been charged.
+            # Earlier requests are answered first. They were complete and may have been charged.
             self.cycle.keep_alive = False
         elif self._in_head or (self._working == 1 and not self.cycle.response_started):
             self.transport.write(self._raw(error))
@@ -321,7 +321,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _hang_up(self) -> None:
-        """Close for writing: closed with bytes unread, it would drop the answer."""
+        """Close for writing: a full close with unread bytes would drop the response."""
         if self._working:
             self._working = 0
             self.cycle.disconnected = True
@@ -349,7 +349,7 @@ class BoundedProtocol(HttpToolsProtocol):
 def _write_whole(
     cycle: RequestResponseCycle, status: int, headers: list[tuple[bytes, bytes]], body: bytes
 ) -> bool:
-    """Write an answer in one piece; False where the server has to, as it is more than that."""
+    """Write a response in one piece; False if the server must write it."""
     if cycle.disconnected or cycle.flow.write_paused or not cycle.keep_alive:
         return False
     head = b"".join([b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)])
@@ -362,11 +362,11 @@ def _write_whole(
 
 
 class BufferedTransport:
-    """A transport that keeps small writes until the running callback ends.
+    """A transport that buffers small writes until the running callback ends.
 
-    The server writes an answer's head and body one after the other, and its event loop sends each
-    at once. Sent in one piece they cost one system call; on a short answer the second one costs as
-    much as making it. Everything else is the transport's own.
+    The server writes head and body of a response separately, and the event loop sends each
+    immediately. In one piece they take one system call; for short responses the second one costs
+    as much as creating the response. Everything else is delegated to the transport.
     """
 
     __slots__ = ("_loop", "_size", "_transport", "_waiting")
@@ -381,21 +381,21 @@ class BufferedTransport:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Send some bytes soon, in order."""
+        """Send bytes soon, in order."""
         if not self._waiting:
             self._loop.call_soon(self._flush)
         self._waiting.append(data)
         self._size += len(data)
-        if self._size > _BUFFER_BYTES:  # so a slow client pauses a large answer
+        if self._size > _BUFFER_BYTES:  # so that a slow client pauses a large response
             self._flush()
 
     def write_eof(self) -> None:
-        """Send what waits and say that nothing comes after it."""
+        """Send buffered bytes and close for writing."""
         self._flush()
         self._transport.write_eof()
 
     def close(self) -> None:
-        """Send what waits and close."""
+        """Send buffered bytes and close."""
         self._flush()
         self._transport.close()
 

@@ -1,4 +1,4 @@
-"""Which database the settings name, and whether its folder is whole."""
+"""Opens the database of the settings and checks its data folder."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> Database:
-    """Return the database that the settings name; a new one gets its secret.
+    """Return the database of the settings; a new one gets its secret.
 
-    A server's is connected to when it is first used.
+    A database server is connected to at the first use.
     """
     prepare(settings.data)
     measure = (metrics or ServiceMetrics()).measure_commit
@@ -35,7 +35,7 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
 
 
 async def with_database(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
-    """Return what some work has from the database, which is open for it alone."""
+    """Open the database for some work only, and return the result of the work."""
     database = open_database(settings)
     try:
         return await work(database)
@@ -44,7 +44,7 @@ async def with_database(settings: ServiceSettings, work: Callable[[Database], Aw
 
 
 async def migrate_database(settings: ServiceSettings) -> int:
-    """Bring the database that the settings name to the newest schema and return its number."""
+    """Migrate the database of the settings to the newest schema and return its number."""
     if settings.embedded:
         await open_database(settings).close()
         return migrations.newest(NAME)
@@ -53,16 +53,16 @@ async def migrate_database(settings: ServiceSettings) -> int:
 
 
 def load_postgresql() -> ModuleType:
-    """Return the module of a database that needs an extra."""
+    """Return the module of PostgreSQL, which needs an extra."""
     with require_extra("postgres", "PostgreSQL"):
         from kit.service.store import postgresql
     return postgresql
 
 
 def check_data_folder(settings: ServiceSettings) -> None:
-    """Refuse a data folder that has lost its database or its secret; it is left as it is."""
+    """Raise if a data folder has lost its database or its secret; the folder is not changed."""
     path, secret = settings.database_path, settings.secret_path
-    # In this order: another process may make both meanwhile, first the database.
+    # In this order: another process may create both meanwhile, the database first.
     known = secret.exists()
     size = path.stat().st_size if path.is_file() else None
     if known and not size and not settings.secret_file:

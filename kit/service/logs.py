@@ -1,8 +1,8 @@
-"""How the service logs: standard-library logging, as text or as one JSON object a line.
+"""Logging of the service with the standard library, as text or as one JSON object per line.
 
-A line that tells of an event passes its facts as one mapping: the text is formatted from it and the
-JSON is it. What an exception *says* is never written, for it may repeat what a caller sent; its
-class and its places are.
+Events are logged with their facts as one mapping: the text is formatted from it, the JSON contains
+it. Messages of exceptions are never logged, because they may contain input of a caller; their
+classes and stack frames are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tupl
 
 
 def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None = None) -> None:
-    """Send log lines to a stream."""
+    """Write log lines to a stream."""
     target = logging.StreamHandler(sys.stderr if to is None else to)
     target.setFormatter(STYLES[style]())
     root = logging.getLogger()
@@ -36,17 +36,17 @@ def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None 
     logging.getLogger("kit").setLevel(logging.INFO if verbose else logging.WARNING)
 
 
-#: What speaks for a service: its own parts, the engines and the server below it.
+#: Loggers of a service: its own parts, the engines and the server library.
 _PARTS = ("kit.engines", "kit.http", "kit.service", "kit.worker", "uvicorn")
-#: Bytes of a log file at which the next service begins a new one; the one before is kept.
+#: Size in bytes at which the next start begins a new log file; the previous one is kept.
 _MAX_BYTES = 1_000_000
 
 
 def log_to_file(file: Path) -> Callable[[], None]:
-    """Send log lines to a file and nowhere else; return what undoes it.
+    """Write log lines to a file only; return a function that undoes it.
 
-    For a service inside another program: what it says is not that program's output. In a notebook
-    it would stand below whatever cell happens to run.
+    For a service inside another program, such as a notebook, whose output would otherwise contain
+    the log below the cell that happens to run.
     """
     with suppress(OSError):
         if file.stat().st_size > _MAX_BYTES:
@@ -69,11 +69,11 @@ def log_to_file(file: Path) -> Callable[[], None]:
 
 
 class _ServiceFile(logging.FileHandler):
-    """The file of one service; a program may host several, on folders of their own."""
+    """The log file of one service; a program may host several, with separate folders."""
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people."""
+    """A text line for humans."""
 
     converter = staticmethod(time.gmtime)
     default_msec_format = "%s.%03dZ"
@@ -83,13 +83,13 @@ class TextFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
 
     def formatException(self, ei: _Raised) -> str:  # noqa: N802 - the library's name
-        """Return an exception's class and places."""
+        """Return the class and stack frames of an exception."""
         facts = describe_exception(ei)
         return "\n".join([f"  {facts['error']}", *(f"    at {place}" for place in facts["stack"])])
 
 
 class JsonFormatter(TextFormatter):
-    """A JSON object for machines: time, level, logger, event and the event's facts."""
+    """A JSON object for programs: time, level, logger, event and the facts of the event."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as one line."""
@@ -106,10 +106,10 @@ class JsonFormatter(TextFormatter):
 
 
 def describe_exception(info: _Raised) -> dict[str, Any]:
-    """Return an exception's class and the places it came through, without what it says."""
+    """Return the class and stack frames of an exception, without its message."""
     kind, _, trace = info
     if kind and issubclass(kind, UnavailableError):
-        trace = None  # something that we need is away: there is no fault to be found by its place
+        trace = None  # another system is unavailable: the stack would not help
     places = [
         f"{frame.filename}:{frame.lineno} in {frame.name}"
         for frame in traceback.extract_tb(trace, limit=-20)

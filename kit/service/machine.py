@@ -1,7 +1,7 @@
-"""What this process may use of the machine: a container gives less than the machine has.
+"""The resources that this process may use: in a container, less than the machine has.
 
-Python counts the processors of the machine. What a container leaves of them is written in control
-groups, of version 1 or 2; the tightest of a process's group and those around it holds.
+Python counts the processors of the machine. The limits of a container are in its control groups,
+version 1 or 2; the lowest limit of the group of this process and its parents applies.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def clock() -> int:
 
 
 def processors(root: Path = _ROOT) -> int:
-    """Return how many processors this process may keep busy, at least 1; below `root` is looked."""
+    """Return how many processors this process may use, at least 1; `root` is the file system."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
     there = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, math.ceil(min([there, *_quotas(root)])))
 
 
 def memory(root: Path = _ROOT) -> int | None:
-    """Return the bytes of memory that this process may use; None where the system does not say."""
+    """Return how many bytes of memory this process may use; None if unknown."""
     limits = [*_limits(root)]
     if hasattr(os, "sysconf"):  # not on Windows
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -37,15 +37,15 @@ def memory(root: Path = _ROOT) -> int | None:
 
 
 def workers(root: Path = _ROOT, *, most: int = 4) -> int:
-    """Return how many jobs are rendered well at the same time: each wants a processor and a GiB."""
+    """Return a good number of concurrent jobs: each needs a processor and a GiB."""
     room = memory(root)
     return max(1, min(most, processors(root), most if room is None else round(room / GIB)))
 
 
 def open_files(wanted: int) -> int | None:
-    """Let this process have so many files and sockets open, as far as the system allows.
+    """Raise the limit of open files and sockets towards `wanted`, as far as the system allows.
 
-    Returns how many it may have; None where there is no such limit.
+    Returns the limit; None if there is none.
     """
     try:
         import resource
@@ -59,7 +59,7 @@ def open_files(wanted: int) -> int | None:
         return soft
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (better, hard))
-    except (OSError, ValueError):  # macOS has another limit that it does not tell
+    except (OSError, ValueError):  # macOS has another limit that it does not report
         return soft
     return better
 
@@ -73,7 +73,7 @@ def _quotas(root: Path) -> Iterator[float]:
 
 
 def _share(quota: str, period: str) -> Iterator[float]:
-    # no limit is "max", or -1
+    # "max" or -1 mean no limit
     if quota.isdecimal() and period.isdecimal() and int(period):
         yield int(quota) / int(period)
 
@@ -88,16 +88,16 @@ def _limits(root: Path) -> Iterator[int]:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of this process's group and those around it.
+    """Yield the folders of the control group of this process and of its parents.
 
-    `controller`: empty for the one hierarchy of version 2.
+    `controller`: empty for the single hierarchy of version 2.
     """
     top = root / "sys/fs/cgroup" / controller
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):
-            # seen from inside a container, the path may be one of the machine's: then only the
-            # top is there, and is the container's own
+            # inside a container, the path may be one of the host: then only the top folder exists,
+            # and it is the group of the container
             own = top / path.lstrip("/")
             yield from (place for place in (own, *own.parents) if place.is_relative_to(top))
 
@@ -110,10 +110,10 @@ def _text(path: Path) -> str:
 
 
 def user() -> str:
-    """Return the user of this process, as the system knows it."""
-    import getpass  # few ask
+    """Return the name of the user of this process."""
+    import getpass  # rarely needed
 
     try:
         return getpass.getuser()
-    except (OSError, KeyError, ImportError):  # one without a name, as in some containers
+    except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
         return "unknown"

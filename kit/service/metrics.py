@@ -1,7 +1,7 @@
-"""What the service counts about itself, for Prometheus.
+"""Metrics of the service for Prometheus.
 
-Each application has counts of its own: several in one process do not count each other's. They are
-plain numbers; the library that writes them is loaded when they are first asked for.
+Each application has its own metrics: several in one process do not mix. They are plain numbers; the
+library that formats them is imported when they are first requested.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kit.version import __version__
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-#: Bounds in seconds: of an answer, of a commit, of a render; and transactions in a commit.
+#: Bucket bounds in seconds of responses, commits, renders; and in transactions per commit.
 _ANSWER = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _COMMIT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _RENDER = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0)
@@ -25,9 +25,9 @@ _BATCH = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 
 class Count:
-    """A number for each combination of values of labels; without labels it begins at 0.
+    """A number for each combination of label values; without labels it starts at 0.
 
-    `kind` is that of the library: ``Counter`` or ``Gauge``. A number is changed by one thread only.
+    `kind` is the class in the library: ``Counter`` or ``Gauge``. Only one thread may change it.
     """
 
     def __init__(self, kind: str, name: str, text: str, labels: Sequence[str] = ()) -> None:
@@ -43,16 +43,16 @@ class Count:
         self._values[labels] = value
 
     def clear(self) -> None:
-        """Forget every number, as it is not known any more."""
+        """Remove all values, because they are unknown now."""
         self._values.clear()
 
     def samples(self) -> Iterator[tuple[Any, ...]]:
-        """Yield what a family of the library's metrics takes."""
+        """Yield the samples for a metric family of the library."""
         yield from list(self._values.items())
 
 
 class Histogram:
-    """How many values lie within each bound, and their sum, for each combination of labels."""
+    """The number of values in each bucket, and their sum, for each combination of labels."""
 
     kind = "Histogram"
 
@@ -71,13 +71,13 @@ class Histogram:
         return self._counts.setdefault(labels, [0] * (len(self._bounds) + 1))
 
     def observe(self, value: float, *labels: str) -> None:
-        """Count a value."""
+        """Add a value."""
         counts = self._counts.get(labels) or self._begin(labels)
         counts[bisect_left(self._bounds, value)] += 1
         self._sums[labels] += value
 
     def samples(self) -> Iterator[tuple[Any, ...]]:
-        """Yield what a family of the library's metrics takes."""
+        """Yield the samples for a metric family of the library."""
         names = [*map(str, self._bounds), "+Inf"]
         for labels, counts in list(self._counts.items()):
             buckets = list(zip(names, accumulate(counts), strict=True))
@@ -85,14 +85,14 @@ class Histogram:
 
 
 class ServiceMetrics:
-    """The counts of one running service.
+    """The metrics of one running service.
 
-    Requests and jobs are counted where they happen; queue and credits are read from the database
-    for each answer, so that they are right whichever process wrote them.
+    Requests and jobs are counted as they happen; queue and credits are read from the database for
+    each scrape, so that they include the changes of other processes.
     """
 
     def __init__(self) -> None:
-        #: The last entry of the ledger that was counted.
+        #: Id of the last ledger entry that was counted.
         self.ledger_read = ""
         counter, gauge = partial(Count, "Counter"), partial(Count, "Gauge")
         route = ["method", "route"]
@@ -121,12 +121,12 @@ class ServiceMetrics:
         self.release.set(1, __version__)
 
     def measure_commit(self, size: int, seconds: float) -> None:
-        """Count a commit of some transactions."""
+        """Record a commit of several transactions."""
         self.commit_size.observe(size)
         self.commit_seconds.observe(seconds)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all counts as the library's metrics."""
+        """Yield all metrics as objects of the library."""
         from prometheus_client import core
 
         for count in vars(self).values():
@@ -138,7 +138,7 @@ class ServiceMetrics:
                 yield metric
 
     def text(self) -> tuple[bytes, str]:
-        """Return all counts in the Prometheus text format, and its content type."""
+        """Return all metrics in the Prometheus text format, and its content type."""
         from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
         registry = CollectorRegistry()

@@ -1,6 +1,6 @@
-"""The way from an embedded data folder to PostgreSQL and a bucket: all copied, and proved.
+"""Migration from an embedded data folder to PostgreSQL and a bucket, with verification.
 
-The secret stays in the folder, which the service goes on with; so do the files without a bucket.
+The secret stays in the folder, which the service still uses; without a bucket, so do the files.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from kit.service.store.sqlite.file import table_reader
 async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, int]:
     """Copy all files into a bucket, if there is one, and all rows into an empty database.
 
-    Files come first, so that no row names one that is not there; each is read again and compared.
-    What was copied before something failed is copied again.
+    Files are copied first, so that no row refers to a missing one; each is read back and compared.
+    After a failure, everything is copied again.
 
-    Both settings are of one data folder: with what it has itself, and with a server's database and
-    perhaps a bucket. Returns how many rows each table has, and how many files were copied.
+    Both settings are for the same data folder: `source` with its own database, `target` with a
+    database server and optionally a bucket. Returns the number of rows by table, and of files.
 
-    Raises `ConfigError`: the service runs, there is nothing to move, the other database is not
-    empty, or the books of either are wrong, or a file is gone or damaged; the data folder is left
-    as it is.
+    Raises `ConfigError` if the service runs, there is nothing to move, the target database is not
+    empty, the ledger of either is wrong, or a file is missing or damaged; the data folder is not
+    changed.
     """
     if not source.database_path.is_file():
         raise ConfigError(f"there is no database at {source.database_path}")
@@ -46,7 +46,7 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
 
 
 async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[str, int]:
-    """Copy the files that the database names into the other storage and read each again."""
+    """Copy the files of the database into the other storage and read each back."""
     named, _ = await with_database(source, list_files)
     storage = create_storage(target, source.secret())
     make_folder(target.scratch)

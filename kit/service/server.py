@@ -1,4 +1,4 @@
-"""A running service: the application on a socket, which a file in the data folder tells of."""
+"""A running service: the application on a socket, and its address file in the data folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from kit.service.connections import Admission, BoundedProtocol
 from kit.service.settings import ServiceSettings, prepare
 
 _START_SECONDS = 30.0
-#: Open files that are no connection's: the database, the render processes, the log.
+#: Open files besides connections: the database, the render processes, the log.
 _OTHER_FILES = 128
 _TICKS_A_SECOND = 10
 
@@ -44,12 +44,12 @@ class Running:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 takes a free one."""
+    """Return a listening socket; port 0 chooses a free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named because asyncio looks at it before it turns Nagle's algorithm off,
-    # which would hold every answer back for 40 ms.
+    # The protocol is given explicitly, because asyncio disables Nagle's algorithm only then,
+    # which would delay each response by 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    if os.name == "posix":  # on Windows it lets two servers have one port
+    if os.name == "posix":  # on Windows it would let two servers share a port
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
@@ -64,43 +64,43 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket) -> str:
-    """Return the address of a listening socket."""
+    """Return the URL of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-#: Objects that are made between two collections of the youngest; runs between those of older ones.
+#: Garbage collection: new objects before one of the youngest, and runs before older ones.
 _COLLECT_AFTER = (20_000, 20, 100)
 
 
 def serve(settings: ServiceSettings, listener: socket.socket) -> None:
-    """Serve until a signal says stop, in this thread.
+    """Serve in this thread until a signal stops it.
 
-    Raises `KitError`: it cannot start.
+    Raises `KitError` if it cannot start.
     """
     server = _Server(settings, alone=True)
     gc.set_threshold(*_COLLECT_AFTER)
     try:
-        with suppress(KeyboardInterrupt):  # raised by the server when it has stopped
+        with suppress(KeyboardInterrupt):  # raised by the server after it has stopped
             server.run(sockets=[listener])
-    except SystemExit:  # it has not started
+    except SystemExit:  # the start failed
         raise getattr(server.app.state, "failure", None) or SystemExit(1) from None
     finally:
         listener.close()
 
 
 def start(settings: ServiceSettings, listener: socket.socket | None = None) -> Running:
-    """Serve in a daemon thread and return when it answers."""
+    """Serve in a daemon thread and return when it accepts requests."""
     server = _Server(settings)
     listener = listener or bind("127.0.0.1", 0)
     failures: list[BaseException] = []
 
     def run() -> None:
-        # Not asyncio.run: what a notebook has loaded may have replaced it.
+        # Not asyncio.run: a library in the notebook may have replaced it.
         loop = (server.config.get_loop_factory() or asyncio.new_event_loop)()
         try:
             loop.run_until_complete(server.serve(sockets=[listener]))
-        except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
+        except BaseException as error:  # noqa: BLE001 - raised in the waiting thread
             failures.append(error)
         finally:
             loop.close()
@@ -123,14 +123,14 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
 
 
 class _Server(uvicorn.Server):
-    """A server that writes its address to a file, while it answers.
+    """A server that has an address file while it accepts requests.
 
     `alone`: the process does nothing else.
     """
 
     def __init__(self, settings: ServiceSettings, *, alone: bool = False) -> None:
         prepare(settings.data)
-        # Each connection may need a second file for what it moves.
+        # Each connection may need a second file for an upload or download.
         allowed = machine.open_files(2 * settings.connections + _OTHER_FILES)
         if allowed is not None:
             room = max(1, (allowed - _OTHER_FILES) // 2)
@@ -142,7 +142,7 @@ class _Server(uvicorn.Server):
             http=cast("Any", partial(BoundedProtocol, self._admission)),
             ws="none",
             forwarded_allow_ips=list(settings.trusted_proxies),
-            log_config=None,  # lines go where ours go, see `kit.service.logs`
+            log_config=None,  # the log is configured in `kit.service.logs`
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -153,13 +153,13 @@ class _Server(uvicorn.Server):
         self._secret_file = settings.secret_file and str(settings.secret_path.resolve())
         self._url = ""
         self._alone = alone
-        #: Set when it answers and its address is written.
+        #: Set when it accepts requests and the address file is written.
         self.answers = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self._alone:
-            # What is loaded by now stays: looking through it again and again makes answers late.
+            # Objects of the start are permanent: collecting them repeatedly would delay responses.
             gc.freeze()
         context = getattr(self.app.state, "context", None)
         if self.started and sockets and context and sockets[0].getsockname()[0] in LOOPBACK:
@@ -172,23 +172,23 @@ class _Server(uvicorn.Server):
             self.answers.set()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop when the requests that run have ended; at once while the service still starts."""
+        """Stop after the running requests; immediately if the service is still starting."""
         if not self.started:
             raise KeyboardInterrupt
         super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Look after the connections once a second."""
+        """Review the connections once per second."""
         if counter % _TICKS_A_SECOND == 0:
             self._admission.review(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Remove the file, unless a later service has written its own, and stop."""
+        """Remove the address file, unless a later service has replaced it, and stop."""
         context = getattr(self.app.state, "context", None)
         if context:
-            context.dispatcher.watchers.close()  # open event streams would be waited for
+            context.dispatcher.watchers.close()  # the server would wait for open event streams
         if read_note(self._address_file).get("url") == self._url:
-            with suppress(OSError):  # it is gone, or the disk is read-only now
+            with suppress(OSError):  # it is missing, or the disk is read-only now
                 self._address_file.unlink()
         await super().shutdown(sockets)

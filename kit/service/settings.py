@@ -1,4 +1,4 @@
-"""The service's settings, and the only place that reads its environment."""
+"""The settings of the service; only this module reads its environment variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kit.service import machine
 
 _SECRET_BYTES = 32
 _PRIVATE = ("secret", "demo.json", "service.json", "signing.pem")
-#: How the names of all begin that a data folder holds, on a disk of its own too.
+#: Prefixes of all names in a data folder, also if it is a disk of its own.
 _KEPT = (
     *(*_PRIVATE, "kit.db", "service.", "engines.", "objects", "sending", "scratch", "workers"),
     *("dask", "notebook", "lost+found"),
@@ -107,7 +107,7 @@ class ServiceSettings:
     """
 
     data: Path
-    database_url: str = field(default="", repr=False)  # a password may be in it
+    database_url: str = field(default="", repr=False)  # it may contain a password
     storage_url: str = ""
     cluster: str = ""
     cluster_ca: str = ""
@@ -152,7 +152,7 @@ class ServiceSettings:
 
     @property
     def embedded(self) -> bool:
-        """Whether the database is a file of this machine, and not a server's."""
+        """Whether the database is an SQLite file and not on a server."""
         return not self.database_url.startswith(_SERVERS)
 
     @property
@@ -165,7 +165,7 @@ class ServiceSettings:
 
     @property
     def watchers(self) -> int:
-        """Event streams and waiting requests in all: half of the connections are for others."""
+        """Maximum of event streams and waiting requests: half of the connections remain free."""
         return self.connections // 2
 
     @property
@@ -178,7 +178,7 @@ class ServiceSettings:
 
     @property
     def sending(self) -> Path:
-        """The folder of files on their way to a bucket; what is left there is removed."""
+        """The folder of files in transfer to a bucket; files left over there are removed."""
         return self.data / "sending"
 
     @property
@@ -190,18 +190,18 @@ class ServiceSettings:
 
     @property
     def engine_copies(self) -> Path:
-        """The folder for what other services offer, as last seen."""
+        """The folder for cached models of other services."""
         return self.data / "engines.cache"
 
     @property
     def scratch(self) -> Path:
-        """The folder for files that are not finished."""
+        """The folder for unfinished files."""
         return self.data / "scratch"
 
     def private_paths(self) -> Iterator[Path]:
-        """Yield what only the owner may read, whether it is there or not.
+        """Yield the paths that only the owner may read, existing or not.
 
-        A folder that holds other things too, such as ``/srv``, is not the service's to close.
+        A data folder that also contains other files, such as ``/srv``, is not restricted itself.
         """
         with suppress(OSError):
             if all(path.name.startswith(_KEPT) for path in self.data.iterdir()):
@@ -217,7 +217,7 @@ class ServiceSettings:
         return Path(self.secret_file) if self.secret_file else self.data / "secret"
 
     def secret(self) -> bytes:
-        """Return what keys are hashed and addresses are signed with."""
+        """Return the secret that hashes keys and signs URLs."""
         try:
             return secret_in(self.secret_path)
         except FileNotFoundError:
@@ -229,7 +229,7 @@ class ServiceSettings:
             raise ConfigError(f"there is no {self.secret_path}; {hint}") from None
 
     def make_secret(self) -> None:
-        """Make the secret of a new database, unless it is here already."""
+        """Create the secret of a new database, unless it exists."""
         if self.secret_file or self.secret_path.exists():
             return
         draft = self.secret_path.with_suffix(f".{os.getpid()}")
@@ -237,14 +237,14 @@ class ServiceSettings:
         with draft.open("wb") as file:
             file.write(secrets.token_bytes(_SECRET_BYTES))
             file.flush()
-            # Before the first key: without the secret no key would outlive a power cut.
+            # Before the first key: if the secret were lost in a power cut, no key would be valid.
             os.fsync(file.fileno())
         try:
-            # A link is made or it is not: two processes that start together share the winner's.
+            # Creating a link is atomic: two processes that start at once share the first one's.
             os.link(draft, self.secret_path)
         except FileExistsError:
             pass
-        except OSError:  # a disk without links
+        except OSError:  # a file system without links
             if not self.secret_path.exists():
                 draft.rename(self.secret_path)
         finally:
@@ -279,7 +279,7 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSetti
 
 
 def describe_settings(settings: ServiceSettings) -> Iterator[str]:
-    """Yield each setting as the variable that sets it; of secrets only whether they are set."""
+    """Yield each setting as its environment variable; for secrets only whether they are set."""
     for one in fields(ServiceSettings):
         if one.name not in _READERS and str(one.type) not in _READERS:
             continue
@@ -289,7 +289,7 @@ def describe_settings(settings: ServiceSettings) -> Iterator[str]:
 
 
 def prepare(folder: Path) -> None:
-    """Make a data folder that only its owner can read."""
+    """Create a data folder that only its owner can read."""
     try:
         make_folder(folder)
     except OSError as error:
@@ -300,7 +300,7 @@ def prepare(folder: Path) -> None:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Return the names in a list with commas, as they are compared."""
+    """Return the names in a comma-separated list, normalized for comparison."""
     names = (name.strip().strip("[]").lower() for name in text.split(","))
     return tuple(name for name in names if name)
 
@@ -310,8 +310,8 @@ def _networks(text: str) -> tuple[str, ...]:
 
 
 _FLAGS = {"1": True, "true": True, "0": False, "false": False}
-#: Name or type of a field -> what reads its environment variable, and what that must be; other
-#: fields have none.
+#: Parser and description of the environment variable by name or type of the field; other fields
+#: have no variable.
 _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "allowed_hosts": (_names, ""),
     "trusted_proxies": (_networks, "addresses or networks, separated by commas"),
@@ -323,16 +323,16 @@ _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "bool": (lambda text: _FLAGS[text.strip().lower()], "1 or 0"),
     "Path": (Path, ""),
 }
-#: Numbers that may be 0; all others must be more.
+#: Numbers that may be 0; all others must be positive.
 _ZERO_ALLOWED = ("workers", "job_memory_bytes", "grace_seconds", "writer_seed")
-#: Largest number: as milliseconds it fits the database still.
+#: Largest number: in milliseconds it still fits into the database.
 _MOST = 10**15
-#: Longest an order for text may take: the note that it is running is believed for ten minutes.
+#: Maximum for a text request: a request marked as running counts as such for ten minutes.
 _MOST_WRITER_SECONDS = 540.0
 
 
 def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
-    """Yield whether something makes no sense, and the sentence that says so."""
+    """Yield whether a setting is invalid, and the message that says so."""
     database, storage, cluster = settings.database_url, settings.storage_url, settings.cluster
     yield (
         bool(database) and not database.startswith(("sqlite:///", *_SERVERS)),
@@ -392,14 +392,14 @@ def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is none
+    except ValueError:  # an invalid port
         return False
-    # A name or a password in it would be shown wherever the address is.
+    # A user or password in it would be shown together with the URL.
     return known and not (parts.username or parts.password or parts.query or parts.fragment)
 
 
 def secret_in(path: Path) -> bytes:
-    """Return the secret that a file holds, and refuse a file that holds something else."""
+    """Return the secret in a file; raises if the file has another size."""
     secret = path.read_bytes()
     if len(secret) != _SECRET_BYTES:
         raise ConfigError(
