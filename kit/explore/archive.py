@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Instants in a CSV are all of one form: a column of two is read as texts.
+#: All times in a CSV have one format: a column with two would be read as texts.
 _FORMATS = {
     ".parquet": "(format parquet, compression zstd)",
     ".csv": "(format csv, header, timestampformat '%Y-%m-%dT%H:%M:%S.%fZ')",
 }
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
 _KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
-#: Table -> what of its files is of no use to who asks.
+#: Table -> internal columns of its files that users do not see.
 _HIDDEN = {"generations": f"exclude ({SETTINGS})", "usage": ""}
-#: Different texts of objects that are few.
+#: Maximum of distinct texts of objects that are parsed once each.
 _FEW = 10_000
 _WHOLE = frozenset({"UBIGINT", "BIGINT"})
-#: How often a reader looks again when another notebook has just merged what it was to read.
+#: Number of attempts if another notebook merges the files while they are read.
 _ATTEMPTS = 5
 
 
@@ -235,14 +235,14 @@ class Archive:
     def _ask(self, find: Callable[[duckdb.DuckDBPyConnection], T], query: str) -> T:
         """Run a query on the current files; start over if they were merged meanwhile."""
         booked = "usage" in query.lower()
-        # what does not fit in memory lies beside the parts
+        # data that does not fit in memory is spilled next to the parts
         spill = str(self.store.folder / f"spill-{secrets.token_hex(4)}")
         config = {"autoinstall_known_extensions": "false", "temp_directory": spill}
 
         def read(base: duckdb.DuckDBPyConnection) -> T:
             base.execute("set timezone = 'UTC'")
             self._attach(base, "generations")
-            if booked:  # else nothing is opened for it
+            if booked:  # otherwise its files are not opened
                 self._attach(base, "usage")
             return find(base)
 
@@ -260,7 +260,7 @@ class Archive:
         files, filesystem = self.files(table), self.store.filesystem
         if not files:
             base.register(f"all_{table}", SCHEMAS[table].empty_table())
-        elif filesystem:  # Arrow reads from it; DuckDB would need an extension
+        elif filesystem:  # read by Arrow, as DuckDB would need an extension
             found = ds.dataset(files, SCHEMAS[table], "parquet", filesystem=filesystem)
             base.register(f"all_{table}", found)
         else:
@@ -290,7 +290,7 @@ def search_rows(frame: pd.DataFrame, text: str) -> np.ndarray[Any, np.dtype[np.i
 
 
 def _try_hash(path: Path) -> bytes | None:
-    """Return the hash of a picture file; None where it is none, or broken in any way."""
+    """Return the hash of a picture file; None if it is none, or is damaged in any way."""
     try:
         return hash_picture(path)
     except Exception:  # noqa: BLE001 - see above
@@ -298,7 +298,7 @@ def _try_hash(path: Path) -> bytes | None:
 
 
 def _find(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
-    """Run a query on another thread: what is interrupted waits, and DuckDB would not hear of it."""
+    """Run a query on another thread: the caller can be interrupted, which DuckDB would ignore."""
     with ThreadPoolExecutor(1, thread_name_prefix="kit-query") as pool:
         work = pool.submit(find, base)
         try:
@@ -309,9 +309,9 @@ def _find(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyConnec
 
 
 def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Give a table a column for each parameter or tag that a query names in quotes.
+    """Add a column to a table for each parameter or tag that a query names in quotes.
 
-    It is ``generations``, and ``usage`` in a query of that alone.
+    The table is ``generations``, or ``usage`` in a query of that alone.
     """
     names, words = dict.fromkeys(_KEY.findall(query)), query.lower()
     if names:
@@ -323,13 +323,13 @@ def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
 
 
 def _value(base: duckdb.DuckDBPyConnection, table: str, column: str, key: str) -> str:
-    """Return the expression of a key, with the type that all of its values have.
+    """Return the SQL expression of a key, with the common type of all its values.
 
-    Where there are few different texts, each is read once, and a row finds the value of its own.
+    If there are few distinct texts, each is parsed once, and rows look up their value.
     """
     path, column = f"'{_quote(pointer(key))}'", grouped(column, key)
     source, texts, few = f"all_{table}", f"{column}_of_{table}", False
-    if column != "parameters":  # of which hardly two are equal
+    if column != "parameters":  # hardly any two are equal
         known = f"select distinct {column} from {source} where {column} is not null"  # noqa: S608
         base.execute(f"create or replace temp table {texts} as {known} limit {_FEW + 1}")
         few = base.sql(f"from {texts}").to_arrow_table().num_rows <= _FEW

@@ -1,7 +1,7 @@
-"""Arrow tables: what a frame is before it is one, and how it becomes one.
+"""Arrow tables and their conversion to dataframes.
 
-The columns are those of `kit.explore.frames`; the store keeps the same ones on disk. Nothing is
-copied cell by cell: a column of texts in a frame is the Arrow column itself.
+The columns are those of `kit.explore.frames`; the store keeps the same ones on disk. Text is not
+copied cell by cell: a text column of a frame is the Arrow column itself.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TIME = pa.timestamp("us", tz="UTC")
-#: Rows that are read at a time: their objects are gone before the garbage collector has looked at
-#: them twice, which halves the time.
+#: Rows parsed at a time: their objects are freed before the garbage collector has scanned them
+#: twice, which halves the time.
 _SLICE = 500
 
 _decoder = msgspec.json.Decoder(list[dict[str, Any]])
@@ -45,9 +45,9 @@ GENERATIONS, USAGE = (
 
 
 def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:
-    """Return a table as a frame: texts stay in Arrow, whole numbers may be missing.
+    """Convert a table to a frame: text stays in Arrow, integers may be missing.
 
-    `index`: the column that becomes the index, where there is one.
+    `index`: the column that becomes the index, if there is one.
     """
     import pandas as pd
 
@@ -65,7 +65,7 @@ def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Return a table of types that a frame has: a database adds up to decimals."""
+    """Convert a table to types that frames have: sums of a database are decimals."""
     for place, field in enumerate(table.schema):
         kind = pa.string() if pa.types.is_null(field.type) else None
         if pa.types.is_decimal(field.type):
@@ -79,10 +79,10 @@ def _plain(table: pa.Table) -> pa.Table:
 class Columns:
     """Columns of generations.
 
-    Raises `BadRequestError`: there is no such column.
+    Raises `BadRequestError` if a column is unknown.
 
-    `names`: those of the frame, in its order; all when left out.
-    `parameters`, `media`: whether each parameter, each input file becomes a column after them.
+    `names`: columns of the frame, in order; by default all.
+    `parameters`, `media`: whether to add a column for each parameter, each input file.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class Columns:
 
     @property
     def text(self) -> str:
-        """The columns for a ``select``, which needs the order's as well."""
+        """The columns of a ``select``, including those of the sort order."""
         return ", ".join(dict.fromkeys(["id", *self.stored, "created_at"]))
 
     def frame(self, table: pa.Table) -> pd.DataFrame:
-        """Return a table of these columns as a frame."""
+        """Convert a table of these columns to a frame."""
         table = table.cast(pa.schema([GENERATIONS.field(n) for n in table.column_names]))
         added: list[str] = []
         for column, keys in self._keys.items():
@@ -111,7 +111,7 @@ class Columns:
         return frame(table.select([*dict.fromkeys(["id", *self.names, *added])]))
 
     def _column(self, name: str) -> str:
-        """Return the column of the store that a column of the frame comes from."""
+        """Return the column of the store that contains a column of the frame."""
         if name in frames.GENERATIONS:
             return name
         column, key = split_key(name)
@@ -126,13 +126,13 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     """Return a table with a column for each key of a column of JSON objects, after the others.
 
     `column`: one of `OBJECTS`.
-    `names`: keys that are wanted; all of them when left out. One that no row has is a column of
-    missing values.
+    `names`: the keys to add, by default all. A key that no row has becomes a column of missing
+    values.
 
     Returns
     -------
     pyarrow.Table
-        Whole numbers stay whole; a key whose values have several types is text.
+        Integers stay integers; a key whose values have several types is text.
     """
     for name, values in _values(table[column], names).items():
         made = pa.array(values, pa.int64()) if column == "media" else _array(values)
@@ -141,7 +141,7 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
 
 
 def _values(column: Any, names: Sequence[str] | None) -> dict[str, list[Any]]:
-    """Return the values of each key, a slice of the rows after the other."""
+    """Return the values of each key, parsed in slices of the rows."""
     found: dict[str, list[Any]] = {name: [] for name in names or ()}
     for start in range(0, len(column), _SLICE):
         rows = _objects(pc.fill_null(column.slice(start, _SLICE), "{}").to_pylist())
@@ -157,7 +157,7 @@ def _values(column: Any, names: Sequence[str] | None) -> dict[str, list[Any]]:
 def _objects(texts: list[str]) -> list[dict[str, Any]]:
     try:
         return _decoder.decode(f"[{','.join(texts)}]")
-    except msgspec.MsgspecError:  # what is no object has no keys
+    except msgspec.MsgspecError:  # other values than objects have no keys
         return [found if isinstance(found := json.loads(text), dict) else {} for text in texts]
 
 

@@ -1,8 +1,7 @@
-"""What this computer knows of generations where the service does not say: charges and tags.
+"""Charges and tags that the service does not report, filled in from this computer's records.
 
-Charges are those of receipts, else what the price rule says; the column ``credits_source`` tells
-which. Only completed generations are estimated: whether a failed one was given back is for the
-service to say.
+Charges come from receipts, else from the price rule; the column ``credits_source`` says which. Only
+completed generations are estimated, because only the service knows the refunds of failed ones.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ Receipts = Mapping[str, Decimal]
 
 
 def complete(table: pa.Table) -> bool:
-    """Return whether the service said of every generation what it was charged."""
+    """Return whether the service reported the charge of every generation."""
     return int(table["credits"].null_count) == 0
 
 
 def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.Model]) -> pa.Table:
-    """Return generations with credits where receipts or, for estimates, models say them by id."""
+    """Fill in missing credits by id from receipts, else with estimates from models."""
     if complete(table) or not (receipts or models):
         return table
 
@@ -67,9 +66,9 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
 def fill_tags(
     table: pa.Table, known: Mapping[str, Mapping[str, str]], column: str = "id"
 ) -> pa.Table:
-    """Return rows with the tags of their starts, where the service keeps none.
+    """Fill in the tags of starts if the service keeps none.
 
-    `column` is where the id of the generation stands.
+    `column` has the ids of the generations.
     """
     if not known:
         return table
@@ -85,7 +84,7 @@ def fill_tags(
 def _estimate(model: wire.Model, parameters: str | None) -> float | None:
     """Return the price of a request without its files.
 
-    None where it depends on their length, or where the settings are none that the rule knows.
+    None if it depends on their length, or if the rule does not cover the settings.
     """
     rule = model.pricing
     if rule is None:
@@ -95,5 +94,5 @@ def _estimate(model: wire.Model, parameters: str | None) -> float | None:
     values = {p.name: p.default for p in model.setting_parameters}
     try:
         return float(pricing.price(rule, {**values, **read_object(parameters)}).total)
-    except ValueError:  # a text where a number was
+    except ValueError:  # a text instead of a number
         return None

@@ -16,20 +16,20 @@ from kit.parameters import suggest
 if TYPE_CHECKING:
     from kit import wire
 
-#: A moment as it may be given: an ISO 8601 text, also of a month, a date or a time; without a zone
-#: it is UTC.
+#: A point in time: an ISO 8601 text, which may be a month, date or time, or a date object; without
+#: a zone it is in UTC.
 Moment: TypeAlias = str | date | datetime
-#: Tags that are wanted: ``campaign=winter``, several such texts, or a mapping.
+#: Tags to match: ``campaign=winter``, several such texts, or a mapping.
 Tags: TypeAlias = str | Sequence[str] | Mapping[str, str]
-#: One value, or several of which any will do.
+#: One value, or several of which any matches.
 Words: TypeAlias = str | Sequence[str]
 
-#: What the query of a list calls the choices that have shorter names here.
+#: Names of filters in the API -> shorter names here.
 _ALIASES = {"created_after": "since", "created_before": "until", "model_id": "model"}
-#: What a status can be, whatever a service calls it. Source: contract, "Generations".
+#: All states, whatever words a service uses. Source: contract, "Generations".
 STATES = ("processing", "completed", "failed", "canceled")
 ASSET_TYPES = ("image", "video")
-#: Rows of a page where many are looked through.
+#: Rows per page if many are searched.
 PAGE = 1000
 _USUAL = 50
 _MONTH = re.compile(r"\d{4}-\d\d")
@@ -37,7 +37,7 @@ _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
 
 
 class LongNames(TypedDict, total=False):
-    """Filters under the names that the API uses."""
+    """Filters with the names used by the API."""
 
     model_id: str | None
     created_after: Moment | None
@@ -78,7 +78,7 @@ class HistoryFilter:
 
     @property
     def where(self) -> str:
-        """The condition of a query; `values` fill its question marks."""
+        """The condition of a query; `values` replace its question marks."""
         texts = [
             *(["created_at >= ?"] if self.since else []),
             *(["created_at < ?"] if self.until else []),
@@ -95,10 +95,10 @@ class HistoryFilter:
         return [*times, *(list(words) for _, words in self._words()), *tags]
 
     def query(self, limit: int | None, *, tags: bool = True) -> dict[str, Any]:
-        """Return the query of a list, whose pages are long where a part is left to `fits`.
+        """Return the query of a list; pages are large if some filtering is left to `fits`.
 
-        That is one of several words or tags, and words beside a tag; all tags where the service
-        keeps none. The default length is not sent, some services refuse it.
+        That is the case for several words or tags, words next to a tag, and all tags if the service
+        keeps none. The default page size is not sent, as some services refuse it.
         """
         words = self._words()
         found: dict[str, Any] = {column: known[0] for column, known in words if len(known) == 1}
@@ -112,12 +112,12 @@ class HistoryFilter:
         return {**found, "limit": None if size == _USUAL else size}
 
     def is_older(self, one: wire.Generation) -> bool:
-        """Return whether a generation, and so all that a list has after it, is too old."""
+        """Return whether a generation, and thus all later ones in a list, are too old."""
         made = one.created_at
         return self.since is not None and made is not None and made < self.since
 
     def fits(self, one: wire.Generation, tags: Mapping[str, str]) -> bool:
-        """Return whether a generation with these tags is meant, of a service that filters less."""
+        """Return whether a generation with these tags matches, for services that filter less."""
         made = one.created_at
         facts = {"status": one.state, "model_id": one.model_id, "asset_type": one.asset_type}
         return (
@@ -132,7 +132,7 @@ class HistoryFilter:
         return [(column, words) for column, words in found if words]
 
 
-#: The choice of all generations.
+#: Matches all generations.
 ALL = HistoryFilter()
 
 
@@ -165,9 +165,9 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
 
 
 def check_words(column: str, asked: Sequence[str], known: Iterable[str | None]) -> None:
-    """Refuse words of a filter that are not known.
+    """Raise an error if a filter has unknown words.
 
-    Raises `BadRequestError`: with the closest name.
+    Raises `BadRequestError` with the closest name.
     """
     names = sorted({*filter(None, known), *(ASSET_TYPES if column == "asset_type" else ())})
     for word in asked:
@@ -181,7 +181,7 @@ def _words(value: Words) -> Sequence[str]:
 
 
 def _tags(value: Tags) -> Sequence[tuple[str, str]]:
-    """Return tags that are wanted, from a mapping or from texts such as ``campaign=winter``."""
+    """Return tags to match, from a mapping or from texts such as ``campaign=winter``."""
     if isinstance(value, Mapping):
         found = [(str(key), str(each)) for key, each in value.items()]
     else:
@@ -202,6 +202,6 @@ def _moment(value: Moment, zone: tzinfo) -> datetime:
         found = day if isinstance(day, datetime) else datetime.combine(day, time())
     except (TypeError, ValueError):
         found = None
-    if found is None or found != found:  # as NaT of pandas, which is a datetime
+    if found is None or found != found:  # such as NaT of pandas, which is a datetime
         raise BadRequestError(f"not an ISO 8601 date or time, as '2026-11-28': {value!r}")
     return found.replace(tzinfo=zone) if found.tzinfo is None else found

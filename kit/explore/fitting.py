@@ -1,8 +1,8 @@
-"""Fits: which structure of a price explains the receipts best, tested on receipts left out.
+"""Fits: finds the price structure that explains receipts best, by cross-validation.
 
 Three structures compete: a sum (each setting adds), a product (each setting multiplies), and
-``(base + units) x factors`` as the kit's own rules have it. A setting takes part only where it
-makes the prediction of left-out receipts better.
+``(base + units) x factors`` as in the kit's own rules. A setting is included only if it improves
+the prediction of left-out receipts.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Values: TypeAlias = Mapping[str, Any]
 Array: TypeAlias = NDArray[np.float64]
 Predict: TypeAlias = Callable[[Sequence[Values]], Array]
 
-#: Fewest receipts that say anything about how settings change a price.
+#: Minimum of receipts to learn how settings change a price.
 LEAST = 3
-#: Parts that the receipts are split into for testing.
+#: Number of folds of the cross-validation.
 FOLDS = 8
-#: Prices are rounded to 1/100 credit: an error of half of it explains everything.
+#: Prices are rounded to 1/100 credit: errors up to half of it are rounding.
 _ROUNDING = 0.0051
-#: Turns of fitting a rule: few while settings are chosen, more once they are.
+#: Iterations of fitting a rule: few while settings are selected, more afterwards.
 _ROUNDS, _FINE = 12, 60
 _SETTINGS_AT_MOST = 4
 
@@ -35,14 +35,14 @@ class PriceFit:
     """A learned price."""
 
     structure: str
-    names: tuple[str, ...]  # the settings that it depends on
-    error: float  # largest error on receipts that the fit had not seen, in credits
-    count: int  # receipts that it was learned from
+    names: tuple[str, ...]  # settings it depends on
+    error: float  # largest error on left-out receipts, in credits
+    count: int  # number of receipts
     predict: Predict
     seen: Mapping[str, frozenset[Any]]
 
     def price(self, values: Values) -> tuple[float, float] | None:
-        """Return a request's price and its error in credits; None where nothing supports one."""
+        """Return a request's price and its error in credits; None without enough receipts."""
         near = dict(values)
         for name, known in self.seen.items():
             value = values.get(name)
@@ -52,14 +52,14 @@ class PriceFit:
                 return None
             near[name] = min(max(value, min(known)), max(known))
         price, inside = (float(p) for p in self.predict([values, near]))
-        # beyond what was seen, the distance to the nearest seen value is uncertain as well
+        # beyond the seen range, the difference to the nearest seen value is uncertain as well
         return (price, max(self.error, abs(price - inside))) if price > 0 else None
 
 
 def fit(samples: Sequence[tuple[Values, float]]) -> PriceFit | None:
     """Return the price that explains settings and their credits best, or None for too few.
 
-    They are in the order in which they were paid.
+    Samples are in the order of their payment.
     """
     if len(samples) < LEAST:
         return None
@@ -87,7 +87,7 @@ def _rank(candidate: Candidate) -> tuple[float, int]:
 def _grow(
     structure: str, rows: Sequence[Values], paid: Array, seen: Mapping[str, frozenset[Any]]
 ) -> Candidate:
-    """Take in one setting after the other, as long as left-out receipts are predicted better."""
+    """Add one setting after the other, as long as left-out receipts are predicted better."""
     varied = [name for name, values in seen.items() if len(values) > 1]
 
     def attempt(names: tuple[str, ...]) -> Candidate:
@@ -105,7 +105,7 @@ def _grow(
 
 
 def _errors(fitter: Fitter, rows: Sequence[Values], paid: Array) -> Array:
-    """Return the error on each receipt, predicted by a fit that has not seen it."""
+    """Return the error on each receipt, predicted by a fit without it."""
     errors = np.zeros(len(rows))
     parts = np.arange(len(rows)) % min(FOLDS, len(rows))
     for part in range(int(parts.max()) + 1):
@@ -135,7 +135,7 @@ def _product(names: tuple[str, ...]) -> Fitter:
 
 
 def _rule(names: tuple[str, ...], rounds: int = _ROUNDS) -> Fitter:
-    """Fit ``(base + units) x factors`` by turns: the sum for given factors, then each factor."""
+    """Fit ``(base + units) x factors`` alternately: the sum for given factors, then each factor."""
 
     def fitted(rows: Sequence[Values], paid: Array) -> Predict:
         counts = tuple(n for n in names if all(_number(row.get(n)) for row in rows))
@@ -164,7 +164,7 @@ def _rule(names: tuple[str, ...], rounds: int = _ROUNDS) -> Fitter:
 def _improve(
     factors: dict[Any, float], chosen: Sequence[Any], paid: Array, predicted: Array
 ) -> None:
-    """Set each value's factor to what the receipts with that value ask for; the first stays 1."""
+    """Set each value's factor to the best fit of receipts with that value; the first stays 1."""
     for value in list(factors)[1:]:
         mine = np.array([one == value for one in chosen])
         expected = predicted[mine] / factors[value]
@@ -173,7 +173,7 @@ def _improve(
             factors[value] = max(float(expected @ paid[mine]) / power, 1e-6)
 
 
-#: Word for a structure -> what makes its fitter for some settings.
+#: Name of a structure -> function that returns its fitter for some settings.
 STRUCTURES: dict[str, Callable[[tuple[str, ...]], Fitter]] = {
     "sum": _sum,
     "product": _product,
@@ -184,7 +184,7 @@ STRUCTURES: dict[str, Callable[[tuple[str, ...]], Fitter]] = {
 def _design(
     names: tuple[str, ...], rows: Sequence[Values], number: Callable[[float], float]
 ) -> Callable[[Sequence[Values]], Array]:
-    """Return the function that writes requests as rows of numbers: 1, then each setting."""
+    """Return the function that encodes requests as rows of numbers: 1, then each setting."""
     columns: list[Callable[[Values], float]] = [lambda _: 1.0]
     for name in names:
         if all(_number(row.get(name)) for row in rows):

@@ -18,13 +18,13 @@ from kit.errors import BadRequestError, require_extra
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Instants in every frame.
+#: Times in all frames.
 TIME = "datetime64[us, UTC]"
-#: Whole parts of a credit that sums are made of; other services charge in finer steps than ours.
+#: Integer parts of a credit used for sums; other services charge in finer steps than ours.
 PARTS = 1_000_000
 
 
-#: Column -> dtype, as pandas names it: texts are ``string``, whole numbers that may be missing
+#: Column -> dtype, as named by pandas: texts are ``string``, integers with missing values
 #: ``Int64``.
 Table: TypeAlias = Mapping[str, str]
 
@@ -98,15 +98,15 @@ LEDGER: Table = {
     "note": "string",  # reason of a refund, note of a grant
 }
 
-#: Columns of a table of generations that hold a JSON object -> what the names of theirs begin with.
+#: Columns of generations with a JSON object -> the prefix of the column names of its keys.
 OBJECTS = {"parameters": "parameters.", "media": "media.", "tags": "tag."}
-#: Parameters without the seed, beside them in a store: few different texts, so that groups are made
-#: of them quickly.
+#: Parameters without the seed, an extra column in stores: it has few distinct texts, so that
+#: grouping is fast.
 SETTINGS = "settings"
 
 
 def split_key(name: str) -> tuple[str, str]:
-    """Return the column of JSON objects that a name is about, and the key; empty for another."""
+    """Return the column of JSON objects and the key that a name stands for; empty for others."""
     for column, prefix in OBJECTS.items():
         if name.startswith(prefix) and name != prefix:
             return column, name.removeprefix(prefix)
@@ -114,24 +114,24 @@ def split_key(name: str) -> tuple[str, str]:
 
 
 def grouped(column: str, key: str) -> str:
-    """Return the column of a store that has few different texts with a key of some objects."""
+    """Return the store's column with the fewest distinct texts that contains a key."""
     return SETTINGS if column == "parameters" and key != "seed" else column
 
 
 def pointer(key: str) -> str:
-    """Return where a JSON object has a key, as a database is asked for it."""
+    """Return the JSON pointer of a key."""
     return f"/{key.replace('~', '~0').replace('/', '~1')}"
 
 
 def read_object(text: str | None) -> dict[str, Any]:
-    """Return the values of a JSON object that are there; of what is no object, none."""
+    """Return the values of a JSON object that are not null; nothing for other values."""
     found = json.loads(text or "{}")
     return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}
 
 
-#: Rows of a sheet below its head. Source: Microsoft, "Excel specifications and limits".
+#: Maximum of rows in a sheet without header. Source: Microsoft, "Excel specifications and limits".
 _ROWS = 1_048_575
-#: A prompt that begins with an equals sign is no formula.
+#: A prompt that begins with an equals sign must not become a formula.
 _TEXTS = {"options": {"strings_to_formulas": False, "strings_to_urls": False}}
 
 
@@ -185,9 +185,9 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
     Raises
     ------
     BadRequestError
-        There are more rows than a sheet has.
+        The frame has more rows than a sheet can have.
     ConfigError
-        The package that writes it is not installed; the message says how to get it.
+        The package that writes it is not installed; the message says how to install it.
     """
     import pandas as pd
 
@@ -197,7 +197,7 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
             "choose fewer, or export to .parquet"
         )
     plain = pd.DataFrame(frame)
-    for name in plain.select_dtypes("datetimetz").columns:  # Excel knows no time zones
+    for name in plain.select_dtypes("datetimetz").columns:  # Excel has no time zones
         plain[name] = plain[name].dt.tz_localize(None)
     if isinstance(plain.index, pd.DatetimeIndex):
         plain.index = plain.index.tz_localize(None)

@@ -1,8 +1,8 @@
-"""Pages of generations and of the ledger as Arrow tables, straight from the bytes of an answer.
+"""Parses pages of generations and of the ledger into Arrow tables.
 
-A page is decoded once, and each column is made of its cells at once. What a plain column cannot
-hold is read value by value as the wire models read it, so there is one definition of what other
-services may mean; what that cannot read either is missing, named and counted once.
+A page is decoded once, and each column is built from all its cells together. Cells that do not fit
+a plain column are parsed one by one by the wire models, so there is a single definition of how
+other services' values are read; what fails there too is missing, and counted by field.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from kit.wire.base import YEARS
 from kit.wire.reading import replace_halves
 
 _log = logging.getLogger("kit")
-#: Fields that are named in one warning, the most frequent first.
+#: Maximum of fields named in one warning, the most frequent first.
 _NAMED = 8
-#: Values that other services send for nothing.
+#: Values that services send for missing ones.
 EMPTY: tuple[Any, ...] = (None, "", [], {})
-#: Bytes from which on a page is read in pieces, and rows of a piece.
+#: Size in bytes from which on a page is decoded in pieces, and rows per piece.
 _LONG, _PIECE = 4_000_000, 1000
-#: What credits and seconds stay below: their millionths are added up as whole numbers of 64 bits.
+#: Upper limit of credits and seconds: their millionths are added up as 64-bit integers.
 _MOST = 1e12
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOTHING = msgspec.Raw(b"")
-#: What msgspec raises for what it cannot read.
+#: Errors of msgspec for what it cannot decode.
 _UNREAD = (msgspec.MsgspecError, RecursionError)
 
 
 class MalformedValues:
-    """What could not be read of some pages: each field and how often, for one warning."""
+    """Counts values that could not be parsed, by field, for one warning."""
 
     def __init__(self) -> None:
         self._fields: Counter[str] = Counter()
         self._records = 0
 
     def each(self, field: str, read: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
-        """Return values read one by one; what cannot be is missing, and counted."""
+        """Parse values one by one; those that fail are missing, and counted."""
         found: list[Any] = []
         for value in values:
             try:
@@ -64,16 +64,16 @@ class MalformedValues:
         return found
 
     def count(self, field: str, number: int = 1) -> None:
-        """Count values of a field that are missing."""
+        """Count missing values of a field."""
         if number:
             self._fields[field] += number
 
     def leave_out(self) -> None:
-        """Count a record that is not in the table."""
+        """Count a record that was left out of the table."""
         self._records += 1
 
     def warn(self) -> None:
-        """Log what was counted, in one warning."""
+        """Log the counts in one warning."""
         parts = []
         if self._records:
             parts.append(f"generations without an id or a status are left out ({self._records:,})")
@@ -87,7 +87,7 @@ class MalformedValues:
 
 
 class _Output(msgspec.Struct, gc=False, rename="camel"):
-    """What a frame needs of an output."""
+    """The fields of an output that a frame needs."""
 
     width: Any = None
     height: Any = None
@@ -97,9 +97,9 @@ class _Output(msgspec.Struct, gc=False, rename="camel"):
 
 
 class _Row(msgspec.Struct, gc=False, rename="camel"):
-    """What a frame needs of a generation, in the order of the API, which is the fastest to read.
+    """The fields of a generation that a frame needs, in the API's order, the fastest to decode.
 
-    Only what tells what a record is has a type; every other field is held to one as a column.
+    Only the fields that identify a record have a type; all others are checked as columns.
     """
 
     id: str
@@ -124,14 +124,14 @@ class _Row(msgspec.Struct, gc=False, rename="camel"):
 
 
 class _Details(msgspec.Struct, gc=False):
-    """What a frame needs of the details of an entry."""
+    """The fields of an entry's details that a frame needs."""
 
     reason: Any = None
     note: Any = None
 
 
 class _Entry(msgspec.Struct, gc=False, rename="camel"):
-    """What a frame needs of an entry of the ledger."""
+    """The fields of a ledger entry that a frame needs."""
 
     id: str
     created_at: Any = None
@@ -147,12 +147,12 @@ class _Entry(msgspec.Struct, gc=False, rename="camel"):
 
 @dataclass(frozen=True)
 class _Shape:
-    """How the pages of a list are read."""
+    """How the pages of a list are decoded."""
 
-    row: type[msgspec.Struct]  # what a record is decoded to
+    row: type[msgspec.Struct]  # type of a decoded record
     model: type[wire.WireShape]
-    essential: Sequence[str]  # fields without which a record is left out
-    inner: str  # the field that is an object of its own
+    essential: Sequence[str]  # records without these fields are left out
+    inner: str  # the field that is a nested object
 
     @functools.cached_property
     def decoder(self) -> msgspec.json.Decoder[list[Any]]:
@@ -171,18 +171,18 @@ Cells: TypeAlias = Mapping[str, Sequence[Any]]
 def read_table(content: bytes, malformed: MalformedValues) -> pa.Table:
     """Return the generations of a page as a table, in the order given.
 
-    A value that makes no sense is missing in it, and a record without an id is left out. What the
-    service does not say of credits is missing; see `kit.explore.charges`.
+    Malformed values are missing, and records without an id are left out. Credits that the service
+    does not report are missing; see `kit.explore.charges`.
 
-    Raises `ApiError`: a body is no list.
+    Raises `ApiError` if a body is not a list.
 
-    `malformed`: counts what could not be read, for one warning after several pages.
+    `malformed`: counts what could not be parsed, for one warning after several pages.
     """
     return _read(content, _GENERATIONS, _table, malformed)
 
 
 def read_usage(content: bytes, malformed: MalformedValues) -> pa.Table:
-    """Return the entries of a page of a ledger as a table; see `read_table`."""
+    """Return the ledger entries of a page as a table; see `read_table`."""
     return _read(content, _USAGE, _usage_table, malformed)
 
 
@@ -194,7 +194,7 @@ def _read(
 ) -> pa.Table:
     names, tables = shape.row.__struct_fields__, []
     for piece in _pieces(content):
-        # one flat list, cut by steps, takes a third of the time of ``zip(*rows)``
+        # slicing one flat list takes a third of the time of ``zip(*rows)``
         rows = map(msgspec.structs.astuple, _decode(piece, shape, malformed))
         flat = list(chain.from_iterable(rows))
         cells = {name: flat[place :: len(names)] for place, name in enumerate(names)}
@@ -203,7 +203,7 @@ def _read(
 
 
 def _pieces(content: bytes) -> Iterator[bytes]:
-    """Cut a long body, so that its rows are never all there at once."""
+    """Split a long body, so that its rows are never all in memory."""
     if len(content) >= _LONG:
         try:
             raws = _cutter.decode(content)
@@ -231,9 +231,9 @@ def _decode(content: bytes, shape: _Shape, malformed: MalformedValues) -> Sequen
 
 
 def _repair(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
-    """Return a page that is not as the API document describes it as one that can be decoded.
+    """Convert a page that does not follow the API document to one that can be decoded.
 
-    A record without an id, or whose end cannot be told, is left out.
+    Records without an id or a status are left out.
     """
     items = _parse(content)
     if not isinstance(items, list):
@@ -258,9 +258,9 @@ def _repair(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
 
 
 def _parse(content: bytes) -> Any:
-    """Return what the JSON of a page says; numbers that are none are texts.
+    """Parse the JSON of a page; invalid numbers become text.
 
-    Half a character, as clipped texts end with, becomes a question mark.
+    Lone surrogates, as at the end of truncated texts, become question marks.
     """
 
     def number(text: str) -> float | str:
@@ -331,11 +331,11 @@ def _column(
     model: type[wire.WireShape],
     name: str,
 ) -> pa.Array:
-    """Return the values of a field as a column; those that it does not hold are read one by one."""
+    """Return the values of a field as a column; those that do not fit are parsed one by one."""
     try:
         if kind == TIME:
             return _instants(values)
-        # a fraction would be cut silently where whole numbers are asked for at once
+        # converted directly, a fraction would be truncated silently
         found = pa.array(values).cast(kind) if kind == pa.int64() else pa.array(values, kind)
         if kind == pa.float64() and (pc.max(pc.abs(found)).as_py() or 0) >= _MOST:
             raise pa.ArrowInvalid("read one by one")
@@ -348,7 +348,7 @@ def _column(
 
 @functools.cache
 def _reader(model: type[wire.WireShape], name: str, kind: pa.DataType) -> Callable[[Any], Any]:
-    """Return the function that reads a value of a field as the wire does."""
+    """Return the function that parses a value of a field like the wire models."""
     field: Any = model.model_fields[name]
     shape: Any = (
         Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
@@ -366,7 +366,7 @@ def _bounded(number: float) -> float:
 
 
 def _instants(values: Sequence[Any]) -> pa.Array:
-    """Return instants; a service that forgets the zone means UTC."""
+    """Parse times; those without a zone are in UTC."""
     texts = pa.array(values, pa.string())
     try:
         found = texts.cast(TIME)
@@ -411,7 +411,7 @@ def _outputs(values: Sequence[_Output | None], malformed: MalformedValues) -> di
 
 
 def _objects(raws: Sequence[msgspec.Raw], malformed: MalformedValues, field: str) -> pa.Array:
-    """Return the texts of JSON objects, copied as a whole and cut where each ends."""
+    """Return the texts of JSON objects, copied together and split at their ends."""
     sizes = np.fromiter(map(len, raws), np.int32, len(raws))
     ends = np.concatenate([np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)])
     whole = b"".join(raws)
@@ -426,12 +426,12 @@ def _objects(raws: Sequence[msgspec.Raw], malformed: MalformedValues, field: str
 
 
 def _tags(written: pa.Array) -> pa.Array:
-    """Return tags as they were written; none is missing."""
+    """Return tags as JSON texts; empty objects are missing."""
     return pc.if_else(pc.equal(written, "{}"), pa.scalar(None, pa.string()), written)
 
 
 def _count_media(written: pa.Array) -> pa.Array:
-    """Return how many files each input had; their addresses are signed and stay outside."""
+    """Return the number of files of each input; their URLs are signed and are not kept."""
     texts = pc.fill_null(written, "{}").to_pylist()
     return pa.array([_counts(_files(text)) for text in texts], pa.string())
 
@@ -439,7 +439,7 @@ def _count_media(written: pa.Array) -> pa.Array:
 def _files(text: str) -> tuple[tuple[str, int], ...]:
     try:
         found: dict[str, Any] = msgspec.json.decode(text)
-    except msgspec.MsgspecError:  # a number that is too large, say
+    except msgspec.MsgspecError:  # such as a number that is too large
         return ()
     return tuple((name, len(u) if isinstance(u, list) else 1) for name, u in found.items())
 

@@ -1,8 +1,8 @@
-"""The price book: what was paid for which settings, and the quotes that follow from it.
+"""The price book: paid prices by settings, and quotes learned from them.
 
-It is for models whose service publishes no price rule. A learned price always carries its error and
-the number of receipts behind it. What the receipts do not support is no price at all: a setting
-that never varied, a choice that was never made.
+It is for models whose service publishes no price rule. A learned price always has its error and the
+number of its receipts. Without support from receipts there is no price: for a setting that never
+varied, or a value that was never used.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from kit.explore.fitting import PriceFit
 
 _CENT = Decimal("0.01")
-#: Receipts that are looked at, the newest ones.
+#: Maximum of receipts used, the newest ones.
 MOST = 200
 
 
 class LearnedQuote(wire.Quote):
-    """A price that was learned from receipts.
+    """A price learned from receipts.
 
-    ``error`` is the largest error to expect, in credits; ``samples`` the receipts behind it.
+    ``error`` is the largest expected error, in credits; ``samples`` the number of receipts.
     """
 
     source: str = "receipts"
@@ -38,16 +38,16 @@ class LearnedQuote(wire.Quote):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A receipt: what was asked of a model, and what it was charged."""
+    """A receipt: the settings of a request to a model, and its charge."""
 
     model_id: str
     values: Mapping[str, Any]
     credits: Decimal
-    id: str | None = None  # of the generation; receipts of before it was kept have none
+    id: str | None = None  # of the generation; old receipts have none
 
 
 class PriceBook:
-    """What was paid, kept on this computer for each service."""
+    """The charges at one service, kept on this computer."""
 
     def __init__(self, lines: JsonLines) -> None:
         self._lines = lines
@@ -66,7 +66,7 @@ class PriceBook:
         credits: Decimal,
         generation_id: str | None = None,
     ) -> None:
-        """Write down what a request was charged."""
+        """Record the charge of a request."""
         kept = priced_settings(model, values)
         with self._lock:
             sample = Sample(model.id, kept, credits, generation_id)
@@ -75,16 +75,16 @@ class PriceBook:
             self._lines.append({**record, **({"id": generation_id} if generation_id else {})})
 
     def learn(self, model: wire.Model, past: Sequence[Sample]) -> None:
-        """Take in what a history knows of a model, in the order in which it was paid.
+        """Learn from the charges of a model in a history, in the order of payment.
 
-        It takes the place of what the last history knew and is not written down: it has its own
+        They replace those of the last history and are not recorded, as the history has its own
         files.
         """
         with self._lock:
             self._past[model.id] = past
 
     def quote(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
-        """Return what the receipts say that a request costs, or None where they do not."""
+        """Return the price of a request according to the receipts, or None."""
         with self._lock:
             samples = self._all(model.id)
         asked = priced_settings(model, values)
@@ -99,7 +99,7 @@ class PriceBook:
         return _quote(price, max(error, _CENT), found.count) if price else None
 
     def _all(self, model_id: str) -> list[Sample]:
-        """Return all receipts of a model, each once, in the order in which they were paid."""
+        """Return all receipts of a model without duplicates, in the order of payment."""
         own, past = self._known().get(model_id, ()), self._past.get(model_id, ())
         known = {sample.id for sample in past}
         return [
@@ -129,10 +129,10 @@ class PriceBook:
 
 
 def known_samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[Sample]:
-    """Return what is to be learned from charges that are known.
+    """Convert known charges to samples.
 
-    `paid`: see `kit.explore.archive.Archive.paid`. Those with a video or a sound are left out: a
-    history does not know how long the file was, and the price may depend on it.
+    `paid`: see `kit.explore.archive.Archive.paid`. Those with a video or audio file are left out:
+    a history does not contain its duration, and the price may depend on it.
     """
     defaults = {p.name: p.default for p in model.setting_parameters}
     pictures = {p.name for p in model.media_parameters if p.type == "image"}
@@ -149,7 +149,7 @@ def known_samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[
 
 
 def priced_settings(model: wire.Model, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a price could depend on: no seeds, free texts or lists."""
+    """Return the settings that a price may depend on: no seeds, free texts or lists."""
     free = {
         p.name
         for p in model.setting_parameters

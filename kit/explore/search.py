@@ -1,4 +1,4 @@
-"""Search: generations by words, as a query, and pictures by how they look, as hashes."""
+"""Search: SQL queries for generations by words, and hashes of pictures for similarity."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from kit.errors import BadRequestError
 from kit.pictures import open_picture
 
-#: Words of a search.
+#: Maximum of words in a search.
 _MOST = 32
 _WORD = re.compile(r'"([^"]+)"|(\S+)')
 _PROMPT = "strip_accents(lower(coalesce(prompt, '')))"
-#: A tag is found as campaign=winter, too.
+#: Tags can also be searched as campaign=winter.
 _TAGS = """regexp_replace(tags, '" *: *"', '=', 'g')"""
 _REST = f"strip_accents(lower(concat_ws(' ', model_id, {_TAGS})))"
 _ASKED = "strip_accents(lower(?))"
@@ -24,26 +24,26 @@ _THERE = (
     f"(contains(asked_prompt, {_ASKED}) or contains(asked_rest, {_ASKED}) "
     "or starts_with(lower(id), lower(?)))"
 )
-#: Where a word ends, in any script; ``\\b`` is three times as fast and knows ASCII alone.
+#: The end of a word in any script; ``\\b`` is three times as fast but only for ASCII.
 _END = r"(^|$|[^\pL\pM\pN_])"
 
-#: Cells of a picture each way, and what the light and the two colors of each are compared with.
+#: Cells per side of a picture, and thresholds for the brightness and the two colors of each.
 _CELLS = 8
 _LIGHT, _COLOR = (50, 100, 150, 200), (112, 122, 134, 144)
-#: Bytes of a hash.
+#: Size of a hash in bytes.
 HASH_SIZE = _CELLS * _CELLS * (len(_LIGHT) + 2 * len(_COLOR)) // 8
 
 
 class SearchQuery:
-    """The rows of a table in which all words of a text occur, with a ``score`` from 0.5 to 1.
+    """A query for the rows that contain all words of a text, with a ``score`` from 0.5 to 1.
 
-    A word is looked for in prompt, tags and model, also as a part of another one, in any case and
-    without its accents; or it is the beginning of an id. It counts 1 where it is a whole word of
-    the prompt and a half elsewhere; the score is the mean.
+    Words are searched in prompt, tags and model, also as parts of other words, ignoring case and
+    accents; or as the beginning of an id. A whole word of the prompt counts 1, other matches count
+    a half; the score is the mean.
 
-    Raises `BadRequestError`: there is no word, or there are too many.
+    Raises `BadRequestError` if there are no words or too many.
 
-    `text`: words; several in double quotes are one.
+    `text`: words; several in double quotes count as one.
     """
 
     def __init__(self, text: str) -> None:
@@ -52,37 +52,37 @@ class SearchQuery:
             raise BadRequestError(f"a search takes words, such as snowy lake, {_MOST} at most")
 
     def select(self, table: str, where: str = "") -> str:
-        """Return the query; `values` fill its question marks."""
+        """Return the query; `values` replace its question marks."""
         score = " + ".join(map(_score, self.words))
         found = " and ".join(_THERE for _ in self.words)
         inner = f"select *, {_PROMPT} asked_prompt, {_REST} asked_rest from {table} {where}"  # noqa: S608
         return f"select *, ({score}) / {len(self.words)} as score from ({inner}) where {found}"  # noqa: S608
 
     def values(self, inner: Sequence[Any] = ()) -> list[Any]:
-        """Return the values of `select`, those of its condition among them."""
+        """Return the values of `select`, including those of its condition."""
         return [*self.words, *inner, *(word for word in self.words for _ in range(3))]
 
 
 def _score(word: str) -> str:
-    """Return what counts a word: 1 where it is a whole one of the prompt."""
+    """Return the SQL score of a word: 1 if it is a whole word of the prompt."""
     end = r"\b" if word.isascii() else _END
     whole = f"regexp_matches(asked_prompt, '{end}' || regexp_escape({_ASKED}) || '{end}')"
     return f"(case when {whole} then 1.0 else 0.5 end)"
 
 
 def hash_picture(file: Path | IO[bytes]) -> bytes:
-    """Return what a picture looks like: `HASH_SIZE` bytes, of which alike ones share most bits.
+    """Return a perceptual hash of a picture: `HASH_SIZE` bytes; similar ones share most bits.
 
-    Light and color of 8 × 8 cells, each a bit for every threshold that it is above: the bits in
-    which two hashes differ are how far the cells are apart. Size, format and compression hardly
-    matter; where things are, and in which colors, does.
+    Brightness and color of 8 × 8 cells, with one bit per threshold that they exceed: the number of
+    different bits is the distance of the cells. Size, format and compression hardly matter; the
+    positions and colors of things do.
 
-    Raises `OSError`: it is no picture; or another error of Pillow.
+    Raises `OSError` if it is no picture; or another error of Pillow.
     """
     from PIL.Image import Resampling
 
     with open_picture(file) as opened:
-        opened.draft("RGB", (64, 64))  # a JPEG is decoded no larger than that
+        opened.draft("RGB", (64, 64))  # a JPEG is decoded no larger than this
         small = opened.convert("RGB").resize((_CELLS, _CELLS), Resampling.BOX)
     cells = np.asarray(small.convert("YCbCr"))
     above = [
@@ -94,7 +94,7 @@ def hash_picture(file: Path | IO[bytes]) -> bytes:
 
 
 def likeness(hashes: Sequence[bytes], wanted: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return how alike pictures are to one, by their hashes: 1 for the same."""
+    """Return the similarity of pictures to one, by their hashes: 1 if identical."""
     rows = np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, HASH_SIZE)
     apart = np.bitwise_count(rows ^ np.frombuffer(wanted, np.uint8)).sum(axis=1)
     found: np.ndarray[Any, np.dtype[np.float64]] = 1 - apart / (8 * HASH_SIZE)

@@ -1,9 +1,9 @@
-"""The local store of an account: Parquet parts in a folder, and a manifest that names them.
+"""The local store of an account: Parquet parts in a folder, and a manifest that lists them.
 
 It holds two lists of the service, the generations and the ledger.
 
-Only what the manifest names exists. A part is written under another name, moved into place and then
-named, so readers in other notebooks see the store before a change or after it and never between.
+Only files in the manifest count. A part is written under a temporary name, renamed and then listed,
+so readers in other notebooks see the store either before or after a change, never in between.
 """
 
 from __future__ import annotations
@@ -34,66 +34,66 @@ if TYPE_CHECKING:
 
 _VERSION = 5
 MANIFEST_FILE, HASHES_FILE = "manifest.json", "hashes.arrow"
-#: How far two answers, or this computer and a service, may differ on when something was made.
+#: Maximum difference between creation times from two responses, or two clocks.
 _SLACK = timedelta(days=1)
-#: Parts with fewer rows are merged once there are this many of them.
+#: Parts with fewer rows than this are merged once there are this many of them.
 _SMALL, _MANY = 100_000, 40
-#: Rows of a merged part; what merging needs of memory follows from it.
+#: Number of rows of a merged part; it limits the memory used by merging.
 _MERGED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A stretch of a list that is not in the store yet."""
+    """A range of a list that is not in the store yet."""
 
-    since: str | None = None  # where it ends, as an ISO 8601 time; None for the beginning of all
-    path: str | None = None  # the page to go on with; None to begin with the newest
+    since: str | None = None  # its end, as an ISO 8601 time; None for the beginning of the list
+    path: str | None = None  # the next page to fetch; None for the newest
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a store holds of one list."""
+    """The stored part of one list."""
 
-    #: Files of what never changes again, and how many rows each has.
+    #: Parts, whose rows never change, with their numbers of rows.
     parts: Mapping[str, int] = field(default_factory=dict)
-    top: str | None = None  # when the newest known row was made, as an ISO 8601 time
-    gaps: tuple[Gap, ...] = ()  # what an interrupted sync has left to do
+    top: str | None = None  # creation time of the newest known row, as an ISO 8601 time
+    gaps: tuple[Gap, ...] = ()  # the remaining work of an interrupted sync
 
     @property
     def rows(self) -> int:
-        """How many rows its parts have."""
+        """The number of rows in its parts."""
         return sum(self.parts.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a store holds."""
+    """The contents of a store."""
 
     generations: Listing = field(default_factory=Listing)  # finished ones
     usage: Listing = field(default_factory=Listing)
-    running: str | None = None  # the file of what was not finished at the last sync
-    journaled: str | None = None  # the last start of the journal that was looked for here
-    #: Generations known from the journal alone: the service lists no more than its newest ones.
+    running: str | None = None  # the file of generations that were running at the last sync
+    journaled: str | None = None  # the last start of the journal that was checked
+    #: Number of generations known only from the journal: services may list only the newest.
     unlisted: int = 0
     version: int = _VERSION
 
     def names(self, table: str) -> list[str]:
-        """Return the names of the files of ``generations`` or ``usage``, finished ones first."""
+        """Return the file names of ``generations`` or ``usage``, finished ones first."""
         if table == "usage":
             return list(self.usage.parts)
         return [*self.generations.parts, *([self.running] if self.running else [])]
 
     @property
     def files(self) -> set[str]:
-        """The names of all its files."""
+        """The names of all files."""
         return {name for table in SCHEMAS for name in self.names(table)}
 
 
-#: List -> the columns of its files.
+#: Name of a list -> the columns of its files.
 SCHEMAS = {"generations": GENERATIONS.append(pa.field(SETTINGS, pa.string())), "usage": USAGE}
-#: How pictures look, by generation; see `kit.explore.search.hash_picture`.
+#: Hashes of pictures by generation; see `kit.explore.search.hash_picture`.
 HASHES = pa.schema([("id", pa.string()), ("hash", pa.binary())])
-#: Columns whose values follow each other and hardly repeat -> how Parquet writes these.
+#: Columns with rising, mostly distinct values -> their Parquet encoding.
 _RISING = {
     "id": "DELTA_BYTE_ARRAY",
     "created_at": "DELTA_BINARY_PACKED",
@@ -116,12 +116,12 @@ class Store:
         return f"<Store {self.folder.name}>"
 
     def lock(self) -> Lock:
-        """Return a lock that whoever writes must hold; the folder is made for it."""
+        """Return the lock that writers must hold; creates the folder."""
         make_folder(self.folder)
         return Lock(self.folder / "lock")
 
     def manifest(self) -> Manifest:
-        """Return what is in the store; one of another version counts as empty."""
+        """Return the manifest; an empty one if its version differs."""
         try:
             return parse_manifest(self._manifest.read_bytes())
         except FileNotFoundError:
@@ -145,18 +145,18 @@ class Store:
         return {name: table.num_rows}
 
     def commit(self, manifest: Manifest) -> None:
-        """Make a manifest the store's."""
+        """Replace the store's manifest."""
         with _replacing(self._manifest) as draft:
             draft.write_bytes(msgspec.json.encode(manifest))
 
     def running(self, manifest: Manifest) -> pa.Table:
-        """Return the generations that were not finished at the last sync."""
+        """Return the generations that were running at the last sync."""
         if manifest.running is None:
             return GENERATIONS.empty_table()
         return pq.read_table(self.folder / manifest.running, schema=GENERATIONS)
 
     def unknown(self, table: pa.Table, parts: Mapping[str, int]) -> pa.Table:
-        """Return those of some rows that no part has, each once."""
+        """Return the rows that are in no part, without duplicates."""
         if pc.count_distinct(table["id"]).as_py() < table.num_rows:
             last = {name: place for place, name in enumerate(table["id"].to_pylist())}
             table = table.take(pa.array(sorted(last.values()), pa.int64()))
@@ -180,7 +180,7 @@ class Store:
         return table.filter(pc.invert(pc.is_in(table["id"], value_set=known.combine_chunks())))
 
     def missing(self, ids: Sequence[str], manifest: Manifest) -> list[str]:
-        """Return those of some ids that no part of the generations has."""
+        """Return the ids that are in no part of the generations."""
         files = [str(self.folder / name) for name in manifest.generations.parts]
         if not files or not ids:
             return list(ids)
@@ -198,7 +198,7 @@ class Store:
         many: int = _MANY,
         merged: int = _MERGED,
     ) -> Listing:
-        """Return a list after merging its small parts, where there are too many of them."""
+        """Return a list after merging its small parts, if there are too many."""
         few = [name for name, rows in listing.parts.items() if rows < small]
         if len(few) <= many:
             return listing
@@ -216,19 +216,19 @@ class Store:
         return pf.read_table(self._hashes, memory_map=False)
 
     def hash_of(self, generation_id: str) -> bytes | None:
-        """Return the hash of a generation's picture, where one is kept."""
+        """Return the hash of a generation's picture, if there is one."""
         known = self.hashes()
         place = pc.index(known["id"], generation_id).as_py()
         return None if place < 0 else known["hash"][place].as_py()
 
     def add_hashes(self, found: Mapping[str, bytes | None]) -> None:
-        """Keep hashes of pictures; without a lock, for one that is lost is made again."""
+        """Save hashes of pictures; without a lock, as a lost one is computed again."""
         added = pa.table([list(found), list(found.values())], schema=HASHES)
         with _replacing(self._hashes) as draft:
             pf.write_feather(pa.concat_tables([self.hashes(), added]), draft)
 
     def sweep(self) -> None:
-        """Delete what the manifest does not name: what a crash left, and what was merged."""
+        """Delete files that are not in the manifest: leftovers of crashes and merged parts."""
         named = self.manifest().files
         for path in self.folder.glob("*.parquet*"):
             if path.name not in named:
@@ -236,7 +236,7 @@ class Store:
 
 
 def parse_manifest(content: bytes) -> Manifest:
-    """Return what the file of a manifest says; one of another version counts as empty."""
+    """Parse the file of a manifest; return an empty one if its version differs."""
     with contextlib.suppress(msgspec.MsgspecError):
         found = msgspec.json.decode(content, type=Manifest)
         if found.version == _VERSION:
@@ -245,7 +245,7 @@ def parse_manifest(content: bytes) -> Manifest:
 
 
 def _without_seed(parameters: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return JSON objects without their seed, where it is a whole number after plain values.
+    """Return JSON objects without the seed, if it is an integer after plain values.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def _without_seed(parameters: pa.ChunkedArray) -> pa.ChunkedArray:
 
 @functools.lru_cache(maxsize=1024)
 def _spans(file: str) -> Sequence[tuple[datetime, datetime] | None]:
-    """Return when rows of a part, which never changes, were made; None where it does not say."""
+    """Return the creation times of a part's row groups; None if it has no statistics."""
     metadata = pq.read_metadata(file)
     place = metadata.schema.names.index("created_at")
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
@@ -280,13 +280,13 @@ def _groups(names: Sequence[str], rows: Mapping[str, int], most: int) -> Iterato
 
 @contextlib.contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Make a draft that takes the place of a file once it is on disk as a whole."""
+    """Yield a draft that replaces a file once it is completely on disk."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
         yield draft
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
-        with contextlib.suppress(PermissionError):  # a file system without rights
+        with contextlib.suppress(PermissionError):  # a file system without permissions
             draft.chmod(0o600)
         replace_file(draft, path)
     except BaseException:
@@ -295,6 +295,6 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 
 def _delete(path: Path) -> None:
-    # somebody may read it, and not every system deletes open files: a later sync will
+    # some systems cannot delete a file that another process has open: a later sync deletes it
     with contextlib.suppress(PermissionError):
         path.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""Syncing: pages of a service become parts of the store, and only what is new is asked for.
+"""Syncing: pages of a service become parts of the store; only new rows are fetched.
 
-It is a flow that both faces drive: it gets pages through functions that return flows, and knows
-nothing of what carries them. What was fetched before an interruption is kept, with the page to go
-on with; the next sync begins with what is new and then fills the gap.
+It is a flow that both faces run: pages come from functions that return flows, so this module knows
+nothing about HTTP. Rows fetched before an interruption are kept, with the next page to fetch; the
+next sync begins with the newest rows and then fills the gap.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ T = TypeVar("T")
 _log = logging.getLogger("kit")
 Steps: TypeAlias = Generator[Any, Any, T]
 
-#: Rows that wait in memory before they become a part.
+#: Number of rows kept in memory before they are written as a part.
 PART = 25_000
-#: How far a sync goes back behind the newest row that it knows: clocks and commits differ.
+#: How far a sync goes back behind the newest known row: clocks and commits differ.
 OVERLAP = timedelta(minutes=5)
 _UNLISTED = (
     "the service lists only its newest generations: %s of those that this computer started were "
@@ -42,13 +42,13 @@ _CAPPED = (
     "the list of %s ends after %d rows and does not reach what was known: what was made between "
     "%s and %s may be missing in this history"
 )
-#: Seconds between two looks at a lock that another notebook holds.
+#: Seconds between attempts to get a lock that another notebook holds.
 _PATIENCE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One answer: its body, and the path of the next one, if any."""
+    """One page: the body of the response, and the path of the next page, if any."""
 
     content: bytes
     following: str | None = None
@@ -56,55 +56,55 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What this computer's journal says of a generation that it has started."""
+    """A generation started from this computer, as its journal knows it."""
 
     id: str
     at: str
     model_id: str | None = None
     credits: Decimal | None = None
-    state: str | None = None  # how it ended, where that is known
-    mine: bool = False  # certain to be this account's: accounts of a service share a journal
+    state: str | None = None  # final state, if known
+    mine: bool = False  # certainly of this account: accounts of a service share a journal
 
 
 class Source(Protocol):
-    """Where generations and the ledger come from; each method but one returns a flow."""
+    """The source of generations and ledger; methods that return `Steps` are flows."""
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Steps[Page]:
-        """Ask for the page of generations at a path, or for the first page of a query."""
+        """Fetch the page of generations at a path, or the first page of a query."""
 
     def usage(self, path: str | None) -> Steps[Page | None]:
-        """Ask for a page of the ledger, the newest first; None where the service has none."""
+        """Fetch a page of the ledger, newest entries first; None if the service has none."""
 
     def one(self, generation_id: str) -> Steps[bytes]:
-        """Ask for one generation and return the body of the answer."""
+        """Fetch one generation and return the body of the response."""
 
     def models(self) -> Steps[Mapping[str, wire.Model]]:
         """Return the models by id, for estimates."""
 
     def receipts(self) -> Mapping[str, Decimal]:
-        """Return what starts were charged, by the id of the generation."""
+        """Return the charges of starts, by generation id."""
 
     def tags(self) -> Mapping[str, Mapping[str, str]]:
-        """Return what starts were filed under, by the id of the generation."""
+        """Return the tags of starts, by generation id."""
 
     def starts(self, after: str | None = None) -> Sequence[Start]:
-        """Return what this computer has started, oldest first, after one of them."""
+        """Return the starts from this computer after a given one, oldest first."""
 
     def rest(self, seconds: float) -> Steps[None]:
-        """Let some time pass."""
+        """Sleep for some seconds."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Synced:
-    """What a sync brought, in generations."""
+    """The result of a sync, as numbers of generations."""
 
-    added: int = 0  # finished now, and not in the store before
+    added: int = 0  # newly finished ones
     running: int = 0  # not finished yet
     rows: int = 0  # finished, in the store
-    pages: int = 0  # answers that it took
-    fetched: int = 0  # in those answers, known ones among them
-    through: datetime | None = None  # when the oldest of the last page was made; falls as it goes
-    unlisted: int = 0  # in the store because this computer started them, not listed by the service
+    pages: int = 0  # pages fetched
+    fetched: int = 0  # rows on those pages, including known ones
+    through: datetime | None = None  # creation time of the oldest row of the last page
+    unlisted: int = 0  # started from this computer and stored, but not listed by the service
 
     def __repr__(self) -> str:
         unlisted = f" · {self.unlisted:,} unlisted" if self.unlisted else ""
@@ -118,10 +118,10 @@ OnUpdate: TypeAlias = Callable[[Synced], None]
 def sync_generations(
     store: Store, source: Source, *, on_update: OnUpdate = lambda _: None, part: int = PART
 ) -> Steps[Synced]:
-    """Bring the generations of a store up to date and return what that brought.
+    """Sync the generations of a store and return the result.
 
-    Another notebook that syncs the same store is waited for. What this computer has started and
-    the service does not list is asked for one by one. `on_update` is called after each page.
+    It waits while another notebook syncs the same store. Generations that were started from this
+    computer and are not listed are fetched singly. `on_update` is called after each page.
     """
     return _sync(store, source, lambda: _Generations(store, source, on_update, part))
 
@@ -129,12 +129,12 @@ def sync_generations(
 def sync_usage(
     store: Store, source: Source, *, on_update: OnUpdate = lambda _: None
 ) -> Steps[bool]:
-    """Bring the ledger of a store up to date; return False where the service has none."""
+    """Sync the ledger of a store; return False if the service has none."""
     return _sync(store, source, lambda: _Usage(store, source, on_update))
 
 
 def _sync(store: Store, source: Source, begin: Callable[[], _Pages[T]]) -> Steps[T]:
-    """Bring a list up to date, which begins once the store is nobody else's."""
+    """Sync a list while holding the store's lock."""
     lock = store.lock()
     while not lock.acquire():
         yield from source.rest(_PATIENCE)
@@ -147,9 +147,9 @@ def _sync(store: Store, source: Source, begin: Callable[[], _Pages[T]]) -> Steps
 
 
 class _Pages(Generic[T]):
-    """One list, read from its newest page back to what is known."""
+    """One list, read from its newest page back to the known rows."""
 
-    #: Of the list: its place in the manifest, its columns, and what reads its pages.
+    #: The list's name in the manifest, its columns, and the function that parses its pages.
     name: str
     schema: pa.Schema
     read: Callable[[bytes, MalformedValues], pa.Table]
@@ -162,7 +162,7 @@ class _Pages(Generic[T]):
         self.manifest = store.manifest()
         self.waiting: list[pa.Table] = []
         self._on_update = on_update
-        # What a clock that is ahead has dated is still to come: what is made now lies before it.
+        # Clocks that run ahead give future times; rows made now must still count as new.
         self._now = datetime.now(UTC).isoformat()
         known = self.listing.top
         self._known = known = known and min(known, self._now)
@@ -176,37 +176,37 @@ class _Pages(Generic[T]):
         return found
 
     def fetch(self, gap: Gap) -> Steps[Page | None]:
-        """Ask for the page that a gap begins with."""
+        """Fetch the next page of a gap."""
         raise NotImplementedError
 
     def take(self, table: pa.Table) -> Steps[None]:
-        """Keep what a page holds."""
+        """Add the rows of a page."""
         raise NotImplementedError
 
     def complete(self) -> Steps[None]:
-        """Ask for what the pages did not hold."""
+        """Fetch rows that the pages did not contain."""
         yield from ()
 
     def finish(self) -> T:
-        """Tidy up and return what the sync brought."""
+        """Clean up and return the result of the sync."""
         raise NotImplementedError
 
     def bring(self) -> Steps[None]:
-        """Fetch what is new and what an interruption has left; what was fetched is kept."""
+        """Fetch new rows and the gaps of interrupted syncs; fetched rows are kept."""
         try:
             while self.gaps:
                 yield from self._fill()
                 self.gaps.pop(0)
             yield from self.complete()
         except BaseException:
-            self.flush()  # also what a stop button interrupts is kept
+            self.flush()  # also if interrupted
             raise
         finally:
             self.malformed.warn()
         self.flush()
 
     def flush(self) -> None:
-        """Make a part of what waits, and remember where to go on."""
+        """Write waiting rows as a part, and save where to continue."""
         parts = dict(self.listing.parts)
         if self.waiting:
             fresh = self.store.unknown(
@@ -216,7 +216,7 @@ class _Pages(Generic[T]):
                 parts |= self.store.write(fresh)
             added = self.progress.added + fresh.num_rows
             self.progress = replace(self.progress, added=added, rows=sum(parts.values()))
-        # a gap without a path is what every sync begins with
+        # every sync begins with a gap without a path
         gaps = tuple(gap for gap in self.gaps if gap.path is not None)
         self.change(replace(self.listing, parts=parts, gaps=gaps))
         self.waiting = []
@@ -227,7 +227,7 @@ class _Pages(Generic[T]):
         self.manifest = replace(self.manifest, **facts)
 
     def tidy(self) -> None:
-        """Merge small parts and delete what is not named any more."""
+        """Merge small parts and delete unused files."""
         self.change(self.store.merge_small(self.listing, self.schema))
         self.store.commit(self.manifest)
         self.store.sweep()
@@ -242,18 +242,18 @@ class _Pages(Generic[T]):
             except (BadRequestError, NotFoundError):
                 if anew or path is None:
                     raise
-                # a page that was remembered for too long: once more from the newest one on
+                # the saved page has expired: start again from the newest one
                 path, seen, anew = None, {None}, True
                 continue
             if page is None:
                 return
             table = self.read(page.content, self.malformed)
             yield from self.take(table)
-            # A list that leads back to itself has no end.
+            # Avoids an endless loop of pages.
             path = page.following
             last = path in seen or not table.num_rows or self._reached(table)
             seen.add(path)
-            if not last:  # before anything else: an interruption goes on from here
+            if not last:  # before anything else: an interrupted sync continues here
                 self.gaps[0] = replace(self.gaps[0], path=path)
             self._see(table)
             if last:
@@ -263,7 +263,7 @@ class _Pages(Generic[T]):
                 self.flush()
 
     def _see(self, table: pa.Table) -> None:
-        """Note how far it got, for the next sync and for the line of progress."""
+        """Record the progress, for the next sync and for the progress line."""
         ends = pc.min_max(table["created_at"])
         oldest, newest = ends["min"].as_py(), ends["max"].as_py()
         if newest is not None:
@@ -277,13 +277,13 @@ class _Pages(Generic[T]):
         self._on_update(replace(self.progress, rows=self.progress.rows + waiting))
 
     def _check_end(self, page: Page, table: pa.Table) -> None:
-        """Warn where a list ends before it has come to what was known of it."""
+        """Warn if a list ends before it reaches the known rows."""
         known, oldest = self._known, pc.min(table["created_at"]).as_py()
         if page.following is None and known and oldest and oldest.isoformat() > known:
             _log.warning(_CAPPED, self.name, table.num_rows, known[:19], oldest.isoformat()[:19])
 
     def _reached(self, table: pa.Table) -> bool:
-        """Whether a list that is not filtered by time has shown all that is new."""
+        """Whether a list without a time filter has reached the known rows."""
         since = self.gaps[0].since
         moments = table["created_at"]
         if since is None or moments.null_count:
@@ -318,7 +318,7 @@ class _Usage(_Pages[bool]):
 
 
 class _Generations(_Pages[Synced]):
-    """Generations: finished ones never change, the others are asked for again."""
+    """Generations: finished ones never change, the others are fetched again."""
 
     name = "generations"
     schema = GENERATIONS
@@ -328,7 +328,7 @@ class _Generations(_Pages[Synced]):
         super().__init__(store, source, on_update, part)
         before = store.running(self.manifest)
         self._running = {row["id"]: row for row in before.to_pylist()}
-        self._open = set(self._running)  # of an earlier sync, not seen in this one
+        self._open = set(self._running)  # from an earlier sync, not seen in this one
         starts = source.starts(self.manifest.journaled)
         self._last_start = starts[-1].id if starts else self.manifest.journaled
         self._unseen = {start.id: start for start in starts}
@@ -338,7 +338,7 @@ class _Generations(_Pages[Synced]):
         return (yield from self.source.page(query, gap.path))
 
     def take(self, table: pa.Table) -> Steps[None]:
-        """Keep what is finished for a part, and what runs for the next sync."""
+        """Keep finished generations for a part, and running ones for the next sync."""
         awaited = self._open | self._unseen.keys() | self._running.keys()
         for generation_id in awaited.intersection(table["id"].to_pylist() if awaited else ()):
             self._open.discard(generation_id)
@@ -358,7 +358,7 @@ class _Generations(_Pages[Synced]):
             self.waiting.append(filled)
 
     def complete(self) -> Steps[None]:
-        """Ask for what ran at the last sync, and for what was started here and is not listed."""
+        """Fetch those that ran at the last sync, and unlisted ones started from here."""
         for generation_id in sorted(self._open):
             if not (yield from self._one(generation_id)):
                 del self._running[generation_id]
@@ -391,7 +391,7 @@ class _Generations(_Pages[Synced]):
         return replace(self.progress, running=len(self._running), through=None, unlisted=unlisted)
 
     def _one(self, generation_id: str) -> Steps[bool]:
-        """Take a generation that no page holds; return whether the service knows it."""
+        """Add a generation that no page contains; return whether the service knows it."""
         try:
             body = yield from self.source.one(generation_id)
         except NotFoundError:
@@ -401,7 +401,7 @@ class _Generations(_Pages[Synced]):
 
 
 def _from_journal(start: Start) -> pa.Table:
-    """Return what this computer alone knows of a generation; the service has forgotten it."""
+    """Return a generation as this computer's journal knows it; the service has deleted it."""
     credits = None if start.credits is None else float(start.credits)
     row = {
         "id": start.id,

@@ -17,19 +17,19 @@ from pandas.plotting import PlotAccessor
 from kit.errors import ConfigError, require_extra
 from kit.explore.frames import write_excel
 
-#: Colors that readers with any kind of color vision tell apart, the strongest first.
+#: Colors that people with any kind of color vision can distinguish, the strongest first.
 #: Source: M. Okabe and K. Ito, "Color Universal Design" (2008); yellow is too faint on white.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#595959")
-#: Groups with colors of their own, and bars, before the rest is one of them.
+#: Maximum of groups with their own colors, and of bars; the others are summed up.
 SERIES, BARS = len(PALETTE) - 1, 24
-#: Times that are named one by one: an axis of so few would show hours between days.
+#: Up to this many times are labeled singly: an axis of so few would show hours between days.
 TIMES = 3
 REST = "the rest"
-#: What all of the numbers are.
+#: The unit of all numbers.
 UNIT = "credits"
-#: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
+#: Colors of text and lines, legible on white and on dark notebooks: charts are transparent.
 INK, GRID = "#7A7A7A", "#88888850"
-#: Engine -> the module that draws with it, and the extra that brings it.
+#: Engine -> the module that draws with it, and the extra that installs it.
 _ENGINES = {
     "matplotlib": ("kit.explore.charts.figures", "charts"),
     "altair": ("kit.explore.charts.vega", "altair"),
@@ -40,18 +40,18 @@ _ENGINES = {
 class Chart:
     """The description of a dataframe's plot."""
 
-    #: ``columns`` (upright, along a time), ``bars`` (lying, one a name) or ``band`` (a line between
-    #: two others).
+    #: ``columns`` (vertical, along a time axis), ``bars`` (horizontal, one per name) or ``band`` (a
+    #: line between two others).
     kind: str
-    x: str  # the column of what is told apart
-    y: str  # the column of the number that is drawn
+    x: str  # the column of categories or times
+    y: str  # the column of numbers
     title: str
-    color: str | None = None  # the column whose values are stacked in colors of their own
-    low: str | None = None  # the columns of a band's edges
+    color: str | None = None  # the column whose values are stacked in different colors
+    low: str | None = None  # columns of the band's edges
     high: str | None = None
-    line: tuple[float, str] | None = None  # a level to compare with, and its name
+    line: tuple[float, str] | None = None  # a reference level, and its label
     leave_out: tuple[str, Any] | None = None  # rows with this value in this column are not drawn
-    #: Each row is a bar of its own, with its number: equal names are not added up.
+    #: Each row is its own bar, with its number: rows with equal names are not added up.
     ranked: bool = False
 
     @property
@@ -110,7 +110,7 @@ class CostFrame(pd.DataFrame):
         """Draws the default chart when called; also has pandas' kinds, such as ``plot.bar()``."""
         return CostPlot(self)
 
-    # pandas' own refuses days that know their time zone
+    # pandas' own refuses times with a time zone
     def to_excel(self, path: Path | str, **options: Any) -> None:  # type: ignore[override,misc]
         """Write the frame to an ``.xlsx`` file; see `kit.explore.frames.write_excel`."""
         write_excel(self, path, **options)
@@ -124,12 +124,12 @@ def with_chart(frame: pd.DataFrame, chart: Chart) -> CostFrame:
 
 
 def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **options: Any) -> Any:
-    """Return a frame drawn.
+    """Draw a frame as a chart.
 
     Raises
     ------
     ConfigError
-        There is no such engine, or it is not installed.
+        The engine is unknown or not installed.
     """
     if engine not in _ENGINES:
         raise ConfigError(f"charts are drawn by {' or '.join(_ENGINES)}, not by {engine!r}")
@@ -140,7 +140,7 @@ def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **option
 
 
 def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows to draw, few enough to be read: one for each bar and color.
+    """Return the rows to draw, a legible number of them: one for each bar and color.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     """
     if chart.leave_out and chart.leave_out[0] in frame:
         frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]
-    if isinstance(frame[chart.x].dtype, pd.DatetimeTZDtype):  # drawn as a clock shows it there
+    if isinstance(frame[chart.x].dtype, pd.DatetimeTZDtype):  # drawn in local time
         frame = frame.assign(**{chart.x: frame[chart.x].dt.tz_localize(None)})
     if chart.kind == "band":
         names = {"x": chart.x, "y": chart.y, "low": chart.low, "high": chart.high}
@@ -167,7 +167,7 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")
     sums = groups["y"].sum().reset_index()
     added = chart.kind == "bars" and rows["x"].nunique() < len(rows)
-    if added and chart.x != "weekday":  # what was added up is sorted anew
+    if added and chart.x != "weekday":  # sums are sorted again
         order = sums.groupby("x")["y"].transform("sum")
         sums = sums.loc[order.sort_values(ascending=False, kind="stable").index]
     texts = {name: _shorten(sums[name]) for name in ("x", "color") if sums[name].dtype.kind != "M"}
@@ -175,13 +175,13 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def sort_colors(rows: pd.DataFrame) -> list[str]:
-    """Return the groups that have colors of their own, the largest first."""
+    """Return the groups with their own colors, the largest first."""
     sizes = rows["y"].abs().groupby(rows["color"]).sum().sort_values(ascending=False)
     return list(sizes.index)
 
 
 def empty(chart: Chart, rows: pd.DataFrame) -> str:
-    """Return what to write where there is nothing to draw; nothing where there is."""
+    """Return the text shown if there is nothing to draw, else an empty one."""
     if rows.empty:
         return "nothing to draw"
     if chart.kind == "bars" and not rows["y"].any():
@@ -190,24 +190,24 @@ def empty(chart: Chart, rows: pd.DataFrame) -> str:
 
 
 def within(level: float, rows: pd.DataFrame) -> bool:
-    """Whether a level can be drawn beside a band without flattening it."""
+    """Whether a level can be drawn with a band without flattening it."""
     return level <= 3 * float(rows["high"].max() or 1)
 
 
 def room(totals: pd.Series[Any]) -> tuple[float, float]:
-    """Return from where to where lying bars go, with room for the figures beside them."""
+    """Return the range of horizontal bars, with space for the numbers next to them."""
     low, high = min(0.0, float(totals.min())), max(0.0, float(totals.max()))
     more = 0.16 * (high - low)
     return low - more if low < 0 else 0.0, high + more if high > 0 else 0.0
 
 
 def wide(count: int) -> float:
-    """Return how much of its place an upright bar takes; gaps finer than pixels pale the colors."""
+    """Return the relative width of vertical bars; gaps finer than pixels would pale the colors."""
     return 0.8 if count <= 120 else 1.0
 
 
 def number(value: float) -> str:
-    """Return a figure for a chart."""
+    """Format a number for a chart."""
     text = f"{value:,.{2 if abs(value) >= 100 else 3 if abs(value) >= 0.01 else 6}f}".rstrip(
         "0"
     ).rstrip(".")
@@ -215,7 +215,7 @@ def number(value: float) -> str:
 
 
 def name_times(moments: pd.Series[Any]) -> pd.Series[Any]:
-    """Return times as text, the hours only where there are any."""
+    """Return times as text, with hours only if there are any."""
     whole = (moments == moments.dt.normalize()).where(moments.notna(), True).all()
     words: pd.Series[Any] = moments.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M")
     return words
@@ -229,7 +229,7 @@ def _name_values(values: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _shorten(texts: pd.Series[Any]) -> pd.Series[Any]:
-    """Return texts that fit beside a bar; different ones stay different."""
+    """Return texts short enough for labels; different ones stay different."""
     names: dict[str, str] = {}
     for text in texts.unique():
         name = text if len(text) <= 36 else f"{text[:20]}…{text[-15:]}"
@@ -239,7 +239,7 @@ def _shorten(texts: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _keep(rows: pd.DataFrame, column: str, most: int) -> pd.Series[Any]:
-    """Return a column in which all but the largest values are one."""
+    """Return a column in which all but the largest values are merged."""
     sizes = rows.assign(size=rows["y"].abs()).groupby(column, sort=False)["size"].sum()
     if len(sizes) <= most:
         return rows[column]

@@ -31,7 +31,7 @@ _SIZE = 10.5
 
 
 class ChartPicture(Figure):
-    """A figure that shows itself in a notebook, on the ground of the page, without pyplot."""
+    """A figure that displays itself in a notebook with a transparent background, without pyplot."""
 
     def __repr__(self) -> str:
         return f"<Chart {self.axes[0].get_title(loc='left')}>" if self.axes else "<Chart>"
@@ -54,8 +54,8 @@ def draw(
 ) -> ChartPicture:
     """Return a chart as a figure.
 
-    `width`, `height`: inches; the height follows from the number of bars where it is not given.
-    `figsize`: both, as pandas takes them.
+    `width`, `height`: inches; the default height depends on the number of bars.
+    `figsize`: both, as in pandas.
     """
     if figsize:
         width, height = figsize
@@ -95,7 +95,7 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
         axes.text(end, place, number(total), va="center", ha=side, fontsize=_SIZE, color=INK)
     axes.set_yticks(places, list(table.index))
     axes.set_ylim(len(table) - 0.4, -0.6)
-    # margins are not enough: bars of no length hold the edge where they end
+    # margins are not enough: bars of length zero stick to the edge
     axes.set_xlim(room(pd.concat([low, high])))
     if (low < 0).any():
         axes.axvline(0, color=INK, linewidth=0.8)
@@ -153,20 +153,20 @@ _KINDS = {"bars": _bars, "columns": _columns, "band": _band}
 
 
 def _stack(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a bar and one column a color, the colors by size."""
+    """Return one row per bar and one column per color, the colors by size."""
     order = rows["x"].drop_duplicates()
     table = rows.pivot(index="x", columns="color", values="y").fillna(0.0)
     return table.loc[list(order), sort_colors(rows)]
 
 
 def _starts(table: pd.DataFrame) -> pd.DataFrame:
-    """Return where each part begins: those below nothing are stacked downward."""
+    """Return the start of each segment: negative ones are stacked downward."""
     below = table.clip(upper=0).cumsum(axis=1)
     return table.clip(lower=0).cumsum(axis=1).where(table >= 0, below) - table
 
 
 def _dress(axes: Axes, chart: Chart) -> None:
-    """Leave only what helps to read: a grid along the numbers, no box, the unit, and a legend."""
+    """Style the axes: a grid along the numbers, no box, the unit, and a legend."""
     across = chart.kind == "bars"
     for side, spine in axes.spines.items():
         spine.set_visible(not across and side in ("left", "bottom"))

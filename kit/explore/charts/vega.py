@@ -1,4 +1,4 @@
-"""Charts by Altair, interactive, and drawn without a network."""
+"""Charts by Altair, interactive, and displayed offline."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from kit.explore.charts import (
     within,
 )
 
-#: Renderers that load their parts from a network; JupyterLab shows them as an error without one.
+#: Renderers that load scripts from the network; offline, JupyterLab shows an error for them.
 _ONLINE = ("default", "html")
 
 
 def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | None = None) -> Any:
-    """Return a chart of Altair; the renderer that works offline is chosen unless another one was.
+    """Return an Altair chart; switches to the offline renderer unless the user chose another.
 
-    `width`, `height`: pixels of the plot; bars are 24 pixels high where no height is given.
+    `width`, `height`: pixels of the plot; by default bars are 24 pixels high.
     """
     if alt.renderers.active in _ONLINE:
         alt.renderers.enable("jupyter", offline=True)
@@ -76,7 +76,7 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
     negative = totals["y"] < 0
     totals["end"] = [ends.get(key, 0.0) for key in zip(totals["x"], negative, strict=True)]
     y = alt.Y("x:N", sort=order, title=None)
-    # as wide as the figures beside the bars need it, and not rounded up to the next tick
+    # wide enough for the numbers next to the bars, and not rounded up to the next tick
     low, high = room(ends)
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("sum(y):Q", title=UNIT, scale=scale, axis=alt.Axis(tickCount=6))
@@ -96,7 +96,7 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
 
 def _columns(chart: Chart, rows: pd.DataFrame) -> Any:
     timed = pd.api.types.is_datetime64_any_dtype(rows["x"])
-    # stacked here: bars between two times are not stacked by Vega-Lite
+    # stacked here: Vega-Lite does not stack bars that span two times
     rows = _rank(rows).sort_values(["x", "rank"])
     rows["high"] = rows.groupby(["x", rows["y"] < 0])["y"].cumsum()
     rows["low"] = rows["high"] - rows["y"]
@@ -143,20 +143,20 @@ _KINDS = {"bars": _bars, "columns": _columns, "band": _band}
 
 
 def _beyond(chart: Chart, rows: pd.DataFrame) -> str:
-    """Return what a level is that is too high to be drawn: it would flatten all the rest."""
+    """Return a note about a level that is too high to be drawn: it would flatten the rest."""
     if chart.line is None or rows.empty or within(chart.line[0], rows):
         return ""
     return f"{chart.line[1]}, above this chart: {number(chart.line[0])}"
 
 
 def _time(name: str) -> Any:
-    """Return an axis of times; they are UTC wherever the browser is."""
+    """Return a time axis in UTC, whatever the browser's zone is."""
     axis = alt.Axis(tickCount=8, labelOverlap=True, grid=False)
     return alt.X(f"{name}:T", title=None, scale=alt.Scale(type="utc"), axis=axis)
 
 
 def _rank(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with the place of their group, so that the largest is stacked first."""
+    """Return rows with the rank of their group, so that the largest is stacked first."""
     places = {name: place for place, name in enumerate(sort_colors(rows))}
     return rows.assign(rank=rows["color"].map(places))
 
