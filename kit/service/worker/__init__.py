@@ -1,1 +1,1 @@
-"""The worker door: claims generations, renders them in child processes, settles them."""
+"""Workers: claim generations, render them in child processes and settle them."""

@@ -1,8 +1,8 @@
-"""The parent's end of the channel to a render process: one JSON object a line, answers only.
+"""The parent's end of the channel to a render process: one JSON object per line, responses only.
 
-An engine shares its process with the code that answers for it. So every line names the task that it
-is about; the first line that names another one, cannot be read, or comes while no task runs breaks
-the channel for good, and its content is dropped.
+Engines share the process with the code that responds, so responses are not trusted. Each line must
+name its task; a line that names another task, is malformed, or arrives while no task is running
+breaks the channel permanently, and its content is ignored.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from kit.errors import KitError
 
 _log = logging.getLogger("kit.worker")
 
-#: Bytes of the longest line; what an engine may put into one is bounded far below.
+#: Maximum length of a line in bytes; the content from an engine is limited to far less.
 _LINE_LIMIT = 1 << 20
-#: The task that the first line of a process names.
+#: The task in the first line of a process.
 _READY = ""
 _START_SECONDS = 60.0
 
 
 class LostError(KitError):
-    """The process ended during the job, or cannot be trusted: its outcome is unknown."""
+    """The process ended during the job, or cannot be trusted: the result is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +41,16 @@ class Channel(asyncio.Protocol):
     """The channel to one render process, for one task at a time."""
 
     def __init__(self) -> None:
-        #: Whether the process is gone, or sent something that was not asked for. It stays so.
+        #: Whether the process ended or sent an unexpected line; never reset.
         self.broken = False
         self._unread = b""
-        #: Set when the process has started, or ended before.
+        #: Set when the process has started, or has ended before.
         self._started = asyncio.Event()
         self._pending: _Pending | None = None
         self._transport: asyncio.Transport | None = None
 
     async def wait_ready(self) -> None:
-        """Wait until the process has started, or ended; raise `LostError` where it does neither."""
+        """Wait until the process has started or ended; raise `LostError` after a time limit."""
         try:
             async with asyncio.timeout(_START_SECONDS):
                 await self._started.wait()
@@ -60,11 +60,11 @@ class Channel(asyncio.Protocol):
     async def run(
         self, name: str, task: Mapping[str, Any], on_progress: Callable[[float], None]
     ) -> dict[str, Any]:
-        """Send a task and return its answer: ``result``, or the strings ``error`` and ``code``.
+        """Send a task and return its response: ``result``, or the strings ``error`` and ``code``.
 
-        Raises `LostError`: the channel is broken, or broke before the answer.
+        Raises `LostError` if the channel is broken, or breaks before the response.
 
-        `name`: what the answer has to name. It must not be guessable, nor be used again.
+        `name`: the id that the response must have; it must be unpredictable and used only once.
         """
         if self.broken:
             raise LostError("the render process is gone")
@@ -77,20 +77,20 @@ class Channel(asyncio.Protocol):
             self._pending = None
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         if self._transport is not None:
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
+        """Store the transport."""
         self._transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the task up: the process has ended, or closed its end."""
+        """Fail the task: the process has ended, or closed its end."""
         self._break("")
 
     def data_received(self, data: bytes) -> None:
-        """Handle the lines that are complete."""
+        """Handle complete lines."""
         *lines, self._unread = (self._unread + data).split(b"\n")
         for line in lines:
             self._handle(line)
@@ -116,7 +116,7 @@ class Channel(asyncio.Protocol):
             pending.answer.set_result(message)
 
     def _break(self, why: str) -> None:
-        """Trust the process no more."""
+        """Mark the channel as broken and fail the task."""
         if self.broken:
             return
         self.broken = True
@@ -130,7 +130,7 @@ class Channel(asyncio.Protocol):
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
-    """Return the message on a line, or None where it is not well formed."""
+    """Return the message in a line, or None if it is malformed."""
     try:
         message = orjson.loads(line)
     except ValueError:

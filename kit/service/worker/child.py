@@ -1,7 +1,7 @@
-"""The render process: takes tasks from its parent over one socket, one at a time, and stays warm.
+"""The render process: runs tasks from its parent, one at a time, and stays alive between them.
 
-It ends with its parent, whatever it is doing. To cancel a job is to kill its process. Nothing here
-knows of accounts, credits or databases.
+It ends together with its parent, even during a task. A job is canceled by killing its process. This
+code knows nothing of accounts, credits or databases.
 """
 
 from __future__ import annotations
@@ -36,59 +36,59 @@ from kit.service.worker.environment import set_variables
 from kit.service.worker.results import store_result
 from kit.service.worker.sandbox import block_network, limit_cpu, limit_memory, lower_priority
 
-#: The threads of this process that are not an engine's.
+#: Threads of this process that do not belong to an engine.
 _THREADS = {"MainThread", "parent"}
-#: Characters of an engine's error: in the answer, and in the log.
+#: Maximum of characters of an engine's error: in the response, and in the log.
 _SENTENCE, _DETAIL = 500, 4000
-#: The sentence of an error without one, and characters of the name of an error's class.
+#: Message of an error without one, and maximum of characters of the name of an error's class.
 _SILENT, _NAME = "the engine gives no reason", 64
-#: Seconds between two reports of a job's progress, at least.
+#: Minimum of seconds between two progress reports of a job.
 _PAUSE = 0.1
 _CODE = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 class ChildChannel:
-    """The socket to the parent: one JSON object a line, both ways.
+    """The socket to the parent: one JSON object per line, in both directions.
 
-    Every line names the task that it is about, and only the process that the parent has started
-    sends any: a copy of it that an engine forks ends instead.
+    Each line names its task. Only the process that the parent started may send: a copy of it that
+    an engine forks ends instead.
     """
 
     def __init__(self, connection: socket.socket) -> None:
-        connection.set_inheritable(False)  # what an engine starts would keep it open after our end
+        connection.set_inheritable(False)  # else child processes of engines would keep it open
         self._connection = connection
         self._lines = connection.makefile("rb")
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._task = ""
-        if hasattr(os, "register_at_fork"):  # not on Windows, which has no copies
+        if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
             os.register_at_fork(after_in_child=self._disconnect)
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send the parent a message about the task that came last."""
+        """Send the parent a message about the current task."""
         if os.getpid() != self._process:
             os._exit(0)
         with self._lock:
             self._connection.sendall(orjson.dumps({**message, "task": self._task}) + b"\n")
 
     def tasks(self) -> Iterator[dict[str, Any]]:
-        """Yield the parent's tasks, until it is gone."""
+        """Yield tasks until the parent closes the socket."""
         for line in self._lines:
             task = orjson.loads(line)
             self._task = task["task"]
             yield task
 
     def _disconnect(self) -> None:
-        # The number stays taken: what the copy opens next must not pass for the connection.
+        # The descriptor stays in use, so that no file that the copy opens gets its number.
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, self._connection.fileno(), inheritable=False)
         os.close(nothing)
 
 
 class ProgressReporter:
-    """Sends how far a task is, 0 to 1, at most once in `every` seconds, and never less than before.
+    """Sends the progress of a task, 0 to 1, at most once per `every` seconds, never decreasing.
 
-    After its ``with`` block, called by a thread that an engine has left running, it does nothing.
+    After its ``with`` block, it ignores calls of threads that an engine has left running.
     """
 
     def __init__(self, send: Callable[[float], None], *, every: float = _PAUSE) -> None:
@@ -106,9 +106,9 @@ class ProgressReporter:
             self._ended = True
 
     def __call__(self, fraction: float) -> None:
-        """Report how much is done."""
+        """Report the completed fraction."""
         with self._lock:
-            # Engines count with numpy too, whose numbers are none in JSON.
+            # Engines may pass numpy numbers, which JSON does not support.
             self._fraction = max(self._fraction, float(fraction))
             now = time.monotonic()
             if now >= self._due and not self._ended:
@@ -117,17 +117,17 @@ class ProgressReporter:
 
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Render a job, store its files and return the facts about them."""
+    """Render a job, store its files and return their facts."""
     folder = Path(task["folder"])
-    # It stays from job to job: to make one each time would nearly double what a flush takes.
+    # The folder is reused for all jobs: creating it each time nearly doubles the time of a flush.
     make_folder(folder)
-    os.chdir(folder)  # a file that an engine names without a folder is its job's
+    os.chdir(folder)  # relative paths of an engine are in the folder of its job
     try:
         return _render_in(folder, task, progress)
     finally:
-        os.chdir(folder.parent)  # Windows removes no folder that a process is in
-        with suppress(OSError):  # an engine may have removed it, or its rights
-            if any(folder.iterdir()):  # what an engine left, or one that failed
+        os.chdir(folder.parent)  # Windows cannot remove the working directory of a process
+        with suppress(OSError):  # an engine may have removed it, or its permissions
+            if any(folder.iterdir()):  # files left over, also after an error
                 shutil.rmtree(folder)
 
 
@@ -176,7 +176,7 @@ def _render_in(folder: Path, task: Mapping[str, Any], progress: Progress) -> dic
 
 @contextmanager
 def _end_copies() -> Iterator[None]:
-    """Run a block that may fork; a copy of the process that comes out of it ends there."""
+    """Run a block that may fork; a copy of the process ends after the block."""
     process = os.getpid()
     try:
         yield
@@ -186,7 +186,7 @@ def _end_copies() -> Iterator[None]:
 
 
 def inspect(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Decode an uploaded file as far as needed to know that it is what it claims to be."""
+    """Decode an uploaded file as far as needed to verify its content type."""
     from kit.engines.media.inspection import inspect as inspect_media
 
     progress.check()
@@ -203,14 +203,14 @@ TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
 
 
 def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
-    """Serve tasks until the parent is gone; with a bound of 0 only the wall clock is bounded."""
+    """Run tasks until the parent is gone; limits of 0 leave only the limit of wall clock."""
     if offline:
-        block_network()  # first: it does not concern threads that run already
-    os.umask(0o077)  # files made here are private, whatever the service was started with
+        block_network()  # first: it does not affect threads that are already running
+    os.umask(0o077)  # new files are private, whatever the umask of the service
     limit_memory(memory)
     lower_priority()
     job = _RunningJob()
-    # Asked first, killed later: an engine may have to cancel a job on another machine.
+    # First a request, then a kill: an engine may have to cancel a job on another machine.
     signal.signal(signal.SIGTERM, lambda *_: job.progress.cancel())
     threading.Thread(
         target=_follow_parent, args=(_replace_stdin(), job), name="parent", daemon=True
@@ -228,14 +228,14 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
 
 
 def _open_connection(descriptor: int) -> socket.socket:
-    if sys.platform == "win32":  # a handle that is handed down is no socket of this process yet
+    if sys.platform == "win32":  # the inherited handle must become a socket of this process
         os.set_handle_inheritable(descriptor, False)
         return socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM)
     return socket.socket(fileno=descriptor)
 
 
 def _is_alone(folder: str) -> bool:
-    """Return whether nothing of a job can still write to its folder; else that is removed."""
+    """Whether nothing of a job can still write to its folder; otherwise the folder is removed."""
     threads = {thread.name for thread in threading.enumerate()}
     alone = threads <= _THREADS and not _has_children()
     if not alone:
@@ -245,7 +245,7 @@ def _is_alone(folder: str) -> bool:
 
 def _has_children() -> bool:
     if not hasattr(os, "waitid"):
-        return True  # there is no way to know
+        return True  # unknown on this system
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -254,7 +254,7 @@ def _has_children() -> bool:
 
 
 def _replace_stdin() -> int:
-    """Return what standard input was; an engine that asks now finds its end, as nobody answers."""
+    """Return the original standard input, and replace it, so that an engine that reads gets EOF."""
     parent = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -263,7 +263,7 @@ def _replace_stdin() -> int:
 
 
 class _RunningJob:
-    """The job that runs: its number in this process, as a byte, and its progress."""
+    """The running job: its number in this process, as a byte, and its progress."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -271,9 +271,9 @@ class _RunningJob:
 
 
 def _follow_parent(parent: int, job: _RunningJob) -> None:
-    """Cancel a job when a pipe names it; end the process, whatever it does, when that is closed.
+    """Cancel a job when its number arrives in a pipe; end the process when the pipe is closed.
 
-    A signal asks the same of any job, but Windows has none: it would be killed.
+    A signal cancels any running job, but on Windows it would kill the process.
     """
     while asked := os.read(parent, 1):
         if asked[0] == job.number:
@@ -282,9 +282,9 @@ def _follow_parent(parent: int, job: _RunningJob) -> None:
 
 
 def _end() -> NoReturn:
-    """End the process at once, and what engines have started in it.
+    """End the process immediately, with all processes that engines have started.
 
-    On the usual way out, threads and exit hooks of engines may take as long as they like.
+    A normal exit could be delayed by threads and exit hooks of engines.
     """
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
@@ -297,7 +297,7 @@ def _run_task(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     except EngineError as error:
         return _engine_error(error, task)
     except CanceledError as error:
-        if not progress.is_canceled:  # an engine that gives up by itself
+        if not progress.is_canceled:  # the engine canceled without a request
             return _unexpected_error(error)
         return {"error": "canceled", "code": "canceled"}
     except SpentError as error:
@@ -311,7 +311,7 @@ def _run_task(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def _engine_error(error: EngineError, task: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer after an error that an engine explains; its detail goes to the log."""
+    """Return the response for an error that an engine explains; its detail is only logged."""
     sentence = _printable(error, _SENTENCE).strip() or _SILENT
     if error.detail:
         model, detail = task.get("model_id", "an upload"), _printable(error.detail, _DETAIL)
@@ -321,9 +321,9 @@ def _engine_error(error: EngineError, task: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _unexpected_error(error: BaseException) -> dict[str, Any]:
-    """Return the answer after an error that no engine should raise.
+    """Return the response for an unexpected exception.
 
-    The trace goes to the log; the message may hold paths and stays out of the answer.
+    The traceback is logged; the message may contain paths and is not part of the response.
     """
     traceback.print_exception(error, file=sys.stderr)
     if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
@@ -333,7 +333,7 @@ def _unexpected_error(error: BaseException) -> dict[str, Any]:
 
 
 def _printable(value: object, most: int) -> str:
-    """Return so many characters of a text, without those that control a terminal."""
+    """Return the start of a text, without control characters."""
     text = str(value)
     cut = text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
     return "".join(c if c.isprintable() or c == "\n" else " " for c in cut)
@@ -342,7 +342,7 @@ def _printable(value: object, most: int) -> str:
 if __name__ == "__main__":
     try:
         main(*map(int, sys.argv[1:]))
-    except BaseException:  # noqa: BLE001 - printed, and the process ends all the same
+    except BaseException:  # noqa: BLE001 - printed, and the process ends anyway
         traceback.print_exc()
     finally:
         _end()

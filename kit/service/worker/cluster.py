@@ -1,8 +1,8 @@
-"""A Dask cluster that renders: orders go out as tasks, and each worker has a pool of its own.
+"""Rendering on a Dask cluster: orders are tasks, and each Dask worker has its own render processes.
 
-The database stays the only truth: Dask computes, and tries nothing twice. A task supervises the
-same render process as the service would. An order names files by their keys in the storage, and no
-secret travels: keys to the storage and to engines stand in each worker's own environment.
+The database is the only source of truth: Dask executes tasks and does not retry. A task runs the
+same render process as the service would. Orders name files by storage key and contain no secrets:
+credentials for the storage and for engines are in the environment of each worker.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from kit.service.worker.renderer import Renderer
 
 _log = logging.getLogger("kit.worker")
 
-#: What tasks need and workers offer: a place for a job, a place for large weights, and a model.
+#: Dask resources: a slot for a job, a slot for large weights, and a model.
 RENDER, GPU, _MODEL = "RENDER", "GPU", "model:"
-#: Seconds between two looks at a cluster that renders, and at one that does not; and of a look.
+#: Seconds between checks of a working cluster, and of a failed one; and time limit of a check.
 _LOOK_EVERY, _RETRY_EVERY, _LOOK_SECONDS = 5.0, 0.5, 10.0
-#: Seconds between two reports of a worker, which is taken for lost without them.
+#: Seconds between two reports of a worker, which counts as lost without them.
 _REPORT_EVERY = 0.25
-#: The name of services at the scheduler, and of what renders at a worker.
+#: The name of services at the scheduler, and of the plugin of Dask workers.
 _NAME = "kit"
 
 
 def security(settings: ServiceSettings) -> Security | None:
-    """Return the certificates of this side of the cluster, whichever it is; None without any.
+    """Return the certificates for any side of the cluster; None if none are set.
 
-    Those that cannot be used are a `ConfigError`.
+    Raises `ConfigError` if they cannot be used.
     """
     if not settings.cluster_ca:
         return None
@@ -50,41 +50,41 @@ def security(settings: ServiceSettings) -> Security | None:
     made = Security(tls_ca_file=settings.cluster_ca, require_encryption=True, **pairs)
     try:
         made.get_connection_args("client")
-    except OSError as error:  # it does not say which file
+    except OSError as error:  # its message does not name the file
         files = ", ".join((settings.cluster_ca, cert, key))
         raise ConfigError(f"one of the cluster's files {files} cannot be used: {error}") from None
     return made
 
 
 class Cluster:
-    """Renders orders on a cluster; the service shares it with others of its database.
+    """Renders orders on a cluster, which all services of a database share.
 
-    `wanted` are the models of the service: those that no worker has are logged.
+    `wanted` are the models of the service: those that no worker offers are logged.
     """
 
     def __init__(self, settings: ServiceSettings, wanted: frozenset[str]) -> None:
         self._settings, self._security, self._wanted = settings, security(settings), wanted
         self._topic = f"{_NAME}-{secrets.token_hex(8)}"
         self._client: Any = None
-        #: The jobs by name: what waits for the answer.
+        #: Waiting tasks by job name.
         self._jobs: dict[str, asyncio.Task[Any]] = {}
-        #: The jobs by task: what is told of their progress.
+        #: Progress callbacks by key of the Dask task.
         self._reports: dict[str, Callable[[float | None], None]] = {}
         self._found = {RENDER: 0, GPU: 0}
-        #: The models of the service that a worker has; those of the others wait for one.
+        #: The models of the service that a worker offers; jobs of other models wait for one.
         self.models: frozenset[str] = frozenset()
-        #: Whether it was said that the cluster does not answer; and how many workers are elsewhere.
+        #: Whether the outage was logged; and how many workers use another storage.
         self._missed, self._elsewhere = False, 0
         self._watch = asyncio.create_task(self._keep_looking())
 
     @property
     def slots(self) -> int:
-        """The service's share of what the cluster renders at a time; 0 while it is gone."""
+        """The service's share of the cluster's concurrent jobs; 0 during an outage."""
         return self._found[RENDER] if self._answers else 0
 
     @property
     def resident_slots(self) -> int:
-        """The service's share of the places for large weights."""
+        """The service's share of the slots for large weights."""
         return self._found[GPU] if self._answers else 0
 
     @property
@@ -99,9 +99,9 @@ class Cluster:
         *,
         resident: bool = False,
     ) -> dict[str, Any]:
-        """Have an order rendered and return the facts about its files; see `Renderer.run`.
+        """Render an order on the cluster and return the facts of its files; see `Renderer.run`.
 
-        A `LostError` also says that its worker or the scheduler is gone, or is silent.
+        Raises `LostError` also if the worker or the scheduler is lost or does not respond.
         """
         if not self._answers:
             raise LostError("the cluster does not answer")
@@ -129,7 +129,7 @@ class Cluster:
             waiting.cancel()
             self._jobs.pop(name, None)
             self._reports.pop(key, None)
-            # A worker that still renders it is told, and ends its process; see `Node.transition`.
+            # A worker that is still rendering it ends its process; see `Node.transition`.
             future.release()
         if "error" in answer:
             raise JobError(answer["error"], answer["code"])
@@ -141,7 +141,7 @@ class Cluster:
     async def _wait(
         self, waiting: asyncio.Task[Any], key: str, on_progress: Callable[[float], None]
     ) -> dict[str, Any]:
-        """Return the answer to a task, while it reports; one that has not begun may wait long."""
+        """Return the result of a task as long as it reports; it may wait long before it starts."""
         clock = asyncio.get_running_loop().time
         heard = math.inf
 
@@ -164,12 +164,12 @@ class Cluster:
         return answer
 
     def cancel(self, name: str) -> bool:
-        """End a job: its task is taken back, and its worker ends the process."""
+        """Cancel a job: its Dask task is released, and the worker ends the process."""
         waiting = self._jobs.get(name)
         return waiting.cancel() if waiting else False
 
     async def close(self) -> None:
-        """Take every task back and leave."""
+        """Release all tasks and disconnect."""
         self._watch.cancel()
         await self._leave()
 
@@ -182,16 +182,16 @@ class Cluster:
                 await client.close()
 
     async def _keep_looking(self) -> None:
-        """Know what the cluster can do, and come back to it whenever it was gone."""
+        """Check the cluster regularly, and reconnect after an outage."""
         while True:
             try:
                 async with asyncio.timeout(_LOOK_SECONDS):
                     await self._look()
-            except Exception as error:  # noqa: BLE001 - a scheduler may be gone in many ways
+            except Exception as error:  # noqa: BLE001 - a scheduler may fail in many ways
                 if not self._missed:
                     _log.warning("the cluster does not answer: %s", type(error).__name__)
                 self._found, self._missed = {RENDER: 0, GPU: 0}, True
-                if not self._answers:  # what cannot connect would stay otherwise
+                if not self._answers:  # a client that cannot connect would stay otherwise
                     await self._leave()
             await asyncio.sleep(_LOOK_EVERY if self.slots else _RETRY_EVERY)
 
@@ -199,11 +199,11 @@ class Cluster:
         if self._client is None:
             self._client = _connect(self._settings, self._security, name=_NAME)
             await self._client
-        # Again and again: a new scheduler to which it came back knows of no topic.
+        # Repeatedly: a restarted scheduler does not know the topic.
         self._client.subscribe_topic(self._topic, self._hear)
         place = _place(self._settings)
         found = await self._client.run_on_scheduler(_capacity(place, self._client.id))
-        if self._answers and not found["known"]:  # it took one half of the connection for broken
+        if self._answers and not found["known"]:  # the scheduler has dropped this client
             await self._leave()
             raise LostError("the scheduler no longer knows this service")
         if found[RENDER] and not self._found[RENDER]:
@@ -227,15 +227,15 @@ class Cluster:
 
 
 async def count_places(settings: ServiceSettings) -> int:
-    """Return how many jobs the cluster renders at a time; a scheduler must answer."""
+    """Return how many jobs the cluster renders concurrently; fails without a scheduler."""
     trust = security(settings)
     try:
         async with (
-            asyncio.timeout(2 * _LOOK_SECONDS),  # one that cannot connect ends by itself
+            asyncio.timeout(2 * _LOOK_SECONDS),  # a failing connection ends earlier
             _connect(settings, trust) as client,
         ):
             found = await client.run_on_scheduler(_capacity(_place(settings), client.id))
-    except Exception as error:  # noqa: BLE001 - a scheduler may be gone in many ways
+    except Exception as error:  # noqa: BLE001 - a scheduler may fail in many ways
         sentence = f"the scheduler {settings.cluster} does not answer ({type(error).__name__})"
         raise ConfigError(sentence) from None
     return int(found[RENDER])
@@ -247,16 +247,16 @@ def _connect(settings: ServiceSettings, trust: Security | None, **given: Any) ->
 
 
 def _place(settings: ServiceSettings) -> str:
-    """Return where results are stored: what a worker stores elsewhere, no service would find."""
+    """Return the URL of the storage: services find only results of workers that use the same."""
     url = settings.storage_url
     return url.partition("?")[0] if url.startswith("s3:") else f"file://{settings.objects}"
 
 
 def _capacity(place: str, client: str) -> Callable[..., dict[str, Any]]:
-    """Return a function for the scheduler, which need not have this package."""
+    """Return a function for the scheduler, which need not have this package installed."""
 
     def look(dask_scheduler: Any) -> dict[str, Any]:
-        # A task whose worker dies is ours to try again: attempts are counted in one place.
+        # Tasks of dead workers are retried by services only, so that attempts are counted once.
         dask_scheduler.allowed_failures = 0
         every = [worker.resources for worker in dask_scheduler.workers.values()]
         offered = [one for one in every if place in one]
@@ -274,34 +274,34 @@ def _capacity(place: str, client: str) -> Callable[..., dict[str, Any]]:
 
 
 class Node(WorkerPlugin):  # type: ignore[misc]
-    """What a worker of the cluster has besides Dask: it renders, and ends what is taken back."""
+    """The plugin of a Dask worker: renders orders, and ends canceled jobs."""
 
     name = _NAME
 
     def __init__(self, renderer: Renderer) -> None:
         self.renderer = renderer
         self.running: dict[str, asyncio.Task[dict[str, Any]]] = {}
-        #: Whether what runs begins anew elsewhere.
+        #: Whether running tasks will be restarted on other workers.
         self.leaving = False
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
-        """End the process of a task that was taken back: canceled, or its service is gone."""
+        """End the process of a released task: it was canceled, or its service is gone."""
         if (start, finish) == ("executing", "released"):
             self._end(str(key))
 
     def teardown(self, worker: Worker) -> None:
-        """End everything: whoever left the cluster is not waited for."""
+        """End all jobs: nobody waits for a worker that has left the cluster."""
         for key in self.running:
             self._end(key)
 
     def _end(self, key: str) -> None:
-        # Asked first: a process that ends its job by itself is kept, and what it has loaded.
+        # First a request: a process that ends its job by itself is kept, with its loaded weights.
         if key in self.running and not self.renderer.cancel(key):
             self.running[key].cancel()
 
 
 async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool) -> dict[str, Any]:
-    """Render an order on a worker; errors are answers, for Dask would log what it was given."""
+    """Render an order on a worker; errors are returned, because Dask would log the order."""
     worker = get_worker()
     node: Node = worker.plugins[_NAME]
     done = [0.0]
@@ -323,9 +323,9 @@ async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool
 
 
 async def _tell(send: Callable[[Any], None], key: str, done: list[float], node: Node) -> None:
-    """Say how far a task is, again and again: silence means that it is lost.
+    """Report the progress of a task regularly: without reports it counts as lost.
 
-    None says that it begins anew, where and whenever there is a place.
+    None means that the task will restart on another worker when a slot is free.
     """
     while True:
         send((key, None if node.leaving else done[0]))
@@ -342,9 +342,9 @@ async def work(
     port: int = 0,
     name: str | None = None,
 ) -> None:
-    """Be a worker of the cluster until told to stop; whenever the scheduler is gone, come back.
+    """Run a worker of the cluster until `stop` is set, reconnecting whenever the scheduler is lost.
 
-    With `gpu` it takes jobs of engines that keep large weights.
+    With `gpu` it accepts jobs of engines that keep large weights.
     """
     source = ModelSource(settings.engines_file, settings.engine_copies)
     engines = await asyncio.to_thread(installed, source)
@@ -357,7 +357,7 @@ async def work(
             settings.cluster,
             nthreads=renderer.slots,
             resources={**offered, GPU: int(gpu)},
-            memory_limit=0,  # else Dask takes a worker that is told to stop into use again
+            memory_limit=0,  # otherwise Dask reactivates a worker that is retiring
             name=name,
             host=host,
             port=port,
@@ -370,7 +370,7 @@ async def work(
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
         if stop.is_set() and worker.status == Status.running:
             await _retire(worker, node, settings.grace_seconds)
-        serving.cancel()  # first: it would register itself after the end
+        serving.cancel()  # first: otherwise it would register again after the end
         await worker.close()
         if not stop.is_set():
             _log.info("the scheduler is gone; looking for it again")
@@ -378,14 +378,14 @@ async def work(
 
 
 async def _serve(worker: Worker) -> None:
-    with suppress(Exception):  # there is no scheduler yet
+    with suppress(Exception):  # no scheduler yet
         await worker
         _log.info("renders for the scheduler at %s", worker.scheduler.address)
         await worker.finished()
 
 
 async def _retire(worker: Worker, node: Node, seconds: float) -> None:
-    """Take no more jobs, let those that run finish for a while, hand the rest to other workers."""
+    """Accept no more jobs, wait a while for running ones, leave the rest to other workers."""
     worker.status = Status.paused
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):

@@ -1,7 +1,7 @@
-"""The dispatcher: claims generations, has them rendered, and records their results.
+"""The dispatcher: claims generations, has them rendered, and stores their results.
 
-The rows are the only truth: every claim, report and result is a transaction that is fenced by the
-attempt. Whatever is killed, the rows say what to do next.
+The rows are the only source of truth: claims, reports and results are transactions that check the
+attempt. After any crash, the rows determine what happens next.
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("kit.worker")
 
-#: What other services are told when something waits that one of them may be free for.
+#: Notification to other services that a generation is queued for which they may have a slot.
 _QUEUE = "queue"
-#: Seconds between two looks at the queue when nothing wakes the dispatcher.
+#: Seconds between two checks of the queue without a notification.
 _POLL_SECONDS = 1.0
-#: Seconds that a database has to write what a service leaves when it stops.
+#: Time limit in seconds for releasing claims when the service stops.
 _RELEASE_SECONDS = 5.0
 
 
 @dataclass(slots=True)
 class Reservation:
-    """A free render process that is reserved for a generation about to be started."""
+    """An idle render process that is reserved for a generation about to be started."""
 
-    #: What to start the generation with; None when no process is free.
+    #: The claim to start the generation with; None if no process is idle.
     claim: queue.Claim | None
     #: The row of the generation, set by the caller that started it.
     row: Any = None
 
 
 class Dispatcher:
-    """Keeps render processes, here or on a cluster, busy with what is in the queue.
+    """Keeps render processes, here or on a cluster, busy with queued generations.
 
-    `engines`: says which variables a model's jobs need, and which engines are resident: they keep
-    large weights, so their jobs run one after another, always in the same process. Other jobs do
-    not wait for them.
+    `engines` define the environment variables of a model's jobs, and which engines are resident:
+    these keep large weights, so their jobs run one after another, always in the same process. Other
+    jobs do not wait for them.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Dispatcher:
         engines: Mapping[str, Engine],
     ) -> None:
         self.name = secrets.token_hex(8)
-        #: Progress of the jobs of this process by generation id; newer than the rows.
+        #: Progress of the jobs of this process by generation id; more recent than the rows.
         self.progress: dict[str, float] = {}
         self.watchers = Watchers(settings.watchers, settings.watchers_per_account)
         self._lock = WorkerLock(settings.data / FOLDER, self.name)
@@ -86,18 +86,18 @@ class Dispatcher:
         self._metrics = metrics
         self._engines = engines
         self._resident = frozenset(name for name, engine in engines.items() if engine.resident)
-        #: Jobs of resident engines that are rendered now.
+        #: Running jobs of resident engines.
         self._resident_jobs: set[tuple[str, int]] = set()
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._loops: list[asyncio.Task[None]] = []
         self._reserved = 0
-        #: Whether generations may wait for which there was no free process.
+        #: Whether generations may be queued for which no process was idle.
         self._has_backlog = False
         self._stopping = False
 
     async def start(self) -> None:
-        """Take over the jobs of killed workers, and begin to work."""
+        """Requeue the jobs of killed workers, and start the loops."""
         await self._take_over()
         steps = {self._take_over: _POLL_SECONDS}
         if self._settings.workers:
@@ -109,45 +109,45 @@ class Dispatcher:
 
     @property
     def running(self) -> int:
-        """How many jobs are rendered here now."""
+        """The number of running jobs in this process."""
         return len(self._jobs)
 
     @property
     def slots(self) -> int:
-        """Jobs that are rendered for this process at a time; 0 while its cluster is gone."""
+        """Number of concurrent jobs of this process; 0 while its cluster is unavailable."""
         return self._renders.slots
 
     @property
     def _free(self) -> int:
-        """How many processes have neither a job nor a reservation."""
+        """Number of processes without a job or a reservation."""
         return 0 if self._stopping else self.slots - len(self._jobs) - self._reserved
 
     @property
     def _waiting_models(self) -> frozenset[str]:
-        """The models whose jobs have to wait now: those of resident engines while others render."""
+        """Models whose jobs must wait now: those of resident engines if their slots are in use."""
         return frozenset() if self._resident_room > 0 else self._resident
 
     @property
     def _served(self) -> Collection[str] | None:
-        """The models whose jobs are taken, where others may have other models; else all are."""
+        """Models whose jobs are claimed if other services may have other models; None for all."""
         if self._renders.models is not None:
             return self._renders.models
         return self._engines.keys() if self._database.shared else None
 
     @property
     def _resident_room(self) -> int:
-        """How many more jobs of resident engines can be rendered now."""
+        """Number of further jobs of resident engines that can run now."""
         return self._renders.resident_slots - len(self._resident_jobs)
 
     @contextmanager
     def reserve(self, model_id: str) -> Iterator[Reservation]:
-        """Reserve a free process, if there is one, for a job that is about to be started.
+        """Reserve an idle process, if there is one, for a job that is about to be started.
 
-        Without the row of a generation, or after an error, the process is free again.
+        If the caller sets no row, or after an error, the process is idle again.
         """
         served = self._served
         waits = model_id in self._waiting_models or (served is not None and model_id not in served)
-        if self._wake.is_set() or self._free <= 0 or waits:  # what waits already comes first
+        if self._wake.is_set() or self._free <= 0 or waits:  # queued generations come first
             yield Reservation(None)
             self.wake()
             self.watchers.tell(_QUEUE)
@@ -167,27 +167,27 @@ class Dispatcher:
                 self._begin(reservation.row)
 
     def wake(self) -> None:
-        """Look at the queue as soon as a process is free."""
+        """Check the queue as soon as a process is idle."""
         self._has_backlog = True
         if self._free > 0:
             self._wake.set()
 
     def hear(self, changed: str) -> None:
-        """Wake what waits here for what another service has done."""
+        """Handle a notification of another service."""
         if changed == _QUEUE:
             self.wake()
         else:
             self.watchers.wake(changed)
 
     def cancel(self, generation_id: str) -> None:
-        """Kill the process of a generation that was canceled, if it runs here."""
+        """Stop the process of a canceled generation, if it runs here."""
         for job in self._jobs:
             if job[0] == generation_id:
                 self._renders.cancel(_name(*job))
         self.watchers.notify(generation_id)
 
     async def stop(self) -> None:
-        """Let running jobs finish for a while, hand the rest back, end the processes."""
+        """Wait a while for running jobs, release the rest, end the processes."""
         self._stopping = True
         if self._jobs:
             await asyncio.wait(self._jobs.values(), timeout=self._settings.grace_seconds)
@@ -205,14 +205,14 @@ class Dispatcher:
             try:
                 await step()
             except Exception:  # noqa: BLE001 - logged
-                # The next round may find a database that answers again.
+                # The database may be available in the next round.
                 _log.exception("the dispatcher could not %s", step.__name__.strip("_"))
             with suppress(TimeoutError):
                 async with asyncio.timeout(every):
                     await self._wake.wait() if step == self._fill else await asyncio.sleep(every)
 
     async def _fill(self) -> None:
-        """Claim as many generations as there are free processes, until none waits."""
+        """Claim a generation for each idle process, until none is queued."""
         while (free := self._free) > 0:
             self._wake.clear()
             rows = await self._database.write(self._claim(free), durable=False)
@@ -227,7 +227,7 @@ class Dispatcher:
     def _claim(self, most: int) -> Transaction[list[Any]]:
         now, waiting = self._clock(), self._waiting_models
         if self._resident and self._resident_room > 0:
-            most = min(most, self._resident_room)  # all of these could be of resident engines
+            most = min(most, self._resident_room)  # all of them may be of resident engines
         lease, served = self._lease_end(now), self._served
         return queue.claim(self.name, most, lease=lease, now=now, later=waiting, served=served)
 
@@ -238,7 +238,7 @@ class Dispatcher:
         self._jobs[job] = asyncio.create_task(self._run(row))
 
     async def _renew_claims(self) -> None:
-        """Prolong the claims of running jobs, and take over those that ran out."""
+        """Extend the claims of running jobs, and requeue expired ones."""
         if self._jobs:
             claims = queue.renew(list(self._jobs), lease=self._lease_end(self._clock()))
             await self._database.write(claims, durable=False)
@@ -247,7 +247,7 @@ class Dispatcher:
         await self._settle_lost(queue.requeue_expired(attempts=attempts, now=now, lease=lease))
 
     async def _take_over(self) -> None:
-        """Take over at once what workers on this machine had claimed when they were killed."""
+        """Requeue immediately the jobs of killed workers of this machine."""
         owners = {
             *await self._database.read(queue.list_owners()),
             *await self._database.read(idempotency.list_owners()),
@@ -259,21 +259,21 @@ class Dispatcher:
             await self._database.write(idempotency.release_worker(name))
 
     async def _settle_lost(self, claims: Transaction[list[Any]]) -> None:
-        """Queue jobs of workers that died again, or have them fail after too many losses."""
+        """Requeue jobs of lost workers, or fail them after too many losses."""
         if lost := await self._database.write(claims):
             self._count_lost(lost)
             _log.warning("%(lost)d claims ran out", {"event": "claims_expired", "lost": len(lost)})
             self.wake()
 
     def _count_lost(self, lost: Sequence[Any]) -> None:
-        """Count lost jobs, and those that failed with this loss; rows are as they were before."""
+        """Count lost jobs, and those that fail with this loss; rows are from before the loss."""
         self._metrics.lost.inc(by=len(lost))
         for row in lost:
             if row.losses + 1 >= self._settings.attempts:
                 self._metrics.finished.inc(row.model_id, "failed")
 
     async def _sync_rows(self) -> None:
-        """Write progress for other processes, and stop jobs that were canceled by them."""
+        """Store progress for other processes, and stop jobs that they have canceled."""
         if not self._jobs:
             return
         held = await self._database.read(queue.running_claims(self.name))
@@ -296,7 +296,7 @@ class Dispatcher:
             await self._database.write(queue.release(*job, self._clock()))
             raise
         except Exception:  # noqa: BLE001 - logged
-            # Not settled: the claim runs out and the job is tried again.
+            # Not settled: the claim expires and the job is retried.
             _log.exception("generation %s could not be settled", row.id)
         finally:
             self._resident_jobs.discard(job)
@@ -307,7 +307,7 @@ class Dispatcher:
                 self.wake()
 
     async def _render(self, row: Any) -> None:
-        """Have a generation rendered, settle it and begin the next."""
+        """Render a generation, settle it and start the next one."""
         attempt, started = row.attempt, time.perf_counter()
         _log_job("claimed", row, 0.0)
         result: dict[str, Any] = {}
@@ -335,7 +335,7 @@ class Dispatcher:
         counts, claimed = await self._settle(settle)
         for following in claimed:
             self._begin(following)
-        # What no longer counts was canceled, or taken over by another worker.
+        # The attempt no longer counts: it was canceled, or requeued for another worker.
         _log_job(state if counts else "canceled", row, time.perf_counter() - started)
         if not counts:
             await self._discard(outputs.files_of(result) if result else [])
@@ -344,16 +344,16 @@ class Dispatcher:
         else:
             self._metrics.finished.inc(row.model_id, state)
         if state == "lost":
-            self.wake()  # it may be back in the queue
+            self.wake()  # it may be queued again
 
     async def _discard(self, keys: list[str]) -> None:
-        """Remove files of a job that no longer counts, unless they are those of one that does."""
+        """Remove files of an attempt that no longer counts, unless a valid attempt has them."""
         for key in await self._database.read(outputs.find_orphans(keys)):
-            with suppress(OSError):  # the sweeper tries again
+            with suppress(OSError):  # the sweeper retries
                 await self._storage.remove(key)
 
     async def _settle(self, settle: Callable[[], Transaction[bool]]) -> tuple[bool, list[Any]]:
-        """Settle a job and claim the next; a database that is away is waited for."""
+        """Settle a job and claim the next one; waits while the database is unavailable."""
         until = time.monotonic() + self._settings.lease_seconds
         while True:
             try:
@@ -364,7 +364,7 @@ class Dispatcher:
                 await asyncio.sleep(_POLL_SECONDS)
 
     def _settle_and_claim(self, settle: Transaction[bool]) -> Transaction[tuple[bool, list[Any]]]:
-        """Settle a job and claim the next for its process, if it is there, in one transaction."""
+        """Settle a job and claim the next one for its process in one transaction."""
         counts = yield from settle
         gone = self._stopping or self._free < 0
         claimed = [] if gone else (yield from self._claim(1))
@@ -373,7 +373,7 @@ class Dispatcher:
     async def _build_order(self, row: Any) -> dict[str, Any]:
         """Return the order of a generation; see `kit.service.worker.renderer`.
 
-        Raises `JobError`: one of its uploads was removed.
+        Raises `JobError` if one of its uploads was removed.
         """
         files = await self._database.read(uploads.of_generations([row]))
         media: Mapping[str, list[str]] = orjson.loads(row.media)
@@ -390,7 +390,7 @@ class Dispatcher:
             "file_metadata": bool(self._settings.file_metadata and row.file_metadata),
             "inputs": sorted({one.generation_id for one in files.values() if one.generation_id}),
             "most_seconds": self._settings.job_seconds,
-            # The names of variables that it gets from the environment of whoever renders.
+            # Names of variables from the environment of the machine that renders.
             "environment": list(engine.environment) if engine else [],
             "media": {name: [upload_key(files[i]) for i in group] for name, group in media.items()},
             "seconds": {
@@ -405,12 +405,12 @@ class Dispatcher:
 
 
 def _name(generation_id: str, attempt: int) -> str:
-    """Return what an attempt is canceled by: a later one of the same generation may run here."""
+    """Return the name of an attempt's job, unique among attempts of the same generation."""
     return f"{generation_id}-{attempt}"
 
 
 def _log_job(what: str, row: Any, seconds: float) -> None:
-    """Log one line for a job; never its prompt, nor what an engine said, which may repeat it."""
+    """Log one line for a job, without its prompt or an engine's message, which may contain it."""
     level = logging.WARNING if what in ("failed", "lost") else logging.INFO
     if _log.isEnabledFor(level):
         facts = {

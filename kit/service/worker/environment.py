@@ -1,7 +1,7 @@
-"""What a render process sees of the service's environment: what is named here, and no secrets.
+"""The environment of render processes: an allowlist of variables, without secrets.
 
-A model may name more, such as the key of the service that renders it: these are handed to its own
-jobs only, see `kit.engines.base.Engine.environment`.
+A model may name further variables, such as the key of the remote service that renders it: only its
+own jobs get them, see `kit.engines.base.Engine.environment`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-#: The system, the user's folders, language and time.
+#: The system, user folders, language and time.
 _SYSTEM = (
     "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR TEMP TMP VIRTUAL_ENV CONDA_PREFIX "
     "LD_LIBRARY_PATH LD_PRELOAD DYLD_LIBRARY_PATH DYLD_FALLBACK_LIBRARY_PATH "
     "SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT OS USERNAME USERPROFILE HOMEDRIVE HOMEPATH "
     "APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE"
 )
-#: The way out: proxies, and whom to trust.
+#: Network access: proxies and certificates.
 _WAY_OUT = (
     "HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY "
     "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE"
@@ -26,9 +26,9 @@ _WAY_OUT = (
 #: Single settings of libraries; this one only looks like a secret.
 _LIBRARIES = "TOKENIZERS_PARALLELISM"
 NAMES = frozenset(f"{_SYSTEM} {_LIBRARIES}".split())
-#: For processes that have a network: a proxy's address may hold a password.
+#: Only for processes with network access: the URL of a proxy may contain a password.
 WAY_OUT = frozenset(_WAY_OUT.split())
-#: Beginnings: of locale, Python, threads and memory, GPUs, neural libraries and their caches,
+#: Prefixes: of locale, Python, threads and memory, GPUs, neural libraries and their caches,
 #: codecs and fonts.
 _BEGINNINGS = (
     "LC_ PYTHON XDG_ OMP_ GOMP_ KMP_ OPENBLAS_ MKL_ BLIS_ VECLIB_ NUMEXPR_ MALLOC_ "
@@ -37,12 +37,12 @@ _BEGINNINGS = (
     "SAFETENSORS_ OPENCV_ SVT_ FONTCONFIG_"
 )
 BEGINNINGS = tuple(_BEGINNINGS.split())
-#: What begins so and is a secret all the same, such as ``HF_TOKEN``.
+#: Variables with an allowed prefix that are secrets, such as ``HF_TOKEN``.
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH")
 
 
 def allowed_variables(environ: Mapping[str, str], *, network: bool = True) -> dict[str, str]:
-    """Return the variables that every render process is given, or one without a network.
+    """Return the variables for all render processes, or for those without network access.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def allowed_variables(environ: Mapping[str, str], *, network: bool = True) -> di
 
 
 def pick_variables(names: Iterable[str]) -> dict[str, str]:
-    """Return those of the variables that a model names which are set."""
+    """Return those of the named variables that are set."""
     return {name: os.environ[name] for name in names if name in os.environ}
 
 

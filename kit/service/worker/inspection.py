@@ -1,7 +1,7 @@
-"""Inspection: uploads are decoded in processes of their own, one at a time for each account.
+"""Inspection: uploads are decoded in separate processes, one at a time per account.
 
-A file may be made to keep the program that opens it busy. So the time for one is short, and no
-account has more than one process.
+A malicious file may keep its decoder busy. So the time limit is short, and no account uses more
+than one process.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from kit.errors import BadRequestError
 from kit.service.settings import ServiceSettings
 from kit.service.worker.pool import JobError, LostError, Pool
 
-#: Processes at least; as many as render at the same time, if that is more.
+#: Minimum of processes; equal to the number of concurrent renders if that is larger.
 _PROCESSES = 2
-#: Address space of one: a picture of 50 megapixels, or a video of that size, may be decoded in it.
+#: Address space of a process: enough to decode a picture or a video of 50 megapixels.
 _MEMORY = 2 << 30
 _ANEW = "save it again with another program"
 
@@ -39,16 +39,16 @@ class Inspectors:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, account_id: str) -> asyncio.Lock:
-        """Return what is held while a file of an account is inspected and stored."""
+        """Return the lock for inspecting and storing files of an account."""
         return self._locks.setdefault(account_id, asyncio.Lock())
 
     async def inspect(self, row: Any, path: Path) -> dict[str, Any]:
-        """Return the size and length of the file of an upload, whose account is locked, see `lock`.
+        """Return size and length of an uploaded file; the caller holds `lock` of its account.
 
-        Raises `BadRequestError`: it is not what its ticket says, is broken, or cannot be decoded in
-        time.
+        Raises `BadRequestError` if the file does not match its ticket, is broken, or takes too long
+        to decode.
         """
-        await self._pool.warm()  # to start a process takes longer than to inspect most files
+        await self._pool.warm()  # starting a process takes longer than inspecting most files
         task = {"do": "inspect", "path": str(path), "content_type": row.content_type}
         try:
             return await self._pool.run(row.id, task, lambda _: None)

@@ -1,7 +1,7 @@
-"""A pool of render processes, one job each: a crash, a hang or a cancel touches only that job.
+"""A pool of render processes, one job each: a crash, a hang or a cancel affects only that job.
 
-They are started with `subprocess` and not `multiprocessing`, which would import a notebook's main
-module again, and are driven over a socket pair that also ends them with their parent.
+They are started with `subprocess`, not `multiprocessing`, which would import a notebook's main
+module again, and controlled over a socket pair that also ends them with their parent.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from kit.service.worker.environment import allowed_variables
 
 __all__ = ["JobError", "LostError", "Pool"]
 
-#: How libraries run in a render process. One job is one core: those that start a thread per core
-#: only slow each other down. And glibc keeps what a picture took for the next one (up to 64 MiB;
-#: from 16 MiB on an array goes back at once): new memory costs a small picture a sixth of its time,
-#: and a large one as much where Linux does not give it in pages of 2 MiB.
+#: Settings of libraries in a render process. A job uses one core: libraries with one thread per
+#: core would slow each other down. glibc keeps freed memory for the next picture (up to 64 MiB;
+#: arrays from 16 MiB on are returned at once): new memory costs a sixth of the time of a small
+#: picture, and as much of a large one if Linux does not use pages of 2 MiB.
 ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -39,22 +39,22 @@ ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
-#: Seconds for a canceled job to end by itself; its process, and what it has loaded, is kept then.
+#: Seconds for a canceled job to end by itself, which keeps its process with all loaded data.
 _GRACE_SECONDS = 0.8
-#: Errors that the process itself may be to blame for: an engine before may have kept memory or
-#: changed a library, and what state the process is in now is unknown.
+#: Errors that the state of the process may have caused: an earlier engine may have kept memory or
+#: changed a library. The state of the process is also unknown afterwards.
 _UNEXPECTED = frozenset({"engine_failed", "out_of_memory"})
 
 _SCRIPT = (
     "import runpy, sys; sys.path += [place for place in {path!r} if place not in sys.path]; "
     "runpy.run_module('kit.service.worker.child', run_name='__main__', alter_sys=True)"
 )
-#: What ends a process that used up its processor time; Windows has no such limit.
+#: The signal that ends a process at its limit of processor time; Windows has no such limit.
 _XCPU: int | None = getattr(signal, "SIGXCPU", None)
 
 
 class JobError(KitError):
-    """The job failed for good; the sentence is for the customer."""
+    """The job failed permanently; the message is for the customer."""
 
     def __init__(self, sentence: str, code: str) -> None:
         super().__init__(sentence)
@@ -66,21 +66,21 @@ class RenderProcess:
     process: subprocess.Popen[bytes]
     channel: Channel
     folder: Path
-    #: Whether it is the one for engines that keep large weights.
+    #: Whether it is the process for engines that keep large weights.
     resident: bool
-    #: How many jobs it has had before.
+    #: Number of previous jobs.
     jobs: int = 0
 
     def stop(self) -> None:
-        """Kill the process, and whatever an engine has started in it."""
-        # Not waited for yet, so the number is still that of its group and no other.
+        """Kill the process, and all processes that an engine has started in it."""
+        # Not waited for yet, so the process id cannot belong to another process.
         if self.process.returncode is None and hasattr(os, "killpg"):
             with suppress(OSError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
 
     def kill(self) -> None:
-        """Kill the process and remove its folder soon: it may take a while to free gigabytes."""
+        """Kill the process and remove its folder later: freeing gigabytes may take a while."""
         self.stop()
         self.channel.close()
         threading.Thread(target=self._clean_up, daemon=True).start()
@@ -93,14 +93,14 @@ class RenderProcess:
 
 
 class Pool:
-    """Warm render processes, started when they are first needed or by `warm`.
+    """Warm render processes, started on demand or by `warm`.
 
-    Jobs of engines that keep large weights run one after another in one more process, which has no
-    limits: drivers of GPUs reserve more addresses than there is memory. See `Engine.resident`.
+    Jobs of engines that keep large weights run one after another in an additional process without
+    limits: GPU drivers reserve more addresses than there is memory. See `Engine.resident`.
 
-    A job may use so much wall clock, unless its task says less, and processor time; a process so
-    many bytes of address space, a folder of its own in `scratch`, and if `offline` no network.
-    `log` is a file for their standard error, which else goes where ours goes.
+    A job has limits of wall clock, which its task may lower, and of processor time; a process has a
+    limit of address space, its own folder in `scratch`, and with `offline` no network. `log` is a
+    file for its standard error, which is otherwise inherited.
     """
 
     def __init__(
@@ -121,16 +121,16 @@ class Pool:
         self._scratch = scratch
         self._log = log
         self._cpu_seconds = math.ceil(cpu_seconds)
-        #: The processes that wait for a job.
+        #: Idle processes.
         self.idle: list[RenderProcess] = []
         self._busy: dict[str, RenderProcess] = {}
         self._free = asyncio.Semaphore(slots)
         self._resident_lock = asyncio.Lock()
 
     async def warm(self, most: int | None = None) -> None:
-        """Have processes start ahead of their jobs: so many at most, or one for each slot."""
+        """Start processes in advance: at most `most`, by default one per slot."""
         most = self.slots if most is None else min(most, self.slots)
-        with suppress(OSError):  # where no process can be started, a job will say so
+        with suppress(OSError):  # if no process can be started, a job reports the error
             while self._started < most:
                 child = await self._start()
                 if self._started < most:
@@ -151,9 +151,9 @@ class Pool:
         *,
         resident: bool = False,
     ) -> dict[str, Any]:
-        """Run a task in a process of its own, `name` for `cancel`, and return what it answers.
+        """Run a task in its own process and return the response; `cancel` takes the same `name`.
 
-        Raises `JobError`: the task failed, or took too long; or `LostError`: the process ended.
+        Raises `JobError` if the task failed or took too long, `LostError` if the process ended.
         """
         async with self._resident_lock if resident else nullcontext(), self._free:
             child = await self._take(resident)
@@ -173,14 +173,14 @@ class Pool:
         task: Mapping[str, Any],
         on_progress: Callable[[float], None],
     ) -> dict[str, Any]:
-        """Return a process's answer to a task; it is kept for the next one, or killed."""
+        """Return the response of a process to a task; the process is then kept or killed."""
         self._busy[name] = child
         most = min(self._seconds, task.get("most_seconds", self._seconds))
         try:
             await child.channel.wait_ready()
             async with asyncio.timeout(most):
                 task = {**task, "folder": str(child.folder)}
-                # A new name: nothing that was left of an earlier task can answer to it.
+                # A new id, so that nothing left over from an earlier task can respond to it.
                 answer = await child.channel.run(secrets.token_hex(8), task, on_progress)
         except TimeoutError:
             child.kill()
@@ -198,7 +198,7 @@ class Pool:
         finally:
             self._busy.pop(name, None)
         if self._is_kept(child, answer):
-            # What an engine has left running may write to the old folder.
+            # Threads or processes of the job may still write to the old folder.
             folder = child.folder if answer.get("alone") else self._new_folder()
             self.idle.append(replace(child, folder=folder, jobs=child.jobs + 1))
         else:
@@ -206,11 +206,11 @@ class Pool:
         return answer
 
     def _is_kept(self, child: RenderProcess, answer: Mapping[str, Any]) -> bool:
-        """Return whether a process may have another job: large weights are not loaded anew."""
+        """Whether a process may run another job; large weights are never reloaded."""
         return child.resident or answer.get("code") not in _UNEXPECTED
 
     def cancel(self, name: str) -> bool:
-        """Ask the process of a task to stop, and kill it if it does not; False if there is none."""
+        """Request the process of a task to stop, then kill it; False if there is no such task."""
         child = self._busy.get(name)
         if child is None:
             return False
@@ -225,7 +225,7 @@ class Pool:
             child.stop()
 
     def close(self) -> None:
-        """Kill every process."""
+        """Kill all processes."""
         children = [*self.idle, *self._busy.values()]
         for child in children:
             child.kill()
@@ -234,7 +234,7 @@ class Pool:
         self.idle.clear()
 
     async def _take(self, resident: bool) -> RenderProcess:
-        """Return an idle process, or a new one; those that cannot be trusted are killed."""
+        """Return an idle process, or a new one; untrusted ones are killed."""
         for child in [child for child in reversed(self.idle) if child.resident == resident]:
             self.idle.remove(child)
             if not child.channel.broken:
@@ -256,9 +256,9 @@ class Pool:
 
 
 def _write_script() -> str:
-    """Return a program that finds what we find, last of all: a script may have extended the path.
+    """Return a program that imports from our path, placed last: scripts may have extended the path.
 
-    So do the files that `shiv` and `pex` make.
+    So do the archives of `shiv` and `pex`.
     """
     path = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - zipped ones too
     return _SCRIPT.format(path=path)
@@ -270,7 +270,7 @@ def _spawn(
     environment = allowed_variables(os.environ, network=not offline) | ENVIRONMENT
     descriptor = connection.fileno()
     limits = (descriptor, memory, cpu_seconds, int(offline))
-    # A Ctrl-C in the terminal is for the service, not for it.
+    # Ctrl-C in the terminal is for the service, not for this process.
     options: dict[str, Any] = {"pass_fds": (descriptor,), "start_new_session": True}
     if sys.platform == "win32":
         connection.set_inheritable(True)
@@ -278,9 +278,9 @@ def _spawn(
         options = {"startupinfo": handed, "creationflags": subprocess.CREATE_NO_WINDOW}
     with log.open("ab") if log else nullcontext() as errors:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
-            # Not from the folder that we happen to be in: a notebook may lie beside a `random.py`.
+            # -P excludes the working directory: a notebook may have a `random.py` beside it.
             [sys.executable, "-P", "-c", _write_script(), *map(str, limits)],
-            stdin=subprocess.PIPE,  # a byte cancels the job of that number; it ends when we do
+            stdin=subprocess.PIPE,  # a byte cancels the job of that number; it closes when we end
             stdout=subprocess.DEVNULL,
             stderr=errors,
             env=environment,

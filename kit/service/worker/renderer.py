@@ -1,7 +1,7 @@
-"""Rendering on one machine: inputs and results go through the storage, jobs run in the pool.
+"""Rendering on one machine: inputs and results are transferred by the storage, jobs run in a pool.
 
-An order holds nothing of the machine that wrote it, and no secret, so it is rendered alike by the
-service and by a worker of a cluster: places and variables are those of whoever renders.
+Orders contain no paths of a machine and no secrets, so the service and the workers of a cluster
+render them alike: paths and variables are those of the machine that renders.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ class Renderer:
     """Renders orders in a pool of this machine; see also `kit.service.worker.cluster.Cluster`."""
 
     resident_slots = 1
-    #: Every model of the service; see `Cluster.models`.
+    #: None for all models of the service; see `Cluster.models`.
     models = None
 
     def __init__(self, storage: Storage, pool: Pool, settings: ServiceSettings) -> None:
         self._storage = storage
         self._pool = pool
         self._settings = settings
-        #: What tasks say of this machine.
+        #: The part of all tasks that depends on this machine.
         self._places = {
             "outputs": str(storage.outputs.folder),
             "engines": [str(settings.engines_file), str(settings.engine_copies)],
         }
         self._signer: ResultSigner | None = None
-        if settings.signing_cert:  # what signs, and it alone, loads Pillow into the service
+        if settings.signing_cert:  # only signing imports Pillow into the service
             from kit.service.worker.signing import ResultSigner
 
             self._signer = ResultSigner(settings)
 
     @property
     def slots(self) -> int:
-        """Jobs at the same time."""
+        """Number of concurrent jobs."""
         return self._pool.slots
 
     async def run(
@@ -57,10 +57,10 @@ class Renderer:
         *,
         resident: bool = False,
     ) -> dict[str, Any]:
-        """Render an order, store its files and return the facts about them.
+        """Render an order, store its files and return their facts.
 
-        Raises `JobError`: it failed for good, as it does where an input is gone or the storage
-        takes no result; or `LostError`: the process ended during it.
+        Raises `JobError` if it failed permanently, also if an input is missing or the storage
+        accepts no result; `LostError` if the process ended meanwhile.
         """
         task = await self._complete(order)
         result = await self._pool.run(name, task, on_progress, resident=resident)
@@ -76,15 +76,15 @@ class Renderer:
         return result
 
     def cancel(self, name: str) -> bool:
-        """Ask the process of a job to stop; see `Pool.cancel`."""
+        """Request the process of a job to stop; see `Pool.cancel`."""
         return self._pool.cancel(name)
 
     async def close(self) -> None:
-        """Kill every process."""
+        """Kill all processes."""
         self._pool.close()
 
     async def _complete(self, order: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the task of a render process: an order with what is where on this machine."""
+        """Return the task for a render process: the order with the paths of this machine."""
         try:
             media = {
                 name: [str(await self._storage.local(key, self._settings.scratch)) for key in keys]

@@ -1,7 +1,7 @@
-"""The result of an engine, checked before it is stored: nothing in it is trusted.
+"""Validates the result of an engine before it is stored; results are not trusted.
 
-An engine may come from anywhere, and its files are moved: one that named a file outside its job's
-folder would take that file away from its owner.
+Engines may be third-party code, and their files are moved: a path outside the job's folder would
+take the file away from its owner.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from kit.service.storage.output_folder import OutputFolder
 
 _TOLERANT = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 _KINDS = ("image", "video")
-#: The orientations of a photograph whose rows are stored as columns.
+#: EXIF orientations that swap width and height.
 _ON_ITS_SIDE = range(5, 9)
-_POSTER_AT = 0.4  # of the length
-#: Pixels a side up to which a picture needs no smaller one beside it.
+_POSTER_AT = 0.4  # fraction of the length
+#: Side length in pixels up to which a picture needs no thumbnail.
 _SMALL = 512
-#: Bytes of an asset's metadata as JSON: they stand in the row, and in every answer about it.
+#: Maximum size of an asset's metadata as JSON: it is part of the row and of all responses.
 _METADATA = 64_000
 
 
@@ -44,17 +44,17 @@ def store_result(
     outputs: OutputFolder,
     metadata: FileMetadata | None = None,
 ) -> dict[str, Any]:
-    """Store a job's files and return what the row of its generation says of them.
+    """Store a job's files and return their facts for the row of its generation.
 
-    Raises `EngineError`: the asset cannot be served (``bad_result``), and nothing was moved; or
-    there is no room for it (``not_stored``).
+    Raises `EngineError`: the asset is invalid (``bad_result``), and no file was moved; or the
+    storage is full (``not_stored``).
 
-    `asset_type`: ``image`` or ``video``: what the model makes.
-    `folder`: the job's; every file of the asset has to lie in it.
+    `asset_type`: ``image`` or ``video``, the output of the model.
+    `folder`: the job's; all files of the asset must be in it.
     """
     if not isinstance(asset, Asset):
         raise _bad_result("the engine returned none", f"render() returned {type(asset).__name__}")
-    # The folder is not followed: an engine could have put a link in its place.
+    # The folder itself is not resolved: an engine could have replaced it by a link.
     folder = _resolve(folder.parent) / folder.name
     path = _inside(asset.path, folder, "its file")
     size = _check_type(path, asset.content_type, asset_type)
@@ -88,7 +88,7 @@ def _resolve(folder: Path) -> Path:
 
 
 def _inside(path: Any, folder: Path, what: str) -> Path:
-    """Return where a file really is, links followed, if that is in the folder (resolved)."""
+    """Return the resolved path of a file if it is in the folder (resolved)."""
     try:
         found = Path(path).resolve(strict=True)
     except (OSError, TypeError, ValueError, RuntimeError) as error:
@@ -101,9 +101,9 @@ def _inside(path: Any, folder: Path, what: str) -> Path:
 
 
 def _check_type(path: Path, content_type: Any, asset_type: str) -> tuple[int, int]:
-    """Refuse a file of the wrong type; return the width and height that it declares.
+    """Raise if a file has the wrong type; return the width and height in its header.
 
-    Only its beginning is read. A picture may be stored on its side, see `_true_size`.
+    Only the start is read. A picture may be stored rotated, see `_true_size`.
     """
     kind = str(content_type).partition("/")[0]
     if content_type not in MAGIC or kind not in _KINDS:
@@ -133,9 +133,9 @@ def _declared_size(path: Path, file: IO[bytes], content_type: str) -> tuple[int,
 
 
 def _true_size(path: Path, facts: Mapping[str, Any], declared: tuple[int, int]) -> dict[str, int]:
-    """Return the width and height as displayed, turned and with square pixels, where they differ.
+    """Return the displayed width and height if they differ: rotated, and with square pixels.
 
-    Those of the asset are right in nearly every case, and then this costs nothing.
+    The asset's own values are usually right; then nothing is read.
     """
     if (facts["width"], facts["height"]) == declared:
         return {}
@@ -165,7 +165,7 @@ def _has_magic(file: IO[bytes], content_type: str) -> bool:
 
 
 def _read_facts(asset: Asset) -> dict[str, Any]:
-    """Return the facts of an asset, whose numbers may be numpy's."""
+    """Return the facts of an asset as Python numbers; it may contain numpy numbers."""
     try:
         return {
             "content_type": asset.content_type,
@@ -179,7 +179,7 @@ def _read_facts(asset: Asset) -> dict[str, Any]:
 
 
 def _duration(asset: Asset) -> float | None:
-    """Return the seconds that a video lasts, as far as the engine knows."""
+    """Return the length of a video in seconds, if the engine gives it."""
     if asset.duration_seconds is None:
         return None
     if asset.content_type in IMAGES:
@@ -201,9 +201,9 @@ def _to_json(metadata: Mapping[str, Any]) -> Any:
 
 
 def _thumbnail(asset: Asset, path: Path, folder: Path, facts: Mapping[str, Any]) -> Path | None:
-    """Return the asset's thumbnail, or one that is made of its file where it has none.
+    """Return the asset's thumbnail, or create one from its file.
 
-    A picture that is small itself goes without.
+    A small picture needs none.
     """
     if asset.thumbnail is not None:
         found = _inside(asset.thumbnail, folder, "its thumbnail")
@@ -212,7 +212,7 @@ def _thumbnail(asset: Asset, path: Path, folder: Path, facts: Mapping[str, Any])
                 return found
     if asset.content_type in IMAGES and max(facts["width"], facts["height"]) <= _SMALL:
         return None
-    # Imported here: the engines of the kit bring their own.
+    # Imported here: the kit's own engines provide a thumbnail.
     from kit.engines.media import picture
 
     own = folder / f"{path.stem}.thumbnail"

@@ -1,9 +1,9 @@
-"""What a render process may take of the machine, set by the process before an engine runs in it.
+"""Limits of a render process, set by the process itself before an engine runs in it.
 
-Memory, size of files and processor time are bounded, and a process that only decodes what strangers
-send gets no network: the kernel refuses it new sockets for good. The wall clock is not here, for
-the parent keeps it. Windows has none of these bounds, and macOS none of memory; the wall clock
-still holds there.
+Memory, file size and processor time are limited, and a process that only decodes uploads has no
+network: the kernel permanently refuses new sockets. The limit of wall clock is not set here but
+enforced by the parent. Windows has none of these limits, and macOS none of memory; the limit of
+wall clock applies there, too.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from contextlib import suppress
 from pathlib import Path
 
 _FILE_BYTES = 2 << 30
-#: How much a render gives way to the service, and to whatever else is asked of the machine.
+#: Niceness of a render: the service and other programs come first.
 _NICENESS = 5
 
 
-#: Processor -> its number in audits, and its numbers of the calls `socket` and `io_uring_setup`,
-#: which could make sockets as well.
+#: By processor: its number in audits, and the numbers of the system calls `socket` and
+#: `io_uring_setup`, which could create sockets as well.
 _CALLS = {"x86_64": (0xC000003E, 41, 425), "aarch64": (0xC00000B7, 198, 425)}
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-#: Where a filter finds the call's number and the processor's.
+#: Offsets of the numbers of the system call and of the processor in the filter's data.
 _NUMBER, _PROCESSOR = 0, 4
-#: From here on calls of another convention on x86-64, under other numbers.
+#: First number of system calls of the x32 ABI on x86-64, which has its own numbers.
 _X32 = 0x40000000
 _ALLOW, _FAIL = 0x7FFF0000, 0x00050000 | errno.EPERM
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
 def limit_memory(memory: int) -> None:
-    """Let this process use so much memory and write no huge files; it leaves no core dumps.
+    """Limit memory and file size of this process, and disable core dumps.
 
-    With 0 bytes of address space, neither that nor the size of files is bounded.
+    With 0 bytes, neither the address space nor the file size is limited.
     """
     _limit("RLIMIT_CORE", 0)
     if memory:
@@ -47,13 +47,13 @@ def limit_memory(memory: int) -> None:
 
 
 def limit_cpu(cpu_seconds: int) -> None:
-    """Let the next task use so much processor time, or any with 0; more ends the process."""
+    """Limit the processor time of the next task, 0 for no limit; more ends the process."""
     if cpu_seconds:
         _limit("RLIMIT_CPU", int(time.process_time()) + 1 + cpu_seconds)
 
 
 def _limit(name: str, most: int) -> None:
-    with suppress(ImportError, ValueError):  # Windows has none, and macOS refuses one of memory
+    with suppress(ImportError, ValueError):  # Windows has no limits, macOS rejects one of memory
         import resource
 
         limit = getattr(resource, name)
@@ -64,21 +64,21 @@ def _limit(name: str, most: int) -> None:
 
 
 def lower_priority() -> None:
-    """Let everything else on the machine go first."""
+    """Lower the priority below all other processes."""
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
-    # Linux may weigh sessions and not processes, and this one has a session of its own.
+    # Linux may schedule by session instead of process, and this process has its own session.
     with suppress(OSError):
         Path("/proc/self/autogroup").write_text(str(_NICENESS))
-    # Where memory runs out, a render is lost and refunded, and not the notebook with all it holds.
+    # If memory runs out, a render is killed and refunded, not the notebook with its data.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def block_network() -> bool:
-    """Let this process make no socket from now on; return whether that is so.
+    """Refuse new sockets in this process from now on; return whether that worked.
 
-    Threads that run already are not concerned: call it before there are any.
+    Threads that are already running are not affected: call it before any start.
 
     Source: https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html
     """
@@ -87,7 +87,7 @@ def block_network() -> bool:
         return False
     program = _program(*known)
     steps = ctypes.create_string_buffer(program)
-    # struct sock_fprog: how many steps, and where
+    # struct sock_fprog: number of instructions, and pointer to them
     whole = ctypes.create_string_buffer(
         struct.pack("HP", len(program) // 8, ctypes.addressof(steps))
     )
@@ -98,7 +98,7 @@ def block_network() -> bool:
 
 
 def _program(processor: int, *calls: int) -> bytes:
-    """Return a filter that refuses some calls, and any made for another processor."""
+    """Return a filter that refuses system calls, and all calls for another processor."""
     tests = [(_IF_AT_LEAST, _X32), *((_IF_EQUAL, call) for call in calls)]
     steps = [(_LOAD, 0, 0, _PROCESSOR), (_IF_EQUAL, 0, len(tests) + 2, processor)]
     steps.append((_LOAD, 0, 0, _NUMBER))

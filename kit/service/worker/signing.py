@@ -1,6 +1,6 @@
-"""Signs results (C2PA), last of all: whatever changes a file afterwards breaks its signature.
+"""Signs results (C2PA) as the last step: any later change of a file breaks its signature.
 
-It is done by the process that has the render processes, so that none of these holds the key.
+The parent of the render processes signs, so that none of these has the key.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _log = logging.getLogger("kit.worker")
 
 _SIGNED = ("image/png", "image/jpeg", "image/webp", "video/mp4")
 _SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
-_DAYS = 3650  # that a self-made certificate lasts
-#: No small pictures of a file and its ingredients in it: they would be most of its size.
+_DAYS = 3650  # validity of a self-signed certificate
+#: No thumbnails of a file and its ingredients in the manifest: they would be most of its size.
 _SMALL = {"builder": {"thumbnail": {"enabled": False}}}
 _CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\\s*", re.DOTALL)
 _KEY = re.compile("-----BEGIN ([A-Z]+ )?PRIVATE KEY-----.*?PRIVATE KEY-----\\s*", re.DOTALL)
 
 
 class ResultSigner:
-    """Signs with the certificate and the key that the settings name.
+    """Signs with the certificate and the key of the settings.
 
-    Raises `ConfigError`: the extra ``credentials`` is missing, or nothing can be signed with this
-    certificate.
+    Raises `ConfigError` if the extra ``credentials`` is missing, or the certificate cannot be used
+    for signing.
     """
 
     def __init__(self, settings: ServiceSettings) -> None:
@@ -64,10 +64,10 @@ class ResultSigner:
         outputs: OutputFolder,
         media: Iterable[Path],
     ) -> dict[str, Any]:
-        """Sign a file that has such metadata; return the facts of the signed one, under its key.
+        """Sign a file with metadata of this generation; return its new facts, under the same key.
 
-        What says nothing, or was signed by others, stays as it is, and so does what cannot be
-        signed: the log names why. `media` become ingredients, with their own credentials.
+        Files without such metadata, or signed by others, are not changed, nor are those that cannot
+        be signed, which are logged. `media` become ingredients, with their own credentials.
         """
         before = outputs.path(facts["key"])
         known = file_metadata.read(before)
@@ -120,7 +120,7 @@ class ResultSigner:
 
 
 def describe_signer(settings: ServiceSettings) -> str:
-    """Return by whom results are signed, in a sentence."""
+    """Return a sentence that says who signs results."""
     if not settings.signing_cert:
         return "results are not signed"
     from cryptography import x509
@@ -134,7 +134,7 @@ def describe_signer(settings: ServiceSettings) -> str:
 
 
 def _read_credentials(settings: ServiceSettings) -> tuple[str, str]:
-    """Return a chain of certificates and the key of its first one, as PEM."""
+    """Return a certificate chain and the key of its first certificate, as PEM."""
     from cryptography import x509
 
     if settings.signing_cert == "self":
@@ -151,7 +151,7 @@ def _read_credentials(settings: ServiceSettings) -> tuple[str, str]:
         raise ConfigError(f"KIT_SIGNING_CERT or KIT_SIGNING_KEY: {error}") from None
     parts = _CERTIFICATE.findall(text)
     read = ((part, x509.load_pem_x509_certificate(part.encode())) for part in parts)
-    # Without what signs itself: who trusts it has it already.
+    # Without self-signed certificates: clients that trust them have them already.
     chain, key = "".join(part for part, it in read if it.issuer != it.subject), _KEY.search(text)
     if not chain or not key:
         raise ConfigError(
@@ -162,7 +162,7 @@ def _read_credentials(settings: ServiceSettings) -> tuple[str, str]:
 
 
 def _algorithm(key: str) -> str:
-    """Return how C2PA calls signing with a key."""
+    """Return the C2PA name of the algorithm of a key."""
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -173,9 +173,9 @@ def _algorithm(key: str) -> str:
 
 
 def make_certificate() -> str:
-    """Return a certificate that nobody trusts, and its key, as PEM.
+    """Return an untrusted certificate and its key, as PEM.
 
-    C2PA takes none that signs itself, so an authority signs it whose key is forgotten at once.
+    C2PA rejects self-signed certificates, so a temporary authority signs it, whose key is dropped.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization

@@ -1,7 +1,7 @@
-"""Wakes the requests that watch a generation as soon as something happens to it in this process.
+"""Wakes requests that wait for a generation as soon as this process changes it.
 
-It carries no facts: a request that is woken reads the row. Of changes made by other processes a
-notice may come or not, so watching requests also read the row by themselves now and then.
+It transfers no data: a request that wakes reads the row. Notifications about changes by other
+processes may be lost, so waiting requests also read the row regularly.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from contextlib import contextmanager
 
 
 class Watchers:
-    """The requests that watch generations; used from the event loop only.
+    """The requests that watch generations; used only in the event loop.
 
-    Of limits for all and for one account, `watch` itself refuses none: callers ask `is_full_for`
-    first and answer otherwise.
+    `watch` does not enforce the limits in total and per account: callers check `is_full_for` before
+    and respond differently.
     """
 
     def __init__(self, limit: int = 2000, limit_per_account: int = 100) -> None:
@@ -24,28 +24,28 @@ class Watchers:
         self._limit_per_account = limit_per_account
         self._events: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._by_account: Counter[str] = Counter()
-        #: Told of what other services are to be woken for.
+        #: Notifies other services of a change.
         self.tell: Callable[[str], None] = lambda _changed: None
-        #: Whether the service is about to stop: watching requests end.
+        #: Whether the service is about to stop, which ends watching requests.
         self.closed = False
 
     @property
     def count(self) -> int:
-        """How many requests are watching."""
+        """Number of watching requests."""
         return self._by_account.total()
 
     @property
     def full(self) -> bool:
-        """Whether there is no room for another one."""
+        """Whether the limit is reached."""
         return self.count >= self._limit
 
     def is_full_for(self, account_id: str) -> bool:
-        """Whether there is no room for another one of an account."""
+        """Whether the limit, in total or of an account, is reached."""
         return self.full or self._by_account[account_id] >= self._limit_per_account
 
     @contextmanager
     def watch(self, generation_id: str, account_id: str) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever something happens to a generation of an account."""
+        """Yield an event that is set at each change of a generation of an account."""
         event = asyncio.Event()
         self._events[generation_id].add(event)
         self._by_account[account_id] += 1
@@ -60,7 +60,7 @@ class Watchers:
                 del self._events[generation_id]
 
     def notify(self, generation_id: str) -> None:
-        """Wake the requests that watch a generation, here and at other services."""
+        """Wake the requests that watch a generation, here and in other services."""
         self.wake(generation_id)
         self.tell(generation_id)
 
@@ -70,7 +70,7 @@ class Watchers:
             event.set()
 
     def close(self) -> None:
-        """Have every watching request end, now and from now on."""
+        """End all watching requests, now and from now on."""
         self.closed = True
         for generation_id in self._events:
             self.wake(generation_id)

@@ -1,7 +1,7 @@
-"""Which workers of this machine were killed: what they had claimed is taken over at once.
+"""Detects killed workers of this machine, so that their claims are requeued immediately.
 
-Every worker holds a lock on a file while its process lives, and the system lets go of it however
-the process ends. Workers on other machines are known by their leases alone.
+Each worker holds a file lock while its process is alive; the system releases it however the process
+ends. Workers on other machines are known by their leases only.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from pathlib import Path
 
 from kit.private import Lock, make_folder, try_lock
 
-#: Where in a data folder the locks of its workers are.
+#: The subfolder of a data folder for the locks of its workers.
 FOLDER = "workers"
 _SUFFIX = ".alive"
 _OLD_SECONDS = 24 * 3600
 
 
 class WorkerLock:
-    """The lock that shows that a worker is alive, in the folder of those of one data folder."""
+    """The lock that shows that a worker is alive, in the folder of a data folder's locks."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
         self._path = folder / f"{name}{_SUFFIX}"
         make_folder(folder)
-        # The files of killed workers go once no claim of theirs can be left.
+        # Files of killed workers are removed when no claim of theirs can be left.
         for path in folder.glob(f"*{_SUFFIX}"):
-            with suppress(OSError):  # another one that starts does so too
+            with suppress(OSError):  # another starting worker may remove it, too
                 if time.time() - path.stat().st_mtime > _OLD_SECONDS and self._is_dead(path):
                     path.unlink()
         self._lock = Lock(self._path)
         self._lock.acquire()
 
     def find_dead(self, names: Iterable[str]) -> list[str]:
-        """Return those of some workers that ran on this machine and were killed."""
+        """Return the given workers that ran on this machine and were killed."""
         return [name for name in names if self._is_dead(self._folder / f"{name}{_SUFFIX}")]
 
     def release(self) -> None:
-        """Take the lock and its file away."""
+        """Release the lock and remove its file."""
         self._lock.release()
-        with suppress(OSError):  # it is gone, or the disk is read-only now
+        with suppress(OSError):  # it is missing, or the disk is read-only now
             self._path.unlink()
 
     def _is_dead(self, path: Path) -> bool:
@@ -49,7 +49,7 @@ class WorkerLock:
 
 
 def is_any_alive(folder: Path) -> bool:
-    """Whether one of the workers of a data folder lives on this machine."""
+    """Whether a worker of a data folder is alive on this machine."""
     return not all(map(_is_free, folder.glob(f"*{_SUFFIX}")))
 
 
@@ -58,4 +58,4 @@ def _is_free(path: Path) -> bool:
         with path.open("r+") as file:
             return try_lock(file.fileno())
     except FileNotFoundError:
-        return False  # never here, or stopped in good order: its lease decides
+        return False  # never ran here, or stopped normally: its lease decides
