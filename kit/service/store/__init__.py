@@ -1,7 +1,7 @@
-"""The store: named statements, a file of SQL a noun, and the databases that run them.
+"""The store: named statements, one SQL file per noun, and the databases that run them.
 
-Both databases have the same methods. What several services share is in `shared`, None where there
-is one service; `damage` is what was found to be wrong with the stored data so far.
+Both databases have the same methods. `shared` is what several services share, None if there is only
+one service; `damage` describes errors found in the stored data.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kit.service.store.statements import Statements
 
-if TYPE_CHECKING:  # the driver of one is an extra
+if TYPE_CHECKING:  # the driver of PostgreSQL is an extra
     from kit.service.store.postgresql import PostgreSQL
     from kit.service.store.sqlite import SQLite
 

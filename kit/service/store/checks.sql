@@ -1,10 +1,10 @@
--- Checks of the database itself, by their names.
+-- Times of checks of the database, by name.
 
 -- name: find
--- When a check was made last.
+-- The time of the last check.
 SELECT * FROM checks WHERE name = :name
 
 -- name: mark
--- Note when a check was made.
+-- Store the time of a check.
 INSERT INTO checks (name, at) VALUES (:name, :at)
 ON CONFLICT (name) DO UPDATE SET at = excluded.at

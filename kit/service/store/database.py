@@ -20,21 +20,21 @@ T = TypeVar("T")
 
 
 class DuplicateError(KitError):
-    """A row breaks a unique constraint: what it says was said before."""
+    """A row violates a unique constraint."""
 
 
 Rows = list[Any]
 Transaction = Generator[Step, Rows, T]
-#: What is called for a transaction can be begun anew, should it lose a race with another.
+#: A callable is called again for a new attempt if its transaction lost a race with another.
 Work = Transaction[T] | Callable[[], Transaction[T]]
 
 
 class Examination(NamedTuple):
-    """What a look through all that is stored has found."""
+    """The result of checking all stored data."""
 
-    #: The first thing that is wrong.
+    #: The first error.
     wrong: str | None
-    #: Processor time that it took.
+    #: Processor time of the check.
     seconds: float
 
 
@@ -50,7 +50,7 @@ def one(step: Step) -> Transaction[Any]:
 
 
 def require(step: Step, noun: str, name: str) -> Transaction[Any]:
-    """Return the first row of a step; without one it is a `NotFoundError`."""
+    """Return the first row of a step; raises `NotFoundError` without one."""
     row = yield from one(step)
     if row is None:
         raise NotFoundError(f"there is no {noun} {shorten(name)}")
@@ -58,6 +58,6 @@ def require(step: Step, noun: str, name: str) -> Transaction[Any]:
 
 
 def row_maker(columns: Iterable[str]) -> Callable[[Iterable[Any]], Any]:
-    """Return what makes a named tuple of a driver's row."""
+    """Return a function that turns rows of a driver into named tuples."""
     kind: Any = namedtuple("Row", [*columns])  # type: ignore[misc]
-    return partial(tuple.__new__, kind)  # what the tuple's own does, without a frame for each row
+    return partial(tuple.__new__, kind)  # as namedtuple's own, without a Python call per row

@@ -1,9 +1,9 @@
 -- Generations; the table is also the queue.
--- What a worker may write is fenced by the attempt that it claimed: a stale worker changes nothing.
--- States are literals where a partial index is to be used: a database must see the value for that.
+-- Changes by a worker require the attempt that it claimed: a stale worker changes nothing.
+-- States are literals for partial indexes: the database must see the value to use one.
 
 -- name: add
--- A generation that waits, or that a worker has at once.
+-- A generation that is queued, or already claimed by a worker.
 INSERT INTO generations (
     id, account_id, key_id, state, asset_type, generation_type, model_id, model_name, prompt,
     parameters, media, seed, millicredits, refunded, progress, attempt, losses, queue_round, owner,
@@ -21,17 +21,17 @@ INSERT INTO generations (
 SELECT * FROM generations WHERE id = :id AND account_id = :account_id
 
 -- name: version
--- What tells whether an answer that was written before still holds.
+-- The columns that show whether a cached response is still valid.
 SELECT id, state, updated_at, progress FROM generations
 WHERE id = :id AND account_id = :account_id
 
 -- name: result
--- What tells which files a generation has.
+-- The columns that determine the files of a generation.
 SELECT id, state, output, outputs_deleted_at FROM generations WHERE id = :id
 
 -- name: rounds
--- The first round that something waits in, and those of an account's newest that wait, one of each
--- type; none where nothing waits.
+-- The first round of the queue, and those of an account's newest queued generations, one of each
+-- type; none if nothing is queued.
 SELECT
     (SELECT queue_round FROM generations WHERE state = 'queued' ORDER BY queue_round LIMIT 1)
         AS first,
@@ -43,7 +43,7 @@ SELECT
         ORDER BY id DESC LIMIT 1) AS own_video
 
 -- name: claim (postgresql)
--- Take up to `most` of the queue, but for those that another worker is taking.
+-- Claim up to `most` generations of the queue, skipping rows that another worker is claiming.
 UPDATE generations SET
     state = 'running',
     attempt = attempt + 1,
@@ -61,10 +61,10 @@ WHERE id = ANY(ARRAY(
 RETURNING *
 
 -- name: claim
--- Take the first of the queue, at most `most`, but for those of some models: a text of their ids,
--- each between commas. Where several services, or workers, have models of their own, only those of
--- the models that are served, unless they are stale: none may have theirs.
--- One and not several: a list of them costs SQLite a temporary table, four times the work.
+-- Claim the first generation of the queue, at most `most`, skipping the models in `others`: text of
+-- ids, each between commas. If services or workers have different models, claim only those in
+-- `served`, or stale ones, whose model may exist nowhere.
+-- Only one: claiming several would cost SQLite a temporary table, four times the work.
 UPDATE generations SET
     state = 'running',
     attempt = attempt + 1,
@@ -81,12 +81,12 @@ WHERE id = (
 RETURNING *
 
 -- name: renew
--- Prolong a claim.
+-- Extend a claim.
 UPDATE generations SET lease_until = :lease_until
 WHERE id = :id AND attempt = :attempt AND state = 'running'
 
 -- name: report
--- Note how far an attempt is.
+-- Store the progress of an attempt.
 UPDATE generations SET progress = :progress, updated_at = :now
 WHERE id = :id AND attempt = :attempt AND state = 'running'
 
@@ -99,7 +99,7 @@ WHERE id = :id AND attempt = :attempt AND state = 'running'
 RETURNING *
 
 -- name: fail
--- Fail an attempt; all of what it cost is to be given back.
+-- Fail an attempt; the full charge is refunded.
 UPDATE generations SET
     state = 'failed', error = :error, error_code = :error_code, refunded = millicredits,
     owner = NULL, lease_until = NULL, updated_at = :now, completed_at = :now
@@ -107,8 +107,8 @@ WHERE id = :id AND attempt = :attempt AND state = 'running'
 RETURNING *
 
 -- name: hand_back
--- Put one back at the head of the queue; `lost` is 1 when its worker vanished and 0 when it was
--- handed back. Its old round may be long past: those that came since would get ahead through it.
+-- Return one to the head of the queue; `lost` is 1 if its worker was lost and 0 if it was released.
+-- It gets the first queued round: with its old one, new generations could get ahead of others.
 UPDATE generations SET
     state = 'queued', owner = NULL, lease_until = NULL, progress = 0.0, losses = losses + :lost,
     queue_round = coalesce((
@@ -120,12 +120,12 @@ WHERE id = :id AND attempt = :attempt AND state = 'running'
 RETURNING id
 
 -- name: lost
--- Running ones whose worker has not been heard of in time, or was when a clock was ahead.
+-- Running ones whose claim has expired, or was made by a clock that was ahead.
 SELECT id, attempt, losses, model_id FROM generations
 WHERE state = 'running' AND lease_until NOT BETWEEN :now AND :latest LIMIT 100
 
 -- name: cancel
--- Cancel one that waits (its credits come back) or one that runs (they do not).
+-- Cancel one that is queued (it is refunded) or running (it is not).
 UPDATE generations SET
     state = 'canceled', refunded = :refunded, owner = NULL, lease_until = NULL,
     updated_at = :now, completed_at = :now
@@ -133,49 +133,49 @@ WHERE id = :id AND account_id = :account_id AND state = :seen
 RETURNING *
 
 -- name: delete_outputs
--- Note that the files of one that is finished are deleted. What was written out of it before must
--- not hold any more, even if that was in the same millisecond.
+-- Mark the files of a finished one as deleted. The new version must differ, even in the same
+-- millisecond, so that cached responses become invalid.
 UPDATE generations SET
     outputs_deleted_at = :now,
     updated_at = CASE WHEN updated_at < :now THEN :now ELSE updated_at + 1 END
 WHERE id = :id AND output IS NOT NULL AND outputs_deleted_at IS NULL
 
 -- name: oldest
--- All from an id on, oldest first: which of them are old and have files is looked at afterwards, so
--- that each page takes the same time.
+-- All from an id on, oldest first: age and files are checked by the caller, so that each page takes
+-- the same time.
 SELECT id, state, output, created_at, outputs_deleted_at FROM generations
 WHERE id > :after ORDER BY id LIMIT :most
 
 -- name: with_output
--- Those that have files, in the order of their ids.
+-- Those with files, in order of id.
 SELECT id, output FROM generations
 WHERE output IS NOT NULL AND outputs_deleted_at IS NULL AND id > :after
 ORDER BY id LIMIT :most
 
 -- name: held
--- Which of a worker's claims still stand; those that are missing were canceled or taken away.
+-- The valid claims of a worker; missing ones were canceled or requeued.
 SELECT id, attempt, losses, model_id, progress FROM generations
 WHERE state = 'running' AND owner = :owner
 
 -- name: owners
--- The workers that have claims.
+-- The workers with claims.
 SELECT DISTINCT owner FROM generations WHERE state = 'running'
 
 -- name: queued
--- How many wait.
+-- The number of queued ones.
 SELECT count(*) AS number FROM generations WHERE state = 'queued'
 
 -- name: running
--- How many are rendered.
+-- The number of running ones.
 SELECT count(*) AS number FROM generations WHERE state = 'running'
 
 -- name: reserved
--- What is charged for those of an account that are not settled.
+-- The sum of charges for unfinished ones of an account.
 SELECT CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total FROM generations
 WHERE account_id = :account_id AND state IN ('queued', 'running')
 
 -- name: recent_charges
--- What the last hundred of a model were charged.
+-- The number and sum of the last hundred charges of a model.
 SELECT count(*) AS number, CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total
 FROM (
     SELECT millicredits FROM generations
@@ -183,9 +183,9 @@ FROM (
     ORDER BY model_id DESC, id DESC LIMIT 100
 ) AS newest
 
--- In PostgreSQL's own statements below, what is read is said as a range of one index, in its order:
--- so no other one can be taken, whatever the database expects of the values. LIKE without wildcards
--- finds as = does and leaves the whole order said; (a, b) >= (...) would end at another `a` alone.
+-- The PostgreSQL statements below read a range of one index in its order, and are written so that
+-- the planner cannot choose another index, whatever it expects of the values. LIKE without
+-- wildcards matches like = but keeps the order explicit; (a, b) >= (...) would end at another `a`.
 
 -- name: run (postgresql)
 -- The same as `run`.
@@ -195,7 +195,7 @@ WHERE account_id LIKE regexp_replace(:account_id, '([\\%_])', '\\\1', 'g')
 ORDER BY account_id DESC, id DESC LIMIT :most
 
 -- name: run
--- An account's generations between two ids. A page is merged from runs of one index, see
+-- An account's generations between two ids. A page is merged from ranges of one index, see
 -- `kit.service.store.statements.merge`.
 SELECT * FROM generations WHERE account_id = :account_id AND id >= :after AND id < :until
 

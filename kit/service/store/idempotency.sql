@@ -1,12 +1,12 @@
--- Answers that are kept for replay.
+-- Stored responses of requests with an idempotency key.
 
 -- name: find
--- What is known of a request.
+-- The stored request of a key.
 SELECT * FROM idempotency WHERE account_id = :account_id AND key = :key
 
 -- name: begin
--- A request that runs; what its key stood for is forgotten when its time is over: then, and when
--- the key is new, a row comes back. Who asks for the same meanwhile waits for the end of this one.
+-- Mark a request as running, replacing an expired one; returns a row then and if the key is new.
+-- A concurrent transaction for the same key waits for the end of this one.
 INSERT INTO idempotency (account_id, key, fingerprint, created_at, owner)
 VALUES (:account_id, :key, :fingerprint, :now, :owner)
 ON CONFLICT (account_id, key) DO UPDATE SET
@@ -21,26 +21,26 @@ WHERE idempotency.created_at < :kept_since
 RETURNING key
 
 -- name: keep
--- The answer of a request that was running.
+-- Store the response of a running request.
 UPDATE idempotency SET status = :status, headers = :headers, body = :body
 WHERE account_id = :account_id AND key = :key
 
 -- name: release
--- Forget a request only while it has no answer: what was charged stays said.
+-- Remove a request only while it has no response: the record of a charge stays.
 DELETE FROM idempotency WHERE account_id = :account_id AND key = :key AND status IS NULL
 
 -- name: prune
--- Forget answers that are older than a moment.
+-- Remove responses that are older than a time.
 DELETE FROM idempotency WHERE created_at < :before
 
 -- name: abandoned
--- Forget requests that were running when their process ended: a charge would have left an answer.
+-- Remove requests that were running when their process ended: a charge would have left a response.
 DELETE FROM idempotency WHERE status IS NULL AND created_at < :before
 
 -- name: disowned
--- Forget requests that a run of the service was working at.
+-- Remove the running requests of a service process.
 DELETE FROM idempotency WHERE status IS NULL AND owner = :owner
 
 -- name: owners
--- The runs of the service that work at requests.
+-- The service processes with running requests.
 SELECT DISTINCT owner FROM idempotency WHERE status IS NULL

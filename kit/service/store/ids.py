@@ -1,6 +1,6 @@
 """Identifiers: a prefix and a ULID, so that sorting by id is sorting by creation.
 
-Two ids made by one process in one millisecond are still in order: the random part counts up.
+Ids created by one process in the same millisecond are in order, too: the random part counts up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _last = (0, 0)
 
 
 def new(prefix: str, now: int) -> str:
-    """Return an id such as ``gen_01JD...`` for a moment in milliseconds since 1970.
+    """Return an id such as ``gen_01JD...`` for a time in milliseconds since 1970.
 
     Source: contract, "Conventions"; the ULID specification, github.com/ulid/spec.
     """
@@ -34,12 +34,12 @@ def pattern(prefix: str) -> str:
 
 
 def floor(prefix: str, moment: int) -> str:
-    """Return the smallest id that a moment can have: what comes before it was made earlier."""
+    """Return the smallest id of a time: smaller ids were created earlier."""
     return f"{prefix}_{_encode(max(moment, 0) << _RANDOM_BITS)}"
 
 
 def ceiling(prefix: str) -> str:
-    """Return what comes after every id."""
+    """Return a string that sorts after all ids."""
     return f"{prefix}_Z"
 
 

@@ -1,4 +1,4 @@
--- API keys, of which only an HMAC is kept.
+-- API keys; only their HMAC is stored.
 
 -- name: add
 -- A new key.
@@ -14,8 +14,8 @@ RETURNING *
 SELECT * FROM keys WHERE id = :id
 
 -- name: by_digest
--- The key of a request, and how often its account was signed out.
--- Not a join, which SQLite takes three times as long for: it plans it anew at each call.
+-- The key of a request, and the number of sign-outs of its account.
+-- A join would take SQLite three times as long, because it is planned again for each call.
 SELECT *, (SELECT sign_outs FROM accounts WHERE accounts.id = keys.account_id) AS sign_outs
 FROM keys WHERE digest = :digest
 
@@ -28,22 +28,22 @@ SELECT * FROM keys ORDER BY id
 SELECT * FROM keys WHERE account_id = :account_id ORDER BY id
 
 -- name: active
--- How many keys of an account work just now.
+-- The number of valid keys of an account.
 SELECT count(*) AS active FROM keys
 WHERE account_id = :account_id
     AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
 
 -- name: revoke
--- Make a key useless; no row comes back when it was before.
+-- Revoke a key; no row if it was revoked before.
 UPDATE keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id
 
 -- name: touch
--- Note when a key was last used.
+-- Store the time of a key's last use.
 UPDATE keys SET last_used_at = :now WHERE id = :id
 
 -- name: spend
--- Count what a key spends in a month that began then; no row comes back when its cap is below that.
--- A month that began after the latest one is of a clock that was ahead.
+-- Add to the spending of a key in the month that began at `month`; no row if it exceeds the cap.
+-- A stored month that began after `latest` comes from a clock that was ahead.
 UPDATE keys SET
     spent = CASE WHEN spent_since BETWEEN :month AND :latest THEN spent ELSE 0 END + :amount,
     spent_since = CASE WHEN spent_since BETWEEN :month AND :latest THEN spent_since ELSE :month END
@@ -52,5 +52,5 @@ WHERE id = :id
 RETURNING spent
 
 -- name: unspend
--- Take off what is given back.
+-- Subtract a refund.
 UPDATE keys SET spent = spent - :amount WHERE id = :id

@@ -1,7 +1,7 @@
 -- The credit ledger: entries are added, never changed.
 
 -- name: enter (postgresql)
--- Move an account's balance and enter it, as below.
+-- Change an account's balance and add an entry, as below.
 WITH moved AS (
     UPDATE accounts
     SET balance = balance + :amount, charged = charged + :charged, refunded = refunded + :refunded
@@ -19,8 +19,8 @@ FROM moved
 RETURNING balance_after
 
 -- name: enter
--- Move an account's balance by a signed amount and enter it, unless it would fall below zero: then
--- no row comes back. `charged` and `refunded` are how much of it was charged or given back.
+-- Change an account's balance by a signed amount and add an entry; no row if the balance would fall
+-- below zero. `charged` and `refunded` are the parts of the amount that are a charge or a refund.
 UPDATE accounts
 SET balance = balance + :amount, charged = charged + :charged, refunded = refunded + :refunded
 WHERE id = :account_id AND balance + :amount >= 0;
@@ -42,7 +42,7 @@ ORDER BY account_id DESC, id DESC LIMIT :most
 
 -- name: totals_before
 -- The totals after an account's last entries before an id, as a range of one index. They only grow,
--- and of entries of one moment the last one may have come first.
+-- and entries of the same time may not be in order.
 SELECT
     coalesce(max(charged_after), 0) AS charged_after,
     coalesce(max(refunded_after), 0) AS refunded_after
@@ -53,7 +53,7 @@ FROM (
 ) AS span
 
 -- name: sums
--- Sums of all accounts by kind between two ids, with the last id that is in them.
+-- Sums of all accounts by kind between two ids, with the last id included.
 SELECT kind, CAST(sum(millicredits) AS BIGINT) AS total, max(id) AS last
 FROM (
     SELECT id, kind, millicredits FROM ledger
@@ -62,7 +62,7 @@ FROM (
 GROUP BY kind
 
 -- name: unbalanced
--- Accounts whose balance or totals are not the sums of their entries; there are none, ever.
+-- Accounts whose balance or totals are not the sums of their entries; there should be none.
 SELECT * FROM (
     SELECT
         accounts.id, balance, charged, refunded,
@@ -77,9 +77,9 @@ SELECT * FROM (
 WHERE balance <> total OR charged <> debits OR refunded <> refunds
 
 -- name: broken
--- Balances that an account came to and not from, or the other way about. Each entry goes on from
--- what another one left, from nothing to today's balance; in which order does not matter, because
--- two processes may number their entries otherwise than they write them.
+-- Balances that are the result of an entry but not continued by one, or the other way around. Each
+-- entry continues from the balance of another, from 0 to the current balance; the order does not
+-- matter, because two processes may write entries in another order than that of their ids.
 SELECT account_id, value, sum(step) AS steps
 FROM (
     SELECT id AS account_id, 0 AS value, 1 AS step FROM accounts
@@ -92,9 +92,9 @@ HAVING sum(step) <> 0
 ORDER BY account_id, value
 
 -- name: mischarged
--- Generations that were charged or refunded other than their row says, and failed ones that were
--- not refunded in full.
--- Summed before they are joined: an account's entries would be read anew for each generation.
+-- Generations whose charges or refunds differ from their row, and failed ones without a full
+-- refund.
+-- Sums come before the join; otherwise an account's entries would be read for each generation.
 SELECT
     generations.id, generations.account_id, generations.millicredits, refunded, state,
     coalesce(sums.charged, 0) AS charged, coalesce(sums.given, 0) AS given
@@ -113,7 +113,7 @@ WHERE coalesce(sums.charged, 0) <> generations.millicredits
 ORDER BY generations.id
 
 -- name: unfounded
--- Entries for what the account never got: an order of another account, or none at all.
+-- Entries whose subject does not exist or belongs to another account.
 SELECT id, account_id, kind, subject FROM ledger
 WHERE
     (kind IN ('generation', 'refund') AND NOT EXISTS (

@@ -1,13 +1,13 @@
--- Files that no row names any more and that are still to be removed.
+-- Files that no row refers to any more and that must still be removed.
 
 -- name: add
--- One more; its line goes when its file is gone.
+-- Add a file; its row is deleted after the file.
 INSERT INTO removals (key, created_at) VALUES (:key, :created_at) ON CONFLICT (key) DO NOTHING
 
 -- name: some
--- Some of them.
+-- Some of the files.
 SELECT * FROM removals ORDER BY key LIMIT :most
 
 -- name: done
--- Note that a file is gone.
+-- Delete the row of a removed file.
 DELETE FROM removals WHERE key = :key

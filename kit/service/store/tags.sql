@@ -1,4 +1,4 @@
--- Which generations have a tag, for the filter of a list.
+-- Tags of generations, for the filter of the list.
 
 -- name: add
 -- One tag of a generation.

@@ -1,7 +1,7 @@
--- Tickets, and the files that came for them.
+-- Tickets, and the files that were uploaded with them.
 
 -- name: add
--- A ticket; its file may come until it expires.
+-- A ticket; it accepts a file until it expires.
 INSERT INTO uploads (
     id, account_id, model_id, kind, file_name, content_type, size_bytes, state, created_at,
     expires_at
@@ -16,7 +16,7 @@ RETURNING *
 SELECT * FROM uploads WHERE id = :id
 
 -- name: fill
--- Fill a waiting ticket; no row comes back when another file was there first.
+-- Fill a waiting ticket; no row if it was filled before.
 UPDATE uploads
 SET state = 'filled', sha256 = :sha256, duration_ms = :duration_ms, filled_at = :now,
     generation_id = :generation_id
@@ -24,31 +24,31 @@ WHERE id = :id AND state = 'waiting'
 RETURNING id
 
 -- name: use
--- Keep a file for a generation; no row comes back when it was swept away meanwhile.
+-- Mark a file as used by a generation; no row if it was removed meanwhile.
 UPDATE uploads SET used_at = :now WHERE id = :id RETURNING id
 
 -- name: with_file
--- Those whose file is here, in the order of their ids.
+-- Those with a file, in order of id.
 SELECT * FROM uploads WHERE state = 'filled' AND id > :after ORDER BY id LIMIT :most
 
 -- name: open
--- How many tickets of an account may still bring a file, and when the first of them ends.
+-- The number of open tickets of an account, and when the first of them expires.
 SELECT count(*) AS tickets, min(expires_at) AS first FROM uploads
 WHERE state = 'waiting' AND account_id = :account_id AND expires_at > :now
 
 -- name: stale
--- Some that no generation was ever started with, made before a moment.
+-- Some that no generation has ever used, created before a time.
 SELECT id FROM uploads WHERE used_at IS NULL AND created_at < :before LIMIT 100
 
 -- name: old
--- Some that no generation was started with since a moment, though some were before.
+-- Some that were used, but not since a time.
 SELECT id FROM uploads WHERE used_at < :before LIMIT 100
 
 -- name: expired
--- Some tickets that no file can come for any more.
+-- Some tickets that can no longer receive a file.
 SELECT id FROM uploads WHERE state = 'waiting' AND expires_at < :before LIMIT 100
 
 -- name: remove
--- Remove one that no generation uses, or that none was started with since a moment.
+-- Remove one that no generation has used, or none since a time.
 DELETE FROM uploads WHERE id = :id AND (used_at IS NULL OR used_at < :before)
 RETURNING id, account_id, size_bytes

@@ -1,4 +1,4 @@
--- Webhooks: who is told of the ends of generations, and the deliveries to them.
+-- Webhooks for the ends of generations, and their deliveries.
 
 -- name: add
 -- A webhook of an account, or of one generation.
@@ -16,7 +16,7 @@ SELECT * FROM webhooks WHERE generation_id = '' AND account_id = :account_id ORD
 SELECT * FROM webhooks WHERE id = :id AND account_id = :account_id
 
 -- name: rotate
--- Count a webhook's secret up; what signs for single requests gets its row with the first.
+-- Increment the secret number of a webhook; for single requests, the first call adds the row.
 INSERT INTO webhooks (id, account_id, generation_id, url, secret_number, rotated_at, created_at)
 VALUES (:id, :account_id, 'requests', '', 1, :now, :now)
 ON CONFLICT (id) DO UPDATE SET
@@ -24,20 +24,20 @@ ON CONFLICT (id) DO UPDATE SET
 RETURNING *
 
 -- name: disable
--- End a webhook whose receiver is gone for good.
+-- Disable a webhook whose receiver is permanently gone.
 UPDATE webhooks SET disabled_at = :now WHERE id = :id AND disabled_at IS NULL
 
 -- name: remove
--- Forget a webhook.
+-- Remove a webhook.
 DELETE FROM webhooks WHERE id = :id
 
 -- name: remove_deliveries
--- Forget what a webhook was to be told.
+-- Remove the deliveries of a webhook.
 DELETE FROM deliveries WHERE webhook_id = :id
 
 -- name: announce
--- Queue the end of a generation for whom it concerns; of an account with `most` waiting already,
--- it is noted as failed.
+-- Queue the end of a generation for its webhooks; if an account has `most` pending ones, add it
+-- as failed.
 INSERT INTO deliveries (
     id, webhook_id, account_id, generation_id, state, attempts, due_at, error
 )
@@ -59,7 +59,7 @@ WHERE generation_id IN ('', :generation_id) AND account_id = :account_id AND dis
 SELECT due_at FROM deliveries WHERE state = 'pending' ORDER BY due_at LIMIT 1
 
 -- name: claim (postgresql)
--- The same as `claim`, but for those that another service is taking.
+-- The same as `claim`, skipping rows that another service is claiming.
 UPDATE deliveries SET due_at = :lease_until, attempts = attempts + 1
 WHERE id = ANY(ARRAY(
     SELECT id FROM deliveries
@@ -71,8 +71,8 @@ WHERE id = ANY(ARRAY(
 RETURNING *
 
 -- name: claim
--- Take the delivery that is due first, but for those of some accounts; it is due again after the
--- lease, should this service vanish.
+-- Claim the delivery that is due first, skipping some accounts; it is due again after the lease if
+-- this service is lost.
 UPDATE deliveries SET due_at = :lease_until, attempts = attempts + 1
 WHERE id = (
     SELECT id FROM deliveries
@@ -83,33 +83,33 @@ WHERE id = (
 RETURNING *
 
 -- name: settle
--- Note how an attempt ended; one that another service has taken over meanwhile no longer counts.
+-- Store the result of an attempt, unless another service has claimed it meanwhile.
 UPDATE deliveries SET state = :state, due_at = :due_at, error = :error
 WHERE id = :id AND attempts = :attempts AND state = 'pending'
 
 -- name: fail
--- Give up what a webhook is still to be told.
+-- Fail the pending deliveries of a webhook.
 UPDATE deliveries SET state = 'failed', error = :error
 WHERE webhook_id = :id AND state = 'pending'
 
 -- name: resend
--- Begin again with what a webhook was not told.
+-- Retry the failed deliveries of a webhook from the start.
 UPDATE deliveries SET state = 'pending', attempts = 0, due_at = :now
 WHERE webhook_id = :id AND state = 'failed'
 RETURNING id
 
 -- name: counts
--- How many deliveries of a webhook are in each state.
+-- The number of deliveries of a webhook by state.
 SELECT state, count(*) AS number FROM deliveries WHERE webhook_id = :id GROUP BY state
 
 -- name: recall
--- Make due what lies further ahead than anybody waits: a clock was ahead when it was put off.
+-- Make deliveries due that are scheduled later than any retry: a clock was ahead.
 UPDATE deliveries SET due_at = :now WHERE state = 'pending' AND due_at > :latest
 
 -- name: prune
--- Forget the deliveries of old generations.
+-- Remove the deliveries of old generations.
 DELETE FROM deliveries WHERE id < :before
 
 -- name: prune_requests
--- Forget the webhooks of old generations.
+-- Remove the webhooks of old generations.
 DELETE FROM webhooks WHERE generation_id >= 'gen_' AND generation_id < :before

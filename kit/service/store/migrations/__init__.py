@@ -1,7 +1,7 @@
-"""The schema's versions: numbered SQL, a folder a database.
+"""Versions of the schema: numbered SQL files, one folder per database.
 
-A new database is led through all of them, an older one through those that it lacks. The number of
-the last one is kept in the table `schema_version`.
+A new database runs all of them, an older one those that it lacks. The table `schema_version` stores
+the number of the last one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def newest(database: str) -> int:
 
 
 def missing(database: str, number: int) -> list[tuple[int, str]]:
-    """Return the numbers and the SQL of the migrations after a number, in their order."""
+    """Return the numbers and the SQL of the migrations after a number, in order."""
     if number > newest(database):
         raise ConfigError(
             f"the database has the schema {number}, which this version of the kit does not know; "
@@ -33,7 +33,7 @@ def missing(database: str, number: int) -> list[tuple[int, str]]:
 
 
 def parts(database: str) -> set[str]:
-    """Return the names of the tables and indexes that the newest schema has."""
+    """Return the names of the tables and indexes of the newest schema."""
     found: set[str] = set()
     for _, text in missing(database, 0):
         for verb, name in _CHANGE.findall(text):

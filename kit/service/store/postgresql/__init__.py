@@ -1,8 +1,8 @@
-"""PostgreSQL: connections that are awaited, of a database that several services may share.
+"""PostgreSQL: asynchronous connections to a database that several services may share.
 
-Every statement is a round trip, so transactions are written with few of them. They run at READ
-COMMITTED: what must not be done twice is held by a lock on the account's row, by a unique key or by
-a condition of the statement itself.
+Each statement is a round trip, so transactions use few of them. They run at READ COMMITTED: a lock
+on the account's row, a unique key or a condition in the statement prevents that anything happens
+twice.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ __all__ = ["NAME", "SESSION", "PostgreSQL", "copy_tables", "migrate"]
 T = TypeVar("T")
 _log = logging.getLogger("kit.store")
 
-#: Connections of one service; each holds some MiB on the server.
+#: Connections of one service; each takes some MiB on the server.
 _CONNECTIONS = 10
-#: Seconds for a connection, for a statement, and for one of the connections to be free.
+#: Time limits in seconds: to connect, to run a statement, and to get a connection of the pool.
 _CONNECT, _STATEMENT, _WAIT = 10.0, 30.0, 10.0
-#: Seconds that a server has to say that it broke a statement off, before it is taken for gone.
+#: Seconds for the server to confirm a canceled statement, before it counts as lost.
 _LET_GO = 1.0
-#: How often a transaction is begun anew that lost a deadlock or a race.
+#: Maximum of attempts for a transaction that loses a deadlock or a race.
 _TRIES = 5
-#: Seconds for which the database's clock is believed to go as ours does.
+#: Seconds after which the offset of the database's clock is measured again.
 _CLOCK_SECONDS = 60.0
-#: What is read is the beginning of an index. A plan knows the limit that it has, so it is made for
-#: the values that are given; and nothing is gathered and sorted that an index has in order.
+#: Queries read the start of an index. Custom plans know the values and the limit; and nothing
+#: is collected and sorted that an index has in order.
 SESSION = {
     "application_name": "creative-studio-kit",
     "plan_cache_mode": "force_custom_plan",
@@ -64,13 +64,13 @@ _BEGIN = {True: "BEGIN", False: "BEGIN; SET LOCAL synchronous_commit = off"}
 _MOMENT = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _PARAMETER = re.compile(r"(?<!:):([a-z_]\w*)")
 
-#: What may pass: a server that is not there, restarts, or has no connection left.
+#: Temporary errors: the server is unavailable, restarts, or has no free connection.
 _LOST = (
     OSError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # asked between a server's last words and the end of the line
+    asyncpg.InternalClientError,  # used while the server is closing the connection
     asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
     asyncpg.ReadOnlySQLTransactionError,
@@ -84,10 +84,10 @@ _WRONG = (
 
 
 class PostgreSQL:
-    """A PostgreSQL database; it is connected to when it is first used.
+    """A PostgreSQL database, connected at the first use.
 
-    `on_commit` is told how many transactions each commit had, and its seconds; all services on a
-    database have the same `secret`, which keys are hashed with.
+    `on_commit` gets the number of transactions of each commit, and its seconds; all services on a
+    database have the same `secret`, which hashes keys.
     """
 
     damage: str | None = None
@@ -106,11 +106,11 @@ class PostgreSQL:
         self._pool: Any = None
         self._rows: dict[Statement, Callable[[Any], Any]] = {}
         self._writes: set[asyncio.Task[Any]] = set()
-        #: The database's clock less ours, in milliseconds, and when it was read.
+        #: Offset of the database's clock to ours in milliseconds, and when it was measured.
         self._ahead, self._read_at = 0.0, -_CLOCK_SECONDS
 
     async def read(self, transaction: Transaction[T]) -> T:
-        """Run a transaction that only reads, each statement by itself."""
+        """Run a read-only transaction, each statement on its own."""
         try:
             step = next(transaction)
         except StopIteration as end:
@@ -119,33 +119,33 @@ class PostgreSQL:
             return await self._drive(connection, transaction, step)
 
     async def write(self, work: Work[T], *, durable: bool = True) -> T:
-        """Run a transaction as a whole; what it returns is on disk when this returns."""
+        """Run a transaction atomically; its changes are on disk when this returns."""
         task = asyncio.create_task(self._write(work, durable))
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
-        # A caller that goes away does not undo what was handed in: it is done or it failed.
+        # A canceled caller does not cancel its transaction: it still completes or fails.
         return await asyncio.shield(task)
 
     async def examine(self) -> Examination:
-        """Do nothing: the server looks after its own files."""
+        """Do nothing: the server checks its own files."""
         return Examination(None, 0.0)
 
     def version(self) -> object:
-        """Return something new: whatever others have written is not known here."""
+        """Return a new object each time: changes by other services are unknown."""
         return object()
 
     def clock(self) -> int:
-        """Return the database's time, in milliseconds since 1970: services agree on it."""
+        """Return the database's time in milliseconds since 1970, the same for all services."""
         return int(time.monotonic() * 1000 + self._ahead)
 
     async def close(self) -> None:
-        """Commit what was handed in and let go of the connections."""
+        """Complete running transactions and close the connections."""
         try:
             async with asyncio.timeout(_WAIT):
                 await asyncio.gather(*self._writes, return_exceptions=True)
                 if self._pool is not None:
                     await self._pool.close()
-        except _LOST:  # a server that hangs, say
+        except _LOST:  # e.g. a server that hangs
             if self._pool is not None:
                 self._pool.terminate()
         self._pool = None
@@ -206,7 +206,7 @@ class PostgreSQL:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Any]:
-        """Give a connection, and turn what its driver raises into our errors."""
+        """Yield a connection, and turn errors of the driver into ours."""
         try:
             pool = self._pool or await self._open()
             connection = await pool.acquire(timeout=_WAIT)
@@ -215,14 +215,14 @@ class PostgreSQL:
                     await self._read_clock(connection)
                 yield connection
             finally:
-                with suppress(*_LOST):  # one that is lost must not hide that it was broken off
+                with suppress(*_LOST):  # a lost connection must not hide the original error
                     await pool.release(connection, timeout=_LET_GO)
         except asyncpg.UniqueViolationError as error:
             raise DuplicateError(str(error)) from None
         except (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError):
             raise BadRequestError("a text has a character that cannot be stored") from None
         except _LOST as error:
-            if isinstance(error, ValueError):  # a value that its column cannot have
+            if isinstance(error, ValueError):  # a value of the wrong type for its column
                 raise
             _log.warning("the database cannot be used just now: %s", type(error).__name__)
             raise _unavailable(
@@ -251,7 +251,7 @@ class PostgreSQL:
 
 
 async def migrate(url: str) -> list[int]:
-    """Bring a database to the newest schema and return the numbers that it lacked."""
+    """Migrate a database to the newest schema and return the numbers of its migrations."""
     with _explain_errors(url):
         connection = await _connect(url)
     try:
@@ -284,18 +284,18 @@ async def _pool(url: str) -> Any:
 
 
 async def _keep(_connection: Any) -> None:
-    """Leave a connection as it is: no transaction of ours sets anything that outlives it."""
+    """Do not reset a released connection: our transactions leave no session state."""
 
 
 @contextmanager
 def _explain_errors(url: str) -> Iterator[None]:
-    """Say what is wrong with an address, of which the password is never shown."""
+    """Turn errors into messages that contain the URL without its password."""
     try:
         parts = urlsplit(url)
         where = f"{parts.hostname or 'this machine'}{parts.path}"
     except ValueError:
         raise ConfigError("the database's URL is no URL") from None
-    if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # there the rest of a password stands
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # part of an unescaped password
         raise ConfigError(
             "the database's URL has a password with a '/', '?' or '#': write these as %2F, %3F, %23"
         )
@@ -313,7 +313,7 @@ def _explain_errors(url: str) -> Iterator[None]:
 
 @cache
 def _positional(statement: Statement) -> tuple[str, list[str]]:
-    """Return a statement as the driver takes it, with its parameters' names in their order."""
+    """Return a statement with positional parameters, and the names of these in order."""
     names: list[str] = []
 
     def numbered(found: re.Match[str]) -> str:

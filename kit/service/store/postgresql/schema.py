@@ -1,6 +1,6 @@
-"""The schema of a PostgreSQL database: checked at a start, changed and filled by commands.
+"""The schema of a PostgreSQL database: checked at the start, changed and filled by commands.
 
-Several services may share a database, so none changes it unasked: the others would be surprised.
+Several services may share a database, so a service never migrates it by itself.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from kit.errors import ConfigError
 from kit.service.store import migrations
 
 NAME = "postgresql"
-#: Whoever migrates holds this lock, so that two do it one after the other.
+#: Held during a migration, so that concurrent ones run one after the other.
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('kit.service.store.migrations'))"
 _TABLE = "SELECT to_regclass('schema_version') IS NOT NULL"
 _TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
 _FINGERPRINT = "SELECT secret FROM schema_version"
-#: Of two that come first together, one waits and leaves what the other has kept.
+#: Of two concurrent first uses, the second waits and keeps the value of the first.
 _KEEP = "UPDATE schema_version SET secret = $1 WHERE secret IS NULL"
 
 
 async def check(connection: Any) -> None:
-    """Refuse a database that has not the newest schema."""
+    """Raise `ConfigError` if the schema is not the newest."""
     number, wanted = await _number(connection), migrations.newest(NAME)
     if number > wanted:
         migrations.missing(NAME, number)
@@ -39,7 +39,7 @@ async def check(connection: Any) -> None:
 
 
 async def check_secret(connection: Any, secret: bytes | None) -> None:
-    """Refuse another secret than the one that the database was first used with."""
+    """Raise `ConfigError` if the secret is not that of the database's first use."""
     if secret is None:
         return
     mark = hmac.digest(secret, b"fingerprint of the secret", "sha256").hex()
@@ -54,7 +54,7 @@ async def check_secret(connection: Any, secret: bytes | None) -> None:
 
 
 async def migrate(connection: Any) -> list[int]:
-    """Bring a database to the newest schema, as a whole, and return the numbers that it lacked."""
+    """Migrate to the newest schema atomically and return the numbers of the migrations."""
     async with connection.transaction():
         await connection.execute(_LOCK)
         missing = migrations.missing(NAME, await _number(connection))
@@ -65,7 +65,7 @@ async def migrate(connection: Any) -> list[int]:
 
 
 async def _number(connection: Any) -> int:
-    """Return the number of a database's schema; that of an empty one is 0."""
+    """Return the number of a database's schema; 0 for an empty database."""
     if await connection.fetchval(_TABLE):
         return int(await connection.fetchval("SELECT number FROM schema_version"))
     if await connection.fetchval(_TABLES):
@@ -73,7 +73,7 @@ async def _number(connection: Any) -> int:
     return 0
 
 
-#: The tables with what their rows are ordered by, those first that others refer to.
+#: Tables with the columns that order their rows; referenced tables come first.
 TABLES = {
     **dict.fromkeys(("accounts", "keys", "ledger", "generations", "uploads"), "id"),
     **dict.fromkeys(("titles", "scripts", "audit", "webhooks", "deliveries"), "id"),
@@ -82,14 +82,14 @@ TABLES = {
     "tags": "account_id, tag, generation_id",
     "checks": "name",
 }
-#: Columns and rows of a table, the rows in its order.
+#: Returns the columns and the ordered rows of a table.
 Read = Callable[[str, str], tuple[Sequence[str], Iterable[Sequence[Any]]]]
 
 
 async def copy_tables(url: str, read: Read) -> dict[str, int]:
-    """Copy every table, all or nothing, and return how many rows each has.
+    """Copy all tables atomically, and return the number of rows of each.
 
-    What was written is read again before it is committed: it has the same digest, or nothing stays.
+    Written rows are read back and compared by digest before the commit.
     """
     connection = await asyncpg.connect(url)
     try:

@@ -1,6 +1,6 @@
-"""What the services that share a database tell each other: rate limits and notices of changes.
+"""State shared by the services on a database: rate limits and notifications of changes.
 
-A notice is a hint: it may be lost, so whatever waits for one looks by itself now and then.
+A notification is only a hint: it may be lost, so waiting code also checks regularly.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _log = logging.getLogger("kit.store")
 
 _CHANNEL = "kit"
 _NOTIFY = "SELECT pg_notify($1, $2)"
-#: Seconds until a lost connection is made again, and for which notices are gathered; ids in one,
-#: which may have less than 8,000 bytes.
+#: Seconds until a lost connection is opened again, and in which notifications are collected; and
+#: ids per notification, which must be shorter than 8,000 bytes.
 _AGAIN_SECONDS, _GATHER_SECONDS = 1.0, 0.05
 _AT_ONCE = 200
 _NOW = "extract(epoch FROM now())::float8"
-#: What is due later than any request can make it is of a clock that was ahead.
+#: A time that is later than any request can cause comes from a clock that was ahead.
 _FROM = f"CASE WHEN known.due BETWEEN {_NOW} AND {_NOW} + $3 + $3 THEN known.due ELSE {_NOW} END"
-#: The generic cell rate algorithm; no row comes back for a request that is too early. The first of
-#: a key never is.
+#: The generic cell rate algorithm; no row for a request that exceeds the limit. The first request
+#: of a key never does.
 _COUNT = f"""
 INSERT INTO rate_limits AS known (key, due) VALUES ($1, {_NOW} + $2)
 ON CONFLICT (key) DO UPDATE SET due = {_FROM} + $2
@@ -41,20 +41,20 @@ _DUE = f"SELECT due - {_NOW} FROM rate_limits WHERE key = $1"  # noqa: S608 - a 
 
 @dataclass(eq=False, slots=True)
 class Shared:
-    """What services share in a PostgreSQL database."""
+    """State that services share in a PostgreSQL database."""
 
-    #: Gives a connection for a statement, and makes one that is kept to listen.
+    #: Yields a connection for a statement; and opens one for listening.
     connection: Callable[[], AbstractAsyncContextManager[Any]]
     connect: Callable[[], Any]
-    #: Errors of a server that is not there just now.
+    #: Errors of a server that is temporarily unavailable.
     lost: tuple[type[Exception], ...]
     _changed: dict[str, None] = field(default_factory=dict, init=False)
     _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def count(self, key: str, every: float, burst: float) -> tuple[bool, float]:
-        """Count a request that stands for `every` seconds, unless it comes too early.
+        """Count a request that uses `every` seconds of the limit, unless it is refused.
 
-        Returns whether it was counted, and the seconds until all `burst` seconds are free again.
+        Returns whether it was counted, and the seconds until all `burst` seconds are available.
         """
         async with self.connection() as connection:
             ahead = await connection.fetchval(_COUNT, key, every, burst)
@@ -63,17 +63,17 @@ class Shared:
             return False, await connection.fetchval(_DUE, key) or 0.0
 
     async def prune(self) -> None:
-        """Forget the keys that are back at their full allowance: a missing row says the same."""
+        """Remove keys whose full limit is restored: a missing row means the same."""
         async with self.connection() as connection:
             await connection.execute(_PRUNE)
 
     def tell(self, changed: str) -> None:
-        """Have all services that listen told of an id: no commit waits for that."""
+        """Notify all listening services of a changed id, without delaying a commit."""
         self._changed[changed] = None
         self._news.set()
 
     async def exchange(self, hear: Callable[[str], None]) -> None:
-        """Send what was told and hand on what services tell, until canceled."""
+        """Send notifications and pass on those of other services, until canceled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._send())
             tasks.create_task(self._listen(hear))
@@ -81,18 +81,18 @@ class Shared:
     async def _send(self) -> None:
         while True:
             await self._news.wait()
-            await asyncio.sleep(_GATHER_SECONDS)  # a busy service sends twenty a second
+            await asyncio.sleep(_GATHER_SECONDS)  # at most twenty notifications per second
             batch = [*self._changed][:_AT_ONCE]
             for changed in batch:
                 del self._changed[changed]
             if not self._changed:
                 self._news.clear()
-            with suppress(UnavailableError):  # the others look by themselves
+            with suppress(UnavailableError):  # the other services check regularly anyway
                 async with self.connection() as connection:
                     await connection.execute(_NOTIFY, _CHANNEL, " ".join(batch))
 
     async def _listen(self, hear: Callable[[str], None]) -> None:
-        """Listen, and connect again when the connection is lost."""
+        """Listen, and reconnect when the connection is lost."""
 
         def receive(*heard: Any) -> None:
             for changed in heard[-1].split(" "):

@@ -1,8 +1,8 @@
-"""SQLite: one writer thread that commits many callers' transactions at once, readers in the loop.
+"""SQLite: a writer thread that commits transactions of many callers at once; reads in the loop.
 
-The only room with SQL that other databases do not know. It runs on apsw, whose SQLite is newer than
-Python's own; two copies of SQLite on one file in one process would drop each other's locks, so
-nothing else here may open it.
+Only this package has SQL for SQLite only. It uses apsw, whose SQLite is newer than Python's; two
+SQLite libraries on one file in one process would release each other's locks, so no other code may
+open the file.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from kit.service.store.statements import Statement, Step
 T = TypeVar("T")
 _log = logging.getLogger("kit.store")
 
-#: What may pass: a full disk, another's lock, a folder that was made read-only.
+#: Temporary errors: a full disk, a lock of another process, a folder that became read-only.
 _STUCK = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
-#: At most so many callers share one commit.
+#: Maximum of transactions in one commit.
 _BATCH = 256
-#: Seconds that an examination works at a time, and how many times as long it then rests.
+#: Seconds for which an examination works at a time, and its pauses as a multiple of them.
 _STRETCH, _REST = 0.002, 4
-#: What a transaction returned, or why it failed.
+#: The return value of a transaction, or its error.
 _Result = tuple[Any, Exception | None]
 
 
@@ -52,10 +52,10 @@ class _Order(NamedTuple):
 
 
 class SQLite:
-    """A database in one file, which is made and brought to the newest schema.
+    """A database in one file, which is created and migrated to the newest schema.
 
-    `on_commit` is told, in the writer's thread, how many transactions each commit had and its
-    seconds. `vfs` is SQLite's name of what reads and writes, e.g. what forgets what was not synced.
+    `on_commit` is called in the writer thread with the number of transactions of each commit and
+    its seconds. `vfs` names a virtual file system of SQLite, e.g. one that loses unsynced writes.
 
     Source: https://sqlite.org/wal.html; figures of group commit in the decisions.
     """
@@ -66,9 +66,9 @@ class SQLite:
         on_commit: Callable[[int, float], None] = lambda _size, _seconds: None,
         vfs: str | None = None,
     ) -> None:
-        #: What was found to be wrong with the file by a statement or an examination, or None.
+        #: The damage to the file that a statement or an examination has found, or None.
         self.damage: str | None = None
-        self.shared = None  # a file is one service's
+        self.shared = None  # only one service uses a file
         self._path = path
         self._on_commit = on_commit
         self._writer = open_connection(path, vfs)
@@ -80,7 +80,7 @@ class SQLite:
             raise
         self._reader = open_connection(path, vfs)
         self._reader.execute("PRAGMA query_only = ON")
-        # Not mapped into memory: a file that is cut short, or a bad sector, would end the process.
+        # No memory mapping: a truncated file or a bad sector would end the process.
         self._reader.execute("PRAGMA mmap_size = 0")
         self._on_reader = _Driver(self._reader)
         self._durable = True
@@ -91,33 +91,33 @@ class SQLite:
         self._thread.start()
 
     async def read(self, transaction: Transaction[T]) -> T:
-        """Run a transaction that only reads, here and now: an indexed read is faster than a hop."""
+        """Run a read-only transaction here: an indexed read is faster than a thread switch."""
         try:
             return self._on_reader.drive(transaction)
-        except apsw.ReadOnlyError:  # it does not only read
+        except apsw.ReadOnlyError:  # the transaction tried to write
             raise
         except apsw.Error as error:
             raise self._translated(error) from None
 
     async def write(self, work: Work[T], *, durable: bool = True) -> T:
-        """Run a transaction in the writer thread; it is on disk when this returns."""
+        """Run a transaction in the writer thread; its changes are on disk when this returns."""
         if not self._thread.is_alive():
             raise UnavailableError("the database is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._orders.put(_Order(begin(work), future, durable))
-        # A caller that goes away does not undo what was handed in: it is done or it failed, and
-        # nobody is told.
+        # A canceled caller does not cancel its transaction: it still completes or fails, without
+        # a report.
         return await future
 
     def version(self) -> object:
-        """Return something that differs whenever anything may have been written since."""
+        """Return a value that changes whenever the database may have changed."""
         try:
             return self._reader.execute("PRAGMA data_version").fetchone()
         except apsw.Error as error:
             raise self._translated(error) from None
 
     async def examine(self) -> Examination:
-        """Look through the whole file, resting most of the time; `close` breaks it off."""
+        """Check the whole file, with pauses most of the time; `close` interrupts it."""
         looking = asyncio.create_task(asyncio.to_thread(self._look_through))
         self._examinations.add(looking)
         looking.add_done_callback(self._examinations.discard)
@@ -135,14 +135,14 @@ class SQLite:
         return Examination(wrong, time.thread_time() - begun)
 
     def clock(self) -> int:
-        """Return this machine's time, in milliseconds since 1970."""
+        """Return this machine's time in milliseconds since 1970."""
         return time.time_ns() // 1_000_000
 
     async def close(self) -> None:
-        """Commit what was handed in and close the file."""
+        """Commit queued transactions and close the file."""
         self._closed.set()
         self._orders.put(None)
-        # Not in a thread of its own: at the end of the process there are no new ones.
+        # Not in another thread: none can be started while the process ends.
         self._thread.join()
         await asyncio.gather(*self._examinations, return_exceptions=True)
         self._reader.close()
@@ -170,10 +170,10 @@ class SQLite:
         return batch, False
 
     def _commit(self, batch: list[_Order]) -> list[_Result]:
-        """Run a batch and commit it once; each result is known only when that is done."""
+        """Run a batch and commit it once; results are final only after the commit."""
         connection = self._writer
         try:
-            # A wait for the disk covers everything before it.
+            # A sync covers all earlier commits.
             if (durable := any(order.durable for order in batch)) != self._durable:
                 self._writer.pragma("synchronous", "FULL" if durable else "NORMAL")
                 self._durable = durable
@@ -186,13 +186,13 @@ class SQLite:
         return results
 
     def _unit(self, transaction: Transaction[Any]) -> _Result:
-        """Run one caller's transaction in its own savepoint and keep its result or its error."""
+        """Run one caller's transaction in its own savepoint; return its result or error."""
         connection = self._writer
         connection.execute("SAVEPOINT unit")
         try:
             result = self._on_writer.drive(transaction)
         except Exception as error:
-            if not connection.in_transaction:  # a full disk ends it for the whole batch
+            if not connection.in_transaction:  # a full disk ends the transaction of the whole batch
                 raise
             connection.execute("ROLLBACK TO unit")
             connection.execute("RELEASE unit")
@@ -202,7 +202,7 @@ class SQLite:
 
     def _roll_back(self) -> None:
         if self._writer.in_transaction:
-            with suppress(apsw.Error):  # what cannot be written now is read back with the next
+            with suppress(apsw.Error):  # if it cannot be undone now, it is with the next batch
                 self._writer.execute("ROLLBACK")
 
     def _translated(self, error: Exception) -> Exception:
@@ -227,7 +227,7 @@ class _Driver:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
-        #: What makes a named tuple of a statement's row; known when it first had one.
+        #: Functions that create a named tuple of a row; added with a statement's first row.
         self._rows: dict[Statement, Callable[[Any], Any]] = {}
 
     def drive(self, transaction: Transaction[T]) -> T:
@@ -245,7 +245,7 @@ class _Driver:
         if row is None:
             try:
                 columns = [name for name, *_ in cursor.getdescription()]
-            except apsw.ExecutionCompleteError:  # there are no rows
+            except apsw.ExecutionCompleteError:  # no rows
                 return []
             row = self._rows[step.statement] = row_maker(columns)
         return [row(values) for values in cursor]
@@ -267,9 +267,9 @@ def _answer(batch: list[_Order], results: list[_Result]) -> None:
 
 
 def _resting(stopped: threading.Event) -> Callable[[], bool]:
-    """Return what is asked whether to stop, and takes its time to answer.
+    """Return a function that pauses when called, and returns whether to stop.
 
-    Rests and not a low priority: a thread that has one may hold Python's lock while it has to wait.
+    Pauses instead of a low priority: a thread with one may be descheduled while it holds the GIL.
     """
     begun = time.perf_counter()
 

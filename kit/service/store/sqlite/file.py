@@ -1,4 +1,4 @@
-"""A database file: opened as every part of it must be, migrated, copied, examined."""
+"""A database file: opened with the settings that all users need, migrated, copied, examined."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from kit.service.store import migrations
 _WAIT_MS = 10_000
 _NAMES = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
 _COLUMNS = "SELECT name FROM pragma_table_info(?)"
-#: Steps of the database's machine, or pages that are looked at: less than a millisecond.
+#: Instructions of SQLite's virtual machine, or pages, between two checks: less than a millisecond.
 _ASKED_EVERY = 1_000
 NAME = "sqlite"
-#: Where a file says the number of its schema; those of releases before 8 were Alembic's revisions.
+#: Queries for the schema version; releases before 8 stored Alembic revisions.
 _VERSIONS = {
     "schema_version": "SELECT number FROM schema_version",
     "alembic_version": "SELECT version_num FROM alembic_version",
 }
 _OWN_TABLE = 8
-#: What to do about a database that is not whole.
+#: The remedy for a damaged database.
 RESTORE = "bring both back with 'kit restore' from a backup"
 _CURE = (
     "its folder must be one that can be written, with room on the disk; where it is a shared or "
     "network folder, which may lack what a database needs, set KIT_DATA to another"
 )
-#: What is wrong with the file itself; anything else may pass, such as a full disk.
+#: Errors of the file itself; others, such as a full disk, may be temporary.
 DAMAGED = (apsw.CorruptError, apsw.NotADBError)
 
 
 class DamageError(ConfigError):
-    """A database file that no other disk and no other rights would help."""
+    """The database file itself is damaged."""
 
 
 def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
-    """Return a connection that waits for others and commits durably."""
+    """Return a connection that waits for locks and commits durably."""
     try:
-        # Made here, for SQLite would let others read it; what it writes beside it is as private.
+        # Created here, because SQLite's would be readable by others; its -wal file copies the mode.
         if not path.exists():
             path.touch(mode=0o600)
         connection = apsw.Connection(os.fspath(path), vfs=vfs)
@@ -52,12 +52,12 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
             connection.close()
             raise ConfigError(f"{path} is a database of something else than the service")
         connection.execute("PRAGMA journal_mode = WAL")
-        # FULL and not NORMAL: an acknowledged charge must survive a power cut.
+        # FULL instead of NORMAL: an acknowledged charge must survive a power cut.
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA fullfsync = ON")  # through the drive's own cache, on macOS
+        connection.execute("PRAGMA fullfsync = ON")  # on macOS, also flush the drive's cache
         connection.execute("PRAGMA foreign_keys = ON")
-        # A plan does not depend on the values. Else a statement whose plan might is prepared again
-        # whenever it gets other ones, which takes several times as long as running it.
+        # Plans do not depend on bound values. Otherwise some statements are prepared again for new
+        # values, which takes several times as long as running them.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     except (apsw.Error, OSError) as error:
         raise _refusal(path, error) from None
@@ -65,13 +65,13 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
 
 
 def _refusal(path: Path | str, error: Exception) -> ConfigError:
-    """Return what is said of a database that cannot be opened."""
+    """Return the error for a database that cannot be opened."""
     kind, cure = (DamageError, RESTORE) if isinstance(error, DAMAGED) else (ConfigError, _CURE)
     return kind(f"the database {path} cannot be opened ({error}); {cure}")
 
 
 def _names(connection: apsw.Connection) -> set[str]:
-    """Return what tables and indexes there are, but for those of the database itself."""
+    """Return the names of tables and indexes, without SQLite's own."""
     try:
         return {str(name) for (name,) in connection.execute(_NAMES).fetchall()}
     except apsw.Error as error:
@@ -79,19 +79,19 @@ def _names(connection: apsw.Connection) -> set[str]:
 
 
 def migrate(connection: apsw.Connection) -> None:
-    """Bring a file to the newest schema; nothing of it stays when that fails."""
+    """Migrate a file to the newest schema atomically."""
     if _version(connection) != migrations.newest(NAME):
         connection.execute("BEGIN EXCLUSIVE")
         try:
-            # Asked again: another process may have been faster.
+            # Read again: another process may have been faster.
             for number, text in migrations.missing(NAME, _version(connection)):
-                # All of it: what returns a row would stop there.
+                # Fetch all rows: execution would stop at the first one.
                 connection.execute(text).fetchall()
                 if number >= _OWN_TABLE:
                     connection.execute("UPDATE schema_version SET number = ?", (number,))
             connection.execute("COMMIT")
         except BaseException as error:
-            if connection.in_transaction:  # SQLite itself ends it where the disk is full
+            if connection.in_transaction:  # SQLite has ended it already if the disk is full
                 connection.execute("ROLLBACK")
             if isinstance(error, apsw.Error) and not isinstance(error, apsw.SQLError):
                 raise _refusal(connection.filename, error) from None
@@ -103,7 +103,7 @@ def migrate(connection: apsw.Connection) -> None:
 
 
 def _version(connection: apsw.Connection) -> int:
-    """Return the number of a file's schema; that of a new one is 0."""
+    """Return the number of a file's schema; 0 for a new file."""
     names = _names(connection)
     if not names:
         return 0
@@ -115,14 +115,14 @@ def _version(connection: apsw.Connection) -> int:
 
 
 def snapshot(path: Path, target: Path) -> None:
-    """Copy a database as it is at one moment, while others go on to write to it."""
+    """Copy a consistent snapshot of a database, even while others write to it."""
     if not path.is_file():
         raise ConfigError(f"there is no database at {path}")
     connection = open_connection(path)
     try:
-        # Empty, it may be there: so it never had another mode.
+        # Created empty first, so that it is never readable by others.
         target.touch(mode=0o600, exist_ok=False)
-        # One read transaction and not the backup API, which begins again at each foreign commit.
+        # One read transaction; the backup API would restart at each commit of another process.
         connection.execute("VACUUM INTO ?", (os.fspath(target),))
     except apsw.Error as error:
         raise ConfigError(f"the database {path} cannot be copied: {error}") from None
@@ -134,7 +134,7 @@ def snapshot(path: Path, target: Path) -> None:
 def table_reader(
     path: Path,
 ) -> Iterator[Callable[[str, str], tuple[list[str], Iterable[tuple[Any, ...]]]]]:
-    """Give what reads a table in an order, as columns and rows, all as it is at one moment."""
+    """Yield a function that reads a table in an order, as columns and rows, from one snapshot."""
     connection = open_connection(path)
 
     def read(table: str, order: str) -> tuple[list[str], Iterable[tuple[Any, ...]]]:
@@ -150,9 +150,9 @@ def table_reader(
 
 
 def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | None:
-    """Return the first thing that is wrong with a database file, or None.
+    """Return the first error in a database file, or None.
 
-    One that cannot be looked at just now is a `ConfigError`.
+    Raises `ConfigError` if the file cannot be read at the moment.
     """
     try:
         connection = open_connection(path)
@@ -176,11 +176,11 @@ def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | Non
 
 
 def holds_keys(path: Path) -> bool:
-    """Whether a database has API keys, of which only the secret beside it knows anything."""
+    """Whether a database has API keys, which are useless without the secret beside it."""
     connection = open_connection(path)
     try:
         return bool(connection.execute("SELECT 1 FROM keys LIMIT 1").fetchall())
-    except apsw.SQLError:  # it has just been made, and has no tables yet
+    except apsw.SQLError:  # a new database without tables
         return False
     finally:
         connection.close()
