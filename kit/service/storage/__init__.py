@@ -1,8 +1,8 @@
-"""Where files are kept by key, and the signed addresses that lead to them.
+"""Storage of files by key, and their signed URLs.
 
-A key is a relative path of safe characters, e.g. ``outputs/gen_.../3f2a.png``; what lies under a
-key never changes. Both storages have the same methods; only one that is `direct` has clients send
-and read files there, and not through the service.
+A key is a relative path of safe characters, e.g. ``outputs/gen_.../3f2a.png``; the file of a key
+never changes. Both storages have the same methods; if one is `direct`, clients transfer files to
+and from it, not through the service.
 """
 
 from __future__ import annotations

@@ -7,22 +7,22 @@ from typing import Any
 from kit.endings import ENDINGS, guess_type
 
 OUTPUTS, UPLOADS = "outputs/", "uploads/"
-#: Suffix of a stored file by its content type: keys that were given out hold these.
+#: Suffix of a stored file by content type; existing keys contain them.
 SUFFIXES = {content_type: endings[0] for content_type, endings in ENDINGS.items()}
 
 
 def output_key(generation_id: str, name: str, suffix: str) -> str:
-    """Return the key of an output; a new attempt that renders other bytes has another one.
+    """Return the key of an output; it differs if a new attempt renders other bytes.
 
-    One folder holds what was started within about nine hours (the first half of the id's time), so
-    that keeping a file seldom means making, and flushing, a folder.
+    A folder contains the generations of about nine hours (the first half of the id's time), so that
+    storing a file seldom creates, and flushes, a folder.
     """
     stretch = generation_id.rpartition("_")[2][:5]
     return f"{OUTPUTS}{stretch}/{generation_id}-{name[:32]}{suffix}"
 
 
 def upload_key(row: Any) -> str:
-    """Return the key of an upload that is here."""
+    """Return the key of a received upload."""
     return f"{UPLOADS}{row.id}/{row.sha256}{SUFFIXES[row.content_type]}"
 
 
@@ -33,5 +33,5 @@ def owner(key: str) -> str:
 
 
 def content_type(key: str) -> str:
-    """Return the type that a file is served as."""
+    """Return the content type with which a file is served."""
     return guess_type(key) or "application/octet-stream"

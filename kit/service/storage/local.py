@@ -1,4 +1,4 @@
-"""Files in a folder, served by the service itself under signed addresses."""
+"""Files in a folder, served by the service itself with signed URLs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kit.private import make_folder
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.storage.signing import Grant, Signer
 
-#: A whole block: an empty file has room on a full disk, too.
+#: A whole block: an empty file can be created on a full disk, too.
 _PROBE_BYTES = 4096
 
 
 class LocalStorage:
-    """A folder of files, made when it is missing; see `kit.service.storage`."""
+    """A folder of files, created if it is missing; see `kit.service.storage`."""
 
     direct = False
 
@@ -31,14 +31,14 @@ class LocalStorage:
         make_folder(folder)
 
     async def keep(self, files: Mapping[str, Path]) -> None:
-        """Move finished files in and flush them, and the folders that lead to them, to disk."""
+        """Move finished files into the storage and flush them and their folders to disk."""
         await asyncio.to_thread(self.outputs.put, files)
 
     async def publish(self, keys: Sequence[str]) -> None:
-        """Do nothing: render processes put their results here themselves."""
+        """Do nothing: render processes store their results here themselves."""
 
     async def local(self, key: str, folder: Path) -> Path:
-        """Return where a file lies; a storage in which it does not puts a copy into `folder`."""
+        """Return the path of a file; other storages copy it into `folder`."""
         path = self.outputs.path(key)
         if not path.is_file():
             raise NotFoundError("the file is gone")
@@ -49,13 +49,13 @@ class LocalStorage:
         return None
 
     async def discard_received(self, upload_id: str) -> None:
-        """Do nothing, as there is none."""
+        """Do nothing: there is no separate copy."""
 
     async def tidy(self) -> None:
-        """Do nothing: files are moved as a whole."""
+        """Do nothing: files are moved atomically."""
 
     async def names(self, folder: str) -> list[str]:
-        """Return the names of what lies in a folder, in order."""
+        """Return the sorted names in a folder."""
         try:
             return sorted(await asyncio.to_thread(os.listdir, self.outputs.path(folder)))
         except FileNotFoundError:
@@ -73,7 +73,7 @@ class LocalStorage:
         """Return None: the service serves the files."""
 
     def upload_address(self, base: str, grant: Grant) -> str:
-        """Return the address at the service for one PUT."""
+        """Return the URL at the service for one PUT."""
         return self.signer.address(base, grant)
 
     async def ready(self) -> bool:

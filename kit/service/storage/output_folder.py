@@ -1,6 +1,6 @@
-"""A folder into which finished files are put so that a power cut takes none of them.
+"""A folder that stores finished files durably, so that a power cut loses none.
 
-Render processes put their own results there: no thread of the service has to wait for the disk.
+Render processes store their own results there, so that no thread of the service waits for the disk.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from kit.private import make_folder
 
 
 class OutputFolder:
-    """Files by key in a folder; `flush` puts a file, or the names in a folder, on disk."""
+    """Files by key in a folder; `flush` writes a file, or the names in a folder, to disk."""
 
     def __init__(self, folder: Path, flush: Callable[[Path], None] | None = None) -> None:
         self.folder = folder
         self._flush = flush or _flush
 
     def path(self, key: str) -> Path:
-        """Return where a key lies; one that leads out of the folder leads nowhere."""
+        """Return the path of a key; raises `NotFoundError` if it is outside the folder."""
         path = self.folder.joinpath(*key.split("/"))
         if ".." in key.split("/") or not path.is_relative_to(self.folder):
             raise NotFoundError("there is no such file")
         return path
 
     def put(self, files: Mapping[str, Path]) -> None:
-        """Move finished files in by key, and flush them and the folders that lead to them.
+        """Move finished files to their keys, and flush them and their parent folders.
 
-        Nothing refers to a key before this has returned, so a power cut on the way leaves at most a
-        file that no row names.
+        No row refers to a key before this returns, so a power cut meanwhile leaves at most an
+        unused file.
         """
         flushed: dict[Path, None] = {}
         for key, path in files.items():
             target = self.path(key)
             folders = _make_folders(target.parent, self.folder.parent)
             _move(path, target)
-            # After the move: a journal then takes both in one go.
+            # After the move, so that a file system's journal writes both at once.
             self._flush(target)
             flushed |= dict.fromkeys(folders)
-        # A name is on disk only when the folder that holds it is, and so is a new folder's.
+        # A name is durable only after a flush of its folder; the same is true for a new folder.
         for folder in flushed:
             self._flush(folder)
 
 
 def _make_folders(folder: Path, root: Path) -> list[Path]:
-    """Make a folder and return what has to be flushed: it, and each folder that got a new one."""
+    """Create a folder; return the folders to flush: it, and the parents of new ones."""
     flushed = [folder]
     while not flushed[-1].is_dir() and flushed[-1].parent != root:
         flushed.append(flushed[-1].parent)
@@ -60,7 +60,7 @@ def _make_folders(folder: Path, root: Path) -> list[Path]:
 
 
 def _move(path: Path, target: Path) -> None:
-    """Move a file; from another file system by a copy that is whole before it is named."""
+    """Move a file; to another file system by a complete copy and a rename."""
     try:
         path.replace(target)
     except OSError as error:
@@ -72,23 +72,23 @@ def _move(path: Path, target: Path) -> None:
         path.unlink()
 
 
-#: Windows flushes nothing that is only read.
+#: Windows cannot flush files that are opened read-only.
 _FLUSHED = os.O_RDWR if os.name == "nt" else os.O_RDONLY
 
 
 def _flush(path: Path) -> None:
     try:
         descriptor = os.open(path, _FLUSHED)
-    except PermissionError:  # Windows opens no folders
+    except PermissionError:  # Windows cannot open folders
         return
     try:
-        if sys.platform == "darwin":  # whose fsync leaves data in the drive's own cache
+        if sys.platform == "darwin":  # fsync leaves data in the drive's cache there
             import fcntl
 
             fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
         else:
             os.fsync(descriptor)
-    except OSError as error:  # some file systems flush no folders
+    except OSError as error:  # some file systems cannot flush folders
         if error.errno != errno.EINVAL:
             raise
     finally:

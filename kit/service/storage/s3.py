@@ -1,8 +1,8 @@
-"""Files in an S3-compatible bucket: clients send and read them there, under signed addresses.
+"""Files in an S3-compatible bucket, to and from which clients transfer them with signed URLs.
 
-A file that a client has sent lies apart until the service has verified its bytes and stored them
-itself, so the address of a ticket can change nothing that is in use. Render processes put their
-results into a local folder; from there they are moved into the bucket.
+A file sent by a client is kept separately until the service has verified it and stored a copy, so
+the URL of a ticket cannot change files in use. Render processes store their results in a local
+folder, from which they are moved into the bucket.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("kit.service")
 
-#: Bytes above which a file is sent in parts, and bytes of a part.
+#: Size in bytes from which a file is sent in parts, and the size of a part.
 MULTIPART_BYTES, _PART_BYTES = 64 << 20, 16 << 20
-#: Bytes that are written at once while a file is fetched, and how often it is tried.
+#: Bytes per write while a file is downloaded, and maximum of attempts.
 _CHUNK_BYTES, _ATTEMPTS = 1 << 20, 3
-#: Between two attempts to store a result, each of which is some requests itself.
+#: Seconds between attempts to store a result, each of which has its own retries.
 _PAUSE_SECONDS = 1.0
-#: How long the bucket itself lets a file be read; the service leads there anew each time.
+#: Validity in seconds of a URL for reading; the service redirects to a new one each time.
 READ_SECONDS = 300
-#: Below the folder of an upload, what a client has sent.
+#: The file that a client has sent, in the folder of its upload.
 _RECEIVED = "/received.bin"
-#: What is left of a broken transfer is removed after this time.
+#: Seconds after which remains of failed transfers are removed.
 _OLD_SECONDS = 24 * 3600
 _UPLOAD = re.compile(
     r"<Upload>.*?<Key>(?P<key>[^<]*)</Key>.*?<UploadId>(?P<id>[^<]*)</UploadId>"
@@ -60,9 +60,9 @@ _UPLOAD = re.compile(
 class S3Storage:
     """A folder of a bucket; see `kit.service.storage`.
 
-    `folder`: on this machine, for the results of render processes on their way to the bucket.
-    `retry_seconds`, `read_seconds`: how long a request is repeated at most, and a result is kept
-    ready, while the storage is down or busy; and how long it may send nothing.
+    `folder`: a local folder for results of render processes before the transfer to the bucket.
+    `retry_seconds`, `read_seconds`: limits of the retries of a request and of the wait to store a
+    result while the storage is down or busy; and of the time without data.
     """
 
     direct = True
@@ -82,7 +82,7 @@ class S3Storage:
         self._retry_seconds = retry_seconds
         config: S3Config = {
             "endpoint": bucket.address,
-            "virtual_hosted_style_request": True,  # the endpoint is the bucket's own address
+            "virtual_hosted_style_request": True,  # the endpoint is the bucket's own URL
             "region": bucket.region,
             "access_key_id": bucket.access_key,
             "secret_access_key": bucket.secret_key,
@@ -107,23 +107,23 @@ class S3Storage:
         await self._move(files, 0.0)
 
     async def publish(self, keys: Sequence[str]) -> None:
-        """Move results of render processes into the bucket; a short outage is waited out."""
+        """Move results of render processes into the bucket; retries during a short outage."""
         await self._move({key: self.outputs.path(key) for key in keys}, self._retry_seconds)
 
     async def local(self, key: str, folder: Path) -> Path:
-        """Return a copy of a file in a folder, which is fetched unless it is there."""
+        """Return a copy of a file in a folder, downloaded unless it is there already."""
         path = folder / key.replace("/", "-")
         if path.is_file():
-            path.touch()  # in use: not to be removed as old
+            path.touch()  # in use, so that it is not removed by age
             return path
         draft = await self._fetch(key, folder)
         replace_file(draft, path)
         return path
 
     async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:
-        """Return a copy of what a client has sent with a ticket, not verified yet, or None.
+        """Return a copy of the unverified file that a client has sent with a ticket, or None.
 
-        Raises `BadRequestError`: it has another length than its ticket.
+        Raises `BadRequestError` if its length differs from that of the ticket.
         """
         key = f"{UPLOADS}{upload_id}{_RECEIVED}"
         try:
@@ -137,18 +137,18 @@ class S3Storage:
             return None
 
     async def discard_received(self, upload_id: str) -> None:
-        """Remove what a client has sent with a ticket."""
+        """Remove the unverified file of a ticket."""
         await self.remove(f"{UPLOADS}{upload_id}{_RECEIVED}")
 
     async def names(self, folder: str) -> list[str]:
-        """Return the names of the files and folders in a folder, in order."""
+        """Return the sorted names of the files and folders in a folder."""
         with _errors():
             found = await obstore.list_with_delimiter_async(self._store, folder)
         paths = [*found["common_prefixes"], *(file["path"] for file in found["objects"])]
         return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
 
     async def remove(self, prefix: str) -> None:
-        """Remove a file, or every file below a prefix; a missing one is no error."""
+        """Remove a file, or all files with a prefix; a missing one is no error."""
         try:
             if "." in prefix.rpartition("/")[2]:
                 await obstore.delete_async(self._store, prefix)
@@ -161,13 +161,13 @@ class S3Storage:
             raise OSError(_first_line(error)) from None
 
     def read_address(self, method: str, key: str) -> str:
-        """Return a signed address in the bucket for one method; it ends by time alone."""
+        """Return a signed URL in the bucket for one method; it ends only by expiry."""
         return self._bucket.presign(method, key, now=self._clock(), seconds=READ_SECONDS)
 
     def upload_address(self, base: str, grant: Grant) -> str:
-        """Return the address in the bucket for one PUT of this type and length only.
+        """Return the URL in the bucket for one PUT of this type and length only.
 
-        It ends by time alone, no sign-out ends it: what it lets in lies apart, see the module.
+        It ends only by expiry, not by a sign-out: its file is kept separately, see the module.
         """
         now = int(self._clock())
         left, key = max(1, grant.expires - now), f"{grant.key}{_RECEIVED}"
@@ -182,7 +182,7 @@ class S3Storage:
         return True
 
     async def tidy(self) -> None:
-        """Remove what broken transfers have left for a day, here and in the bucket."""
+        """Remove remains of failed transfers that are older than a day, here and in the bucket."""
         limit = self._clock() - _OLD_SECONDS
         await asyncio.to_thread(_remove_files, self.outputs.folder, limit)
         await asyncio.to_thread(self._abort_uploads, limit)
@@ -206,7 +206,7 @@ class S3Storage:
                     chunk_size=_PART_BYTES,
                     max_concurrency=4,
                 )
-            except GenericError:  # an outage: what is refused has a class of its own
+            except GenericError:  # an outage; refusals have their own classes
                 if time.monotonic() >= until:
                     raise
                 await asyncio.sleep(_PAUSE_SECONDS)
@@ -214,7 +214,7 @@ class S3Storage:
                 return
 
     async def _fetch(self, key: str, folder: Path) -> Path:
-        """Return a new file in a folder with the whole content of one in the bucket."""
+        """Download a file of the bucket completely to a new file in a folder."""
         make_folder(folder)
         for attempt in range(1, _ATTEMPTS + 1):
             descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
@@ -234,7 +234,7 @@ class S3Storage:
         raise AssertionError  # the last attempt returns or raises
 
     def _abort_uploads(self, limit: float) -> None:
-        """Abort uploads in parts that were begun before a time: they take room and are no files."""
+        """Abort old multipart uploads: they use space but are no files."""
         prefix = f"{self._bucket.prefix}/" if self._bucket.prefix else ""
         for found in _UPLOAD.finditer(self._call("GET", "", {"uploads": "", "prefix": prefix})):
             key, begun = found["key"].removeprefix(prefix), found["begun"]
@@ -243,7 +243,7 @@ class S3Storage:
                 _log.info("aborted an upload of %s that was begun at %s", key, begun)
 
     def _call(self, method: str, key: str, query: Mapping[str, str]) -> str:
-        """Return the answer to a request that the library does not know."""
+        """Return the response to a request that the library does not support."""
         address = self._bucket.presign(method, key, now=self._clock(), seconds=60, query=query)
         request = Request(address, method=method)  # noqa: S310 - an http(s) address of our settings
         try:
@@ -251,7 +251,7 @@ class S3Storage:
                 return str(answer.read(1 << 20).decode())
         except HTTPError as error:
             with error:
-                if error.code == HTTPStatus.NOT_FOUND:  # some answer so when there are none
+                if error.code == HTTPStatus.NOT_FOUND:  # some servers' response if there are none
                     return ""
                 raise OSError(f"the storage answers {error.code} to {method}") from None
 
@@ -264,9 +264,9 @@ def _remove_files(folder: Path, limit: float) -> None:
 
 @contextmanager
 def _errors(*, reading: bool = False) -> Iterator[None]:
-    """Turn the library's errors into ours; its sentences may hold signed addresses.
+    """Turn errors of the library into ours; its messages may contain signed URLs.
 
-    What is missing is the file while it is read, else the bucket.
+    If something is not found, it is the file when reading, otherwise the bucket.
     """
     try:
         yield
@@ -278,5 +278,5 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
 
 
 def _first_line(error: Exception) -> str:
-    """Return what an error says without the request and the answer that it quotes."""
+    """Return an error's message without the quoted request and response."""
     return str(error).partition("\n")[0].partition("http")[0][:200]

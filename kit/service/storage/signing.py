@@ -1,7 +1,7 @@
-"""Signed addresses: who holds one may do one thing with one file for a while, without a key.
+"""Signed URLs: each allows one operation on one file until it expires, without a key.
 
-The signature covers the method, the path, the time of expiry, how often the account was signed out
-and, for uploads, the type and length of the body.
+The signature covers the method, the path, the expiry, the number of sign-outs of the account and,
+for uploads, the type and length of the body.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from urllib.parse import quote
 
 from kit.errors import AccessDeniedError
 
-#: Where the service serves files, below its base address.
+#: Path of the files at the service, below its base URL.
 MEDIA = "/media/"
 
 
 class Grant(NamedTuple):
-    """What a signed address allows, until so many seconds since 1970.
+    """What a signed URL allows until it expires, in seconds since 1970.
 
     `content_type`, `length`: of the body of a PUT; empty and 0 for a GET.
-    `sign_outs`: of the account that the file belongs to; one more ends the address.
+    `sign_outs`: of the account of the file; a further sign-out invalidates the URL.
     """
 
     method: str
@@ -33,34 +33,34 @@ class Grant(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a PUT must say of its body."""
+        """The headers that a PUT must have."""
         return {"Content-Type": self.content_type, "Content-Length": str(self.length)}
 
 
 def proof(secret: bytes, place: str, challenge: str) -> str:
-    """Return what only a service with this secret answers to a challenge.
+    """Return the response to a challenge that requires the secret of the service.
 
-    `place`: host and port of the request, so that a service elsewhere cannot answer for this one.
-    `challenge`: random. Nothing else that is signed begins with the word ``challenge``.
+    `place`: host and port of the request, so that another service cannot relay the challenge.
+    `challenge`: random. No other signed text starts with the word ``challenge``.
     """
     return hmac.digest(secret, f"challenge\n{place}\n{challenge}".encode(), "sha256").hex()
 
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Signs and checks addresses with the service's secret."""
+    """Signs and checks URLs with the secret of the service."""
 
     secret: bytes = field(repr=False)
 
     def address(self, base: str, grant: Grant) -> str:
-        """Return the address below `base` that carries a grant."""
+        """Return the URL below `base` for a grant."""
         path = quote(MEDIA + grant.key)
         return f"{base}{path}?expires={grant.expires}&signature={self._sign(grant)}"
 
     def check(self, grant: Grant, signature: str, now: int) -> None:
-        """Refuse a grant that was altered, or is past its time `now`, in milliseconds since 1970.
+        """Check a grant against its signature and the time `now`, in milliseconds since 1970.
 
-        Raises `AccessDeniedError`: the message says which of the two.
+        Raises `AccessDeniedError` if it was altered or has expired; the message says which.
         """
         if not hmac.compare_digest(self._sign(grant).encode(), signature.encode()):
             raise AccessDeniedError(

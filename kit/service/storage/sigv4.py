@@ -1,4 +1,4 @@
-"""Addresses of an S3-compatible storage, signed so that they allow one request (Signature V4).
+"""Presigned URLs for S3-compatible storage, each for one request (Signature Version 4).
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 """
@@ -20,10 +20,10 @@ _DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """A bucket, the folder of it that is used, and the keys to it.
+    """A bucket, the folder in it, and the credentials.
 
-    Its address is what those of its files begin with, without a slash at the end; temporary keys
-    have a token.
+    Its address is the base URL of its files, without a slash at the end; temporary credentials have
+    a token.
     """
 
     name: str
@@ -44,10 +44,10 @@ class Bucket:
         headers: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
     ) -> str:
-        """Return an address that allows one kind of request to one file for some seconds.
+        """Return a URL that allows one kind of request to one file for some seconds.
 
         `key`: of the file below the prefix; empty for the bucket itself.
-        `headers`: what the request must have exactly so.
+        `headers`: headers that the request must have exactly.
         """
         begin, moment = urlsplit(self.address), datetime.fromtimestamp(now, UTC)
         path = f"{self.prefix}/{key}".strip("/") if key else ""
@@ -79,13 +79,13 @@ class Bucket:
 
 
 def parse_bucket(url: str, environ: Mapping[str, str]) -> Bucket:
-    """Return the bucket that an address means, with the keys of the usual variables.
+    """Return the bucket of a URL, with the credentials of the usual variables.
 
-    `url`: ``s3://BUCKET/PREFIX``; ``?endpoint=URL&region=NAME`` come before the variables.
-    `environ`: with ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, and perhaps
+    `url`: ``s3://BUCKET/PREFIX``; ``?endpoint=URL&region=NAME`` override the variables.
+    `environ`: with ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``; optionally
     ``AWS_SESSION_TOKEN``, ``AWS_REGION`` and ``AWS_ENDPOINT_URL``.
 
-    Raises `ConfigError`: it is no such address, or a key is missing.
+    Raises `ConfigError` if the URL is invalid or a credential is missing.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The writer of titles and scripts: the language model that the settings name, or the built-in one.
+"""The writer of titles and scripts: the language model of the settings, or the built-in one.
 
-What a model answers is never trusted: it is parsed leniently, checked, measured, and asked for once
-more where it does not fit. `client` is the one module that knows httpx and sends the key.
+Responses of a model are not trusted: they are parsed leniently, checked and measured, and requested
+once more if they do not fit. Only `client` uses httpx and sends the key.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from kit.service.domain.writing import Draft, ScriptBrief, Writer
 from kit.service.settings import ServiceSettings
 from kit.wire import Title
 
-#: The name of the built-in writer in answers.
+#: The name of the built-in writer in responses.
 OFFLINE = "offline"
 
 
 def create_writer(settings: ServiceSettings) -> Writer:
-    """Return the writer that the settings ask for."""
+    """Return the writer according to the settings."""
     if not settings.writer_url:
         return BuiltInWriter(settings.speech_rate)
-    # With an HTTP client, which a service without a language model does not need.
+    # Imports an HTTP client, which a service without a language model does not need.
     from kit.service.writer.client import parse_endpoint
     from kit.service.writer.model import ModelWriter
 
@@ -37,27 +37,27 @@ def create_writer(settings: ServiceSettings) -> Writer:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInWriter:
-    """Writes from the built-in collection of texts, without a network."""
+    """Writes from the built-in collection of texts, offline."""
 
     rate: float
-    #: Writing is work for a processor: more threads would only keep others from answering.
+    #: One thread, because writing uses the processor: more threads would only delay other requests.
     _thread: Executor = field(
         default_factory=partial(ThreadPoolExecutor, 1, "kit-writer"), repr=False, compare=False
     )
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
-        """Return a title of a topic that is not among `avoid` while there are others."""
+        """Return a title of a topic that is not in `avoid`, if there are others."""
         loop = asyncio.get_running_loop()
         title = await loop.run_in_executor(self._thread, self._title, topic, seed, avoid)
         return title.model_copy(update={"writer": OFFLINE})
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
-        """Return one draft a variation."""
+        """Return one draft per variation."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._scripts, brief, seed)
 
     def _title(self, topic: str, seed: int, avoid: Sequence[str]) -> Title:
-        from kit.engines.text import offline  # loads its collection; a service starts without it
+        from kit.engines.text import offline  # large; not needed at the start
 
         return offline.suggest_title(topic, seed=seed, avoid=avoid)
 

@@ -1,6 +1,6 @@
-"""The HTTP client of the model writer: one address, one key, bounded answers, one deadline.
+"""The HTTP client of the model writer: one URL, one key, limited responses, one deadline.
 
-The key goes to the address that it was set for and nowhere else: redirects are not followed.
+The key is sent only to the URL for which it is set: redirects are not followed.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from kit.errors import UnavailableError
 from kit.internet import retry_after
 from kit.version import __version__
 
-#: Bytes of an answer; a script of three minutes has about three thousand.
+#: Maximum size of a response in bytes; a script of three minutes has about three thousand.
 ANSWER_BYTES = 1_000_000
-#: How often a call is sent while the service is busy.
+#: Maximum of attempts of a call while the service is busy.
 ATTEMPTS = 4
 _BACKOFF_SECONDS = 0.5
 _CONNECT_SECONDS = 10.0
-#: Seconds until another try makes sense, by default: longer than a client waits.
+#: Default for ``Retry-After`` in seconds: longer than a client waits.
 LATER = 60.0
-#: Answers that say "not now".
+#: Statuses of a busy service.
 _BUSY = frozenset({429, 502, 503, 504})
 _AGENT = f"creative-studio-kit/{__version__}"
-#: No proxy to this machine.
+#: Hosts for which no proxy is used.
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 
@@ -39,14 +39,14 @@ _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 class ChatEndpoint:
     """An OpenAI-compatible service and one of its models."""
 
-    #: What its paths are below, usually ending with ``/v1``; see `endpoint`.
+    #: Base URL, usually ending with ``/v1``; see `parse_endpoint`.
     url: str
     model: str
     key: str = field(default="", repr=False)
 
 
 class ChatReply(NamedTuple):
-    """An answer."""
+    """The response to a call."""
 
     status: int
     headers: Mapping[str, str]
@@ -54,19 +54,19 @@ class ChatReply(NamedTuple):
 
 
 def parse_endpoint(url: str, model: str, key: str = "") -> ChatEndpoint:
-    """Return the endpoint that an address means, however much of it was given."""
+    """Return the endpoint of a URL, with or without the path of the API."""
     base = url.rstrip("/").removesuffix("/chat/completions").rstrip("/")
     return ChatEndpoint(base if urlsplit(base).path else f"{base}/v1", model, key)
 
 
 class ChatClient:
-    """The connection to an endpoint for one order; use it as ``async with``."""
+    """The connection to an endpoint for one order; use it with ``async with``."""
 
     def __init__(self, endpoint: ChatEndpoint, until: float) -> None:
         self.model = endpoint.model
         self._url = f"{endpoint.url}/chat/completions"
         self._until = until
-        # Asked for as it is: a small body that unpacks into a huge one cannot come.
+        # Uncompressed, so that a small response cannot unpack into a huge one.
         headers = {"Accept-Encoding": "identity", "User-Agent": _AGENT}
         if endpoint.key:
             headers["Authorization"] = f"Bearer {endpoint.key}"
@@ -75,7 +75,7 @@ class ChatClient:
             headers=headers,
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-            # Without certificates it costs nothing to build, and http never uses it.
+            # An empty SSL context is cheap to create, and http does not use it.
             verify=_certificates() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             mounts=dict.fromkeys(_LOOPBACK),
         )
@@ -87,7 +87,7 @@ class ChatClient:
         await self._client.aclose()
 
     async def post(self, body: Mapping[str, Any]) -> ChatReply:
-        """Send a call, again while the service is busy, and return its answer whatever it is."""
+        """Send a call, retry while the service is busy, and return its response of any status."""
         for attempt in range(1, ATTEMPTS + 1):
             reply = await self._send(body)
             if reply is not None and reply.status not in _BUSY:
@@ -103,7 +103,7 @@ class ChatClient:
         raise AssertionError  # the last attempt returns or raises
 
     async def _send(self, body: Mapping[str, Any]) -> ChatReply | None:
-        """Send a call once; None when the connection broke before the answer was complete."""
+        """Send a call once; None if the connection broke before the response was complete."""
         try:
             async with self._client.stream("POST", self._url, json=body) as response:
                 content = bytearray()
@@ -113,7 +113,7 @@ class ChatClient:
                         raise order_error("the language model sends more than a text can have")
                 return ChatReply(response.status_code, response.headers, bytes(content))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
-            # A proxy's or a certificate's sentence may tell of the network inside: only the kind.
+            # Only the class: messages of proxies or certificates may describe the internal network.
             sentence = f"the language model cannot be reached ({type(error).__name__})"
             raise order_error(sentence) from None
         except httpx.InvalidURL:
@@ -123,7 +123,7 @@ class ChatClient:
 
 
 def order_error(sentence: str, *, later: float | None = None) -> UnavailableError:
-    """Return the error that ends an order, with none of the model's words in it."""
+    """Return the error that ends an order, without any text of the model."""
     seconds = LATER if later is None else max(1.0, later)
     return UnavailableError(
         f"{sentence}; nothing was charged", headers={"Retry-After": str(math.ceil(seconds))}

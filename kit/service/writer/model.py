@@ -1,4 +1,4 @@
-"""The model writer: titles and scripts of a language model, checked before they are delivered."""
+"""The model writer: titles and scripts of a language model, checked before delivery."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from kit.wire import Title
 T = TypeVar("T")
 _Ask = Callable[[Sequence[Message]], Awaitable[str]]
 
-#: Characters of a text that is worth a look; three minutes have about three thousand.
+#: Maximum of characters of an acceptable text; three minutes have about three thousand.
 _LONGEST_TEXT = 10_000
 _LONGEST_LINE = 1_000
-#: Orders at a time; more wait their turn, within their own deadline.
+#: Maximum of concurrent orders; further ones wait, within their own deadline.
 _AT_ONCE = 32
 
 _log = logging.getLogger("kit.service.writer")
 
 
 class ModelWriter:
-    """Has a language model write; a seed means nothing to it."""
+    """Writes with a language model; it ignores seeds."""
 
     def __init__(self, endpoint: ChatEndpoint, *, rate: float, seconds: float) -> None:
         self._endpoint = endpoint
@@ -48,7 +48,7 @@ class ModelWriter:
         self.name = f"model:{endpoint.model}"
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
-        """Return a title of a topic that is not among `avoid`."""
+        """Return a title of a topic that is not in `avoid`."""
         taken = {normalize(name) for name in avoid}
         async with self._order() as client:
             ask = partial(self._formats.ask, client, prompts.TITLE_SCHEMA)
@@ -56,7 +56,7 @@ class ModelWriter:
         return title.model_copy(update={"writer": self.name})
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
-        """Return one draft a variation; they differ."""
+        """Return one draft per variation; they differ."""
         async with self._order() as client:
             orders = [self._script(client, brief, number) for number in range(brief.variations)]
             texts = await _gather(orders)
@@ -68,7 +68,7 @@ class ModelWriter:
 
     @asynccontextmanager
     async def _order(self) -> AsyncIterator[ChatClient]:
-        """Give a client for one order, until its time is up; failures are logged."""
+        """Yield a client for one order, with its time limit; failures are logged."""
         until = asyncio.get_running_loop().time() + self._seconds
         try:
             async with (
@@ -144,7 +144,7 @@ async def _retry(ask: _Ask, messages: Sequence[Message], check: Callable[[str], 
 
 
 async def _gather(orders: Sequence[Awaitable[str]]) -> list[str]:
-    """Return all results; when one fails the others are canceled."""
+    """Return all results; if one fails, the others are canceled."""
     tasks = [asyncio.ensure_future(order) for order in orders]
     try:
         return await asyncio.gather(*tasks)

@@ -1,4 +1,4 @@
-"""Prompts: what the model is sent; the rules are ours, what a caller wrote is data in JSON."""
+"""Prompts for the model: instructions are ours; text of a caller is passed as data in JSON."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from kit.service.domain.writing import ScriptBrief
 from kit.service.writer.text import Length
 
-#: Characters of a title and of a hook angle that are delivered.
+#: Maximum of characters of a delivered title and hook angle.
 TITLE_LIMIT, HOOK_LIMIT = 100, 300
-#: Titles that the model is shown, and characters of its own answer that it is shown again.
+#: Maximum of used titles in a prompt, and of characters of the model's own answer in a retry.
 _TITLES_SHOWN = 60
 _ECHOED = 6000
 
@@ -20,9 +20,9 @@ SCRIPT_EXAMPLE = '{"content": "..."}'
 
 
 def schema(**fields: str) -> Mapping[str, Any]:
-    """Return the schema of an object of texts, from their names and descriptions.
+    """Return the schema of an object of strings, from their names and descriptions.
 
-    It has no more than every server takes: no lengths, no patterns.
+    It uses only what all servers support: no lengths, no patterns.
     """
     return {
         "type": "object",
@@ -55,7 +55,7 @@ _DECENT = (
 
 
 def title(topic: str, avoid: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages that ask for a title."""
+    """Return the messages that request a title."""
     rules = [
         "You invent titles for short videos with a voice-over.",
         "Suggest one title on the topic: concrete, about one thing, in English, "
@@ -74,7 +74,7 @@ def title(topic: str, avoid: Sequence[str]) -> list[dict[str, str]]:
 def script(
     brief: ScriptBrief, length: Length, number: int, unlike: str | None = None
 ) -> list[dict[str, str]]:
-    """Return the messages that ask for a variation of a script, `unlike` another one."""
+    """Return the messages that request a variation of a script, `unlike` another one."""
     rules = [
         "You write the voice-over of short videos.",
         f"Read aloud it lasts {length.target:g} seconds: about {length.words} words.",
@@ -98,12 +98,12 @@ def script(
 
 
 def ask_again(said: str, request: str) -> list[dict[str, str]]:
-    """Return the messages that follow an answer which was of no use."""
+    """Return the messages that follow an unusable answer."""
     return [{"role": "assistant", "content": said[:_ECHOED]}, {"role": "user", "content": request}]
 
 
 def resize(length: Length, text: str) -> str:
-    """Return the request for another length, with the figures."""
+    """Return the request for another length, with the numbers."""
     spoken, wanted = length.measure(text), length.words_for(text)
     change = "shorter" if spoken > length.target else "longer"
     return (
@@ -114,7 +114,7 @@ def resize(length: Length, text: str) -> str:
 
 
 def _wishes(brief: ScriptBrief) -> Iterator[str]:
-    """Yield what a brief asks for, as rules for the model."""
+    """Yield the wishes of a brief as rules for the model."""
     hook = "The first sentence is a hook that makes a viewer stay"
     if brief.use_hook and brief.hook_angle is not None:
         yield f"{hook}. It says what `hookAngle` asks for."
@@ -136,7 +136,7 @@ def _wishes(brief: ScriptBrief) -> Iterator[str]:
         )
 
 
-#: How each variation goes about it, so that two of them differ.
+#: Approaches of the variations, so that two of them differ.
 _WAYS = (
     "Go straight ahead: the strongest point first, then what follows from it.",
     "Go the other way round: begin with a scene or an everyday example, and use examples that "

@@ -1,10 +1,10 @@
-"""Structured output: a language model is asked for a JSON object, and its answer is parsed.
+"""Structured output: requests a JSON object from a language model, and parses its answer.
 
-No two servers take the same request: one enforces a JSON schema, one answers 500 to it and takes
-the schema another way, one takes only ``json_object``, one ignores all of it without a word. So the
-prompt always describes the object too, and the answer is checked whatever the server promised.
-Models wrap JSON into fences, thoughts and friendly sentences, leave line breaks in strings, and
-forget that the last comma must go.
+Servers differ: one enforces a JSON schema, one answers 500 to it and takes the schema in another
+form, one accepts only ``json_object``, one ignores all of it silently. So the prompt always
+describes the object, too, and the answer is checked whatever the server supports. Models wrap JSON
+in code fences, reasoning and polite sentences, leave line breaks in strings, and add trailing
+commas.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ A = TypeVar("A", bound=BaseModel)
 Message = Mapping[str, str]
 Schema = Mapping[str, Any]
 
-#: How a JSON object is asked for, the strictest format first.
+#: Request formats for a JSON object, the strictest first.
 FORMATS: Sequence[Callable[[Schema], dict[str, Any]]] = (
     lambda schema: {
         "type": "json_schema",
@@ -35,26 +35,26 @@ FORMATS: Sequence[Callable[[Schema], dict[str, Any]]] = (
     lambda schema: {"type": "json_object"},
     lambda schema: {},
 )
-#: Statuses after which the next format is tried; some servers fail where they should refuse.
+#: Statuses after which the next format is tried; some servers fail instead of refusing.
 NOT_SUPPORTED = frozenset({400, 404, 422, 500})
-#: Seconds for which a format is remembered: a passing failure must not cost the schema for good.
+#: Seconds for which a format is remembered: a temporary failure must not disable schemas forever.
 REMEMBERED_SECONDS = 900.0
 _DECLINED = "the language model declines to write on this"
 
-#: Opening braces at which an object is looked for; an answer has one.
+#: Maximum of opening braces at which an object is tried; an answer has one.
 _MOST = 64
-#: Characters from the end of an answer that are looked at, and what ends a model's thoughts.
+#: Characters at the end of an answer that are parsed; and the ends of a model's reasoning.
 _LOOKED_AT = 100_000
 _THOUGHT = ("</think>", "</thinking>", "</reasoning>")
 _LAST_COMMA = re.compile(r",(?=\s*[}\]])")
-_DECODER = json.JSONDecoder(strict=False)  # line breaks and other controls may stand in strings
+_DECODER = json.JSONDecoder(strict=False)  # allows line breaks and control characters in strings
 
 
 class RejectedError(Exception):
     """An answer that cannot be delivered.
 
-    The model gets one chance to cure each `kind` of fault, by the `request`; the customer reads the
-    `sentence`.
+    The model gets one chance to correct each `kind` of fault, with the `request`; the customer
+    reads the `sentence`.
     """
 
     def __init__(self, kind: str, sentence: str, request: str) -> None:
@@ -65,7 +65,7 @@ class RejectedError(Exception):
 
 
 class ResponseFormats:
-    """The strictest response format that an endpoint accepts, as it turned out last."""
+    """The strictest response format that an endpoint accepts, as last observed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -78,12 +78,12 @@ class ResponseFormats:
         return self._index if self._clock() < self._until else 0
 
     def remember(self, index: int) -> None:
-        """Begin with this format from now on, for a while."""
+        """Start with this format for a while."""
         if index != self.first:
             self._index, self._until = index, self._clock() + REMEMBERED_SECONDS
 
     async def ask(self, client: ChatClient, schema: Schema, messages: Sequence[Message]) -> str:
-        """Return the model's answer; whether it is JSON, or fits the schema, is not certain."""
+        """Return the model's answer, which may not be JSON or may not match the schema."""
         reply = None
         for index in range(self.first, len(FORMATS)):
             wanted = FORMATS[index](schema)
@@ -94,7 +94,7 @@ class ResponseFormats:
                 return _content(reply)
             if reply.status not in NOT_SUPPORTED:
                 break
-        self._until = 0.0  # what worked once does not work now
+        self._until = 0.0  # the format that worked before no longer does
         raise _refusal(reply)
 
 
@@ -127,7 +127,7 @@ def _content(reply: ChatReply) -> str:
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
-#: Status -> what it means here; others are named by their number.
+#: Explanations of statuses; others are reported by number.
 _MEANING = {
     401: "the language model's service refuses the key of this service",
     402: "this service's account with the language model is out of credits",
@@ -144,7 +144,7 @@ def _refusal(reply: ChatReply | None) -> UnavailableError:
 
 
 def parse_answer(said: str, kind: type[A], example: str) -> A:
-    """Return the first object of an answer that is of a kind."""
+    """Return the first object of a kind in an answer."""
     text = said[-_LOOKED_AT:]
     for mark in _THOUGHT:
         text = text.rpartition(mark)[2]

@@ -1,4 +1,4 @@
-"""Texts of a model: cleaned of what cannot be said aloud, measured, and trimmed to a length.
+"""Texts of a model: cleaned of what is not speech, measured, and trimmed to a length.
 
 Source: contract, "Titles and scripts": within 10 % of the asked seconds.
 """
@@ -14,24 +14,24 @@ from itertools import accumulate, combinations
 from kit.engines.text.speech import STOP, seconds, words
 from kit.service.domain.writing import Draft
 
-#: Share of the asked seconds that a text may be off, a little less than what is promised.
+#: Allowed deviation from the requested seconds, slightly less than promised.
 TOLERANCE = 0.095
-#: Words a syllable of running English, pauses and all, by which a model is given a number of words.
+#: Words per syllable of English text, including pauses, for the number of words in a prompt.
 _WORDS_A_SYLLABLE = 0.6
-#: Share of three-word runs from which on two texts are the same text.
+#: Share of common three-word sequences from which two texts count as the same.
 _ALIKE = 0.5
 _RUN = 3
-#: Sentences of a text that can be trimmed; three minutes have about sixty.
+#: Maximum of sentences of a text that can be trimmed; three minutes have about sixty.
 _MOST_SENTENCES = 250
-# Repetitions are bounded throughout, so that no text takes long.
-#: ``[music]``, ``(pause)``: directions to a cutter or a speaker.
+# All repetitions are limited, so that no text takes long.
+#: ``[music]``, ``(pause)``: directions for an editor or a speaker.
 _DIRECTION = re.compile(
     r"\[[^\[\]\n]{0,120}\]|"
     r"\((?:[^()\n]{0,60}\b)?(?:pause|music|sound|sfx|cut to|beat|voice|narrator|visual)\b"
     r"[^()\n]{0,60}\)",
     re.IGNORECASE,
 )
-#: ``Narrator:`` and ``**Hook:**`` before what is said.
+#: Labels such as ``Narrator:`` and ``**Hook:**`` before speech.
 _LABEL = re.compile(
     r"^\W{0,6}(?:narrator|voice[- ]?over|vo|speaker|host|hook|intro|body|cta|call to action|outro|"
     r"script|variation \d)\W{0,3}:[*_\s]{0,4}",
@@ -44,9 +44,9 @@ _MARKUP = re.compile(
     re.MULTILINE,
 )
 _QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "'": "'", "‘": "’"}
-#: Unicode categories that are not spoken: controls, pictures and their modifiers.
+#: Unicode categories that are not spoken: control characters, pictographs and their modifiers.
 _SILENT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "So", "Sk"})
-#: Where a sentence ends; other scripts have no space there.
+#: Ends of sentences; some scripts have no space there.
 _ENDS = re.compile(
     r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bSt\.)(?:(?<=[.!?])|(?<=[.!?][\"'”’)]))\s+(?=[^a-z])"
     r"|(?<=[。！？])\s*"
@@ -61,18 +61,18 @@ def speakable(text: str) -> str:
 
 
 def clean_title(text: str) -> str:
-    """Return a title: one line, no markup, no quotes around it, no full stop."""
+    """Return a title: one line, no markup, no surrounding quotes, no full stop."""
     line = _strip_quotes(_one_line(_MARKUP.sub(" ", _TITLE_LABEL.sub(" ", text))))
     return line.removesuffix(".") if not line.endswith("..") else line
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return a text's sentences."""
+    """Return the sentences of a text."""
     return [part for part in _ENDS.split(text) if part]
 
 
 def _one_line(text: str) -> str:
-    # Joiners inside words of Indic and Arabic scripts are formats that change what is read.
+    # Joiners within words of Indic and Arabic scripts are of category Cf, but change the word.
     said = "".join(
         " " if unicodedata.category(char) in _SILENT and char not in "\u200c\u200d°" else char
         for char in text
@@ -82,7 +82,7 @@ def _one_line(text: str) -> str:
 
 def _strip_quotes(line: str) -> str:
     closing = _QUOTES.get(line[:1], "")
-    # Quotes that close inside belong to what is quoted there.
+    # Closing quotes inside the text belong to a quotation there.
     if not closing or len(line) < 2 or line.find(closing, 1) != len(line) - 1:
         return line
     return line[1:-1].strip()
@@ -90,26 +90,26 @@ def _strip_quotes(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long a text is to last."""
+    """The requested length of a text."""
 
     target: float
     rate: float
 
     @property
     def words(self) -> int:
-        """About how many words that is."""
+        """The approximate number of words."""
         return round(self.target * self.rate * _WORDS_A_SYLLABLE)
 
     def measure(self, text: str) -> float:
-        """Return the seconds that a text lasts."""
+        """Return the length of a text in seconds."""
         return seconds(text, rate=self.rate)
 
     def fits(self, text: str) -> bool:
-        """Whether a text lasts as long as it is to last."""
+        """Whether a text has the requested length."""
         return self._is_near(self.measure(text))
 
     def words_for(self, text: str) -> int:
-        """Return how many words of a text's own kind would last as long as it is to last."""
+        """Return the number of words for the requested length, at the rate of this text."""
         spoken = self.measure(text)
         return round(len(words(text)) * self.target / spoken) if spoken else self.words
 
@@ -117,7 +117,7 @@ class Length:
         """Return a long text shortened by a run of inner sentences so that it fits, or None.
 
         The first and the last sentence stay: they are the hook and the call. Of the runs that fit,
-        the one that stands last goes, for what comes first is what a text is about.
+        the last one is removed, because a text starts with what matters.
         """
         parts = split_sentences(text)
         if len(parts) > _MOST_SENTENCES:
@@ -137,12 +137,12 @@ class Length:
 
 
 def measure_draft(text: str, rate: float, writer: str) -> Draft:
-    """Return a text as a draft."""
+    """Return a text as a measured draft."""
     return Draft(text, seconds(text, rate=rate), len(words(text)), writer)
 
 
 def is_similar(one: str, other: str) -> bool:
-    """Return whether two texts are more or less the same."""
+    """Whether two texts are nearly the same."""
     first, second = _runs(words(one.casefold())), _runs(words(other.casefold()))
     return len(first & second) >= _ALIKE * max(1, min(len(first), len(second)))
 
