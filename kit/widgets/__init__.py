@@ -1,1 +1,1 @@
-"""How things look in a notebook; nothing here talks to a service."""
+"""Everything displayed in a notebook; nothing here sends requests to a service."""

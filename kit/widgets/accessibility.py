@@ -1,7 +1,7 @@
-"""Scripts: what a box of widgets needs of its page, and ipywidgets does not give it.
+"""Page scripts: what a box of widgets needs in its page, and ipywidgets does not provide.
 
-In the page such a widget is one of anywidget's. Its half in the kernel is not needed for this:
-loading that takes longer than a form does, and so would making a class for each widget.
+In the page such a widget is one of anywidget's. Its Python half is not used: loading it takes
+longer than a form does, and so would creating a class for each widget.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import traitlets
 
 
 class PageScript(ipywidgets.DOMWidget):
-    """A script in the page, in the box that it is a child of; it shows nothing.
+    """A script in the page, for the box whose child it is; it is invisible.
 
-    A kind of it has an ``_anywidget_id`` and, by `script`, an ``_esm``.
+    Subclasses have an ``_anywidget_id`` and an ``_esm``, created by `script`.
     """
 
-    #: The id of that box, by which the script finds all that is in it.
+    #: The id of the box, which the script uses to find everything in it.
     box = traitlets.Unicode().tag(sync=True)
-    #: Whether the page has it look for changes; see `follow`.
+    #: Whether the page triggers checks for changes; see `follow`.
     follows = traitlets.Bool(False).tag(sync=True)
 
     _model_module = traitlets.Unicode("anywidget").tag(sync=True)
@@ -39,10 +39,10 @@ class PageScript(ipywidgets.DOMWidget):
     def follow(
         self, look: Callable[[], None] | None, pause: Callable[[bool], None] = lambda _: None
     ) -> None:
-        """Have what looks for others' changes called again and again while the box is seen.
+        """Call `look`, which checks for others' changes, repeatedly while the box is visible.
 
-        `pause`: is told when no page has the box any more, as after its cell was run again, and
-        when one has it again.
+        `pause`: called with True when no page shows the box any more, e.g. after its cell was run
+        again, and with False when one shows it again.
         """
         pages = 0
 
@@ -62,18 +62,18 @@ class PageScript(ipywidgets.DOMWidget):
 
 
 def script(package: str, *files: str) -> traitlets.Unicode[str, str]:
-    """Return the trait that holds scripts as one, without space and comments: widgets send it."""
+    """Return a trait with several scripts as one, without spaces and comments, as it is sent."""
     text = "".join((resources.files(package) / one).read_text("utf-8") for one in files)
     short = re.sub(r"^ *//.*\n|^\s+| +// .*", "", text, flags=re.MULTILINE)
     return traitlets.Unicode(re.sub(r" (=>|=+|&&|\|\|) ", r"\1", short)).tag(sync=True)
 
 
 class Accessibility(PageScript):
-    """Sees to keys, names and focus in the box that it is a child of; it shows nothing.
+    """Adds shortcuts, names and focus to the box whose child it is; it is invisible.
 
-    What an `ipywidgets.HTML` with the class ``kit-status`` shows is announced when it changes, and
-    one with the class ``kit-field-note`` describes the widget before it. A `Tab` with the class
-    ``kit-tabs`` has its ``kit-page`` boxes named after their tabs.
+    Changes of an `ipywidgets.HTML` with the class ``kit-status`` are announced, and one with the
+    class ``kit-field-note`` describes the widget before it. In a `Tab` with the class ``kit-tabs``,
+    boxes with the class ``kit-page`` are named after their tabs.
     """
 
     _anywidget_id = traitlets.Unicode("kit.widgets.Accessibility").tag(sync=True)

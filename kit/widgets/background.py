@@ -1,6 +1,6 @@
-"""Background work: a widget never blocks the event loop it lives on.
+"""Background work: widgets never block the event loop that they run on.
 
-What takes time is begun elsewhere, and its result comes back by setting a widget's trait, which any
+Slow work runs on other threads, and its result is shown by setting a widget's trait, which any
 thread may do.
 """
 
@@ -16,12 +16,12 @@ from kit.widgets.markup import error_text
 
 
 def run_in_thread(work: Callable[[], None]) -> None:
-    """Run a function elsewhere, at once."""
+    """Run a function on another thread."""
     threading.Thread(target=work, name="kit-form", daemon=True).start()
 
 
 def run_later(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
-    """Run a function elsewhere after some seconds; return how to call that off."""
+    """Run a function on another thread after some seconds; return a function that cancels it."""
     timer = threading.Timer(seconds, work)
     timer.name, timer.daemon = "kit-form", True
     timer.start()
@@ -30,9 +30,9 @@ def run_later(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundRunner:
-    """Where what takes time happens; tests pass one whose time is theirs.
+    """Runs slow work; tests pass one with their own clock.
 
-    `after`: runs a function elsewhere after some seconds; returns how to call that off.
+    `after`: runs a function on another thread after some seconds; returns its cancel function.
     """
 
     begin: Callable[[Callable[[], None]], None] = run_in_thread
@@ -42,7 +42,7 @@ class BackgroundRunner:
 
 @dataclass(slots=True, eq=False)
 class Debounced:
-    """A call that is made once the asking has stopped for a moment; the last asking counts."""
+    """A call made once no request has come for a moment; only the last request counts."""
 
     _call: Callable[[], None]
     _seconds: float
@@ -51,20 +51,20 @@ class Debounced:
     _call_off: Callable[[], None] = lambda: None
 
     def __call__(self) -> None:
-        """Ask for the call."""
+        """Request the call."""
         with self._lock:
             self._call_off()
             self._call_off = self._background.after(self._seconds, self._call)
 
     def cancel(self) -> None:
-        """Forget what was asked for."""
+        """Cancel the requested call."""
         with self._lock:
             self._call_off()
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Throttled:
-    """A call that follows changes: at most once in some seconds, and always after the last one."""
+    """A call after changes: at most once in some seconds, and always after the last change."""
 
     _call: Callable[[], None]
     _seconds: float
@@ -75,7 +75,7 @@ class Throttled:
     _missed: bool = False
 
     def request(self) -> None:
-        """Have the call made soon."""
+        """Request the call soon."""
         with self._lock:
             if self._waiting:
                 return
@@ -83,7 +83,7 @@ class Throttled:
         self._background.after(self._seconds, self._run)
 
     def pause(self, paused: bool) -> None:
-        """Make no calls from now on, or go on, with one if some was left out."""
+        """Pause, or resume, with a call if one was missed."""
         with self._lock:
             self._paused = paused
             missed = self._missed and not paused
@@ -101,7 +101,7 @@ class Throttled:
 
 
 def guarded(call: Callable[[], None], show_problem: Callable[[str], None]) -> Callable[..., None]:
-    """Return a callback that says what went wrong: Jupyter would put it into a hidden log."""
+    """Return a callback that shows errors, which Jupyter would write to a hidden log."""
 
     def act(*_: Any) -> None:
         try:
@@ -112,11 +112,11 @@ def guarded(call: Callable[[], None], show_problem: Callable[[str], None]) -> Ca
     return act
 
 
-#: What looks for changes that others have made; it returns at once.
+#: A check for changes made elsewhere; it returns immediately.
 Look = Callable[[], None] | None
-#: Has a method called after each change at a service, for as long as its object lives.
+#: Calls a method after each change at a service, as long as its object exists.
 Subscribe = Callable[[Callable[[], None]], Look]
-#: Seconds after a change until a widget asks what there is now.
+#: Seconds after a change until a widget updates.
 FOLLOWING = 0.4
-#: Seconds from a click to reading the fields: what was typed last may arrive after the click.
+#: Seconds from a click to reading the fields: text typed last may arrive after the click.
 SETTLING = 0.12

@@ -1,8 +1,8 @@
-"""Boxes that fill: the newest child stands first, without redrawing the others; or one at a time.
+"""Boxes with the newest child first, without redrawing the others; or with one child at a time.
 
-A page keeps the children of a box up to the first one that is another: to put one before the others
-makes all of them anew, films begin again, and keys that are pressed meanwhile are lost. So before
-the newest there is always an empty box, in which the next one finds its place.
+A page keeps the children of a box up to the first changed one: inserting one before the others
+would recreate all of them, restart videos and lose keystrokes. So an empty box is always kept
+before the newest child, and the next child is inserted into it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import ipywidgets
 from kit.widgets import markup
 from kit.widgets.background import BackgroundRunner
 
-#: Boxes in boxes, after which all is drawn anew, once.
+#: Depth of nested boxes at which all are redrawn, once.
 DEEPEST = 48
 _CLASSES = ("kit-newest-first",)
 
 
 def close_all(widget: Any) -> None:
-    """Close a widget and everything in it: else kernel and page keep the rest."""
+    """Close a widget and all its children, which kernel and page would keep otherwise."""
     for child in getattr(widget, "children", ()):
         close_all(child)
     widget.close()
 
 
 class NewestFirst(ipywidgets.VBox):
-    """A box that grows at its top."""
+    """A box that grows at the top."""
 
     def __init__(
         self, most: int, *, box: Callable[..., Any] = ipywidgets.VBox, **traits: Any
@@ -42,7 +42,7 @@ class NewestFirst(ipywidgets.VBox):
 
     @property
     def shown(self) -> list[Any]:
-        """The widgets in it, the newest first."""
+        """The widgets in it, newest first."""
         return [box.children[1] for box in reversed(self._boxes[:-1]) if len(box.children) > 1]
 
     def add(self, widget: Any) -> None:
@@ -69,7 +69,7 @@ class NewestFirst(ipywidgets.VBox):
 
 
 class OpenedBox(ipywidgets.VBox):
-    """A box in which one thing is open at a time; it is made in the background."""
+    """A box with one open child at a time, which is created in the background."""
 
     children: Any
 
@@ -80,7 +80,7 @@ class OpenedBox(ipywidgets.VBox):
         super().__init__(_dom_classes=("kit-opened",), **traits)
 
     def fill(self, make: Callable[[], Any] | None) -> None:
-        """Show what `make` returns, which may block, or nothing; what was asked for last counts."""
+        """Show the result of `make`, which may block, or nothing; only the last call counts."""
         with self._lock:
             self._wanted = make
         if make is None:

@@ -1,7 +1,7 @@
-"""Hosts: what a page can do that shows a notebook's outputs.
+"""Hosts: the capabilities of applications that display a notebook's outputs.
 
-Everything that is shown is HTML with pictures inside; hosts differ in videos alone. A new one is
-a line in `HOSTS`.
+All output is HTML with embedded pictures; hosts differ only in videos. A new host is an entry in
+`HOSTS`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A kind of page.
+    """A kind of application.
 
-    `beside`: whether it plays videos that lie beside the notebook.
-    `embed`: bytes up to which a video is put inside the document all the same.
-    `codecs`: what it plays, as PyAV calls it; None where that is up to the browser.
-    `opens`: whether who looks at it can open a file beside the notebook.
-    `instead`: what is said above the code that brings a widget back.
+    `beside`: whether it plays videos in files beside the notebook.
+    `embed`: maximum bytes of a video that is embedded in the document nevertheless.
+    `codecs`: the video codecs it plays, with PyAV's names; None if the browser decides.
+    `opens`: whether its users can open a file beside the notebook.
+    `instead`: the text above the code that shows a widget again.
     """
 
     beside: bool = False
@@ -32,18 +32,18 @@ class Host:
 
 
 JUPYTER = Host(beside=True, embed=0)
-#: It serves pictures and no videos, and what it shows is saved nowhere.
+#: It serves pictures but no videos, and its output is not saved.
 VOILA = Host(embed=25_000_000, opens=False)
-#: Its pages reach no file. Source: VS Code, "Webview API", "Supported media formats".
+#: Its pages cannot access files. Source: VS Code, "Webview API", "Supported media formats".
 VSCODE = Host(codecs=frozenset({"h264", "vp8"}))
-#: An output is a frame of another origin; a notebook has 20 MB in all.
+#: An output is a frame of another origin; a notebook has at most 20 MB.
 COLAB = Host(codecs=frozenset({"h264"}))
-#: Kaggle and Databricks: their pages reach no file either.
+#: Kaggle and Databricks: their pages cannot access files either.
 REMOTE = Host()
-#: An output has at most 8 MB, a third of which base64 takes, and no ipywidgets run.
+#: An output has at most 8 MB, of which base64 takes a third, and ipywidgets do not run.
 MARIMO = Host(instead="marimo runs no ipywidgets. In JupyterLab this shows it:")
 
-#: What the environment and the modules of a kernel tell of its host; the first that fits.
+#: Conditions on the environment and modules of a kernel for each host; the first match applies.
 HOSTS: tuple[tuple[Host, Callable[[Mapping[str, str], Mapping[str, Any]], bool]], ...] = (
     (VOILA, lambda environ, _: environ.get("SERVER_SOFTWARE", "").startswith("voila/")),
     (COLAB, lambda _, modules: "google.colab" in modules),
@@ -62,6 +62,6 @@ def find_host(
 
 
 def allow_widgets(modules: Mapping[str, Any] = sys.modules) -> None:
-    """Have Colab load widgets that are none of its own."""
+    """Make Colab load custom widgets."""
     if "google.colab" in modules:
         modules["google.colab"].output.enable_custom_widget_manager()

@@ -1,7 +1,7 @@
-"""Markup: the few pieces of HTML that everything shown in a notebook is made of.
+"""Markup: the basic pieces of HTML for everything displayed in a notebook.
 
-All of it is static HTML with inline styles: no class, no script, no style sheet, so that it looks
-the same in an untrusted notebook and on a page that was exported. Colors follow JupyterLab's theme.
+It is static HTML with inline styles, without classes, scripts or style sheets, so that it looks the
+same in an untrusted notebook and on an exported page. Colors follow JupyterLab's theme.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ CARD = (
 FAINT = "color:var(--jp-ui-font-color2,#808080)"
 CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
 _NAME = f"{CELL};{FAINT};font-weight:normal"
-# JupyterLab leaves space below a table and paints every other row; neither looks right in a card.
+# JupyterLab adds space below tables and paints every other row, which is wrong in a card.
 _TABLE = f"{FONT};color:inherit;border-collapse:collapse;margin:2px 0"
-#: Rows of a table that are shown: a service may have any number of models, a model of settings.
+#: Maximum of table rows: services may have any number of models, and models of settings.
 _MOST_ROWS = 500
 _PLAIN = "background:transparent"
 _RULE = "border-top:1px solid var(--jp-border-color3,#8883)"
-# The theme's own signal colors are made for surfaces: as words they are too faint, by day and by
-# night, so they are drawn toward the color of the text.
+# The theme's signal colors are made for surfaces: as text they are too faint, in light and dark
+# themes, so they are mixed with the text color.
 _SIGNAL = "color-mix(in srgb,var(--jp-{}-color1,{}) 70%,var(--jp-ui-font-color1,currentcolor))"
-#: The state of a generation; its word always stands beside the color.
+#: The color of each state of a generation; its name is always shown as well.
 COLORS = {
     "completed": _SIGNAL.format("success", "#388e3c"),
     "failed": _SIGNAL.format("error", "#d32f2f"),
     "canceled": _SIGNAL.format("warn", "#f57c00"),
 }
-#: Letters of the scripts that are read from right to left.
+#: Letters of right-to-left scripts.
 _LEFTWARD = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 
 
 def credits(amount: Decimal | float | None) -> str:
-    """Return an amount of credits in words."""
+    """Return an amount with its unit."""
     if amount is None:
         return "price unknown"
     text = figure(amount)
@@ -54,7 +54,7 @@ def credits(amount: Decimal | float | None) -> str:
 
 
 def figure(amount: Decimal | float | None) -> str:
-    """Return an amount without its unit and without idle zeros; nothing for None."""
+    """Return an amount without unit and trailing zeros; empty for None."""
     if amount is None:
         return ""
     text = f"{amount:,f}"
@@ -62,12 +62,12 @@ def figure(amount: Decimal | float | None) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as one would write it: 4 for 4.0."""
+    """Return a number in its short form: 4 for 4.0."""
     return f"{int(value)}" if float(value).is_integer() else f"{value:.10g}"
 
 
 def bounds(low: float | None, high: float | None) -> str:
-    """Return in words between which ends a number is; nothing where it has none."""
+    """Return the bounds of a number as text; empty if it has none."""
     if low is not None and high is not None:
         return f"{number(low)} to {number(high)}"
     if low is not None:
@@ -76,59 +76,59 @@ def bounds(low: float | None, high: float | None) -> str:
 
 
 def signed_amount(amount: Decimal) -> str:
-    """Return an amount with its sign, as differences and ledgers show it."""
+    """Return an amount with its sign, as in differences and ledgers."""
     return f"{'+' if amount >= 0 else ''}{figure(amount)}"
 
 
 def size(count: int) -> str:
-    """Return a number of bytes in the unit that suits it."""
+    """Return a number of bytes with a suitable unit."""
     if count < 1_000:
         return f"{count} B"
     return f"{count / 1e6:.1f} MB" if count >= 1_000_000 else f"{count / 1e3:.0f} kB"
 
 
 def card(heading: str, body: str) -> str:
-    """Return a box around some HTML; the heading is plain text."""
+    """Return HTML in a box; the heading is plain text."""
     words = set_direction(escape(heading))
     top = f'<div style="font-weight:600;font-size:14px">{words}</div>' if heading else ""
     return f'<div style="{CARD}">{top}{body}</div>'
 
 
 def side_by_side(*parts: str) -> str:
-    """Return pieces of HTML in a row, as far as there is room, without the empty ones."""
+    """Return the non-empty pieces of HTML in a row, as far as there is room."""
     row = "".join(f'<div style="flex:1 1 300px">{part}</div>' for part in parts if part)
     return f'<div style="display:flex;flex-wrap:wrap;gap:8px 16px">{row}</div>'
 
 
 def set_direction(html: str) -> str:
-    """Return somebody's words as HTML so that those read from right to left begin at the right."""
+    """Return a user's text as HTML, aligned to the right if it is in a right-to-left script."""
     if _LEFTWARD.search(html) is None:
         return html
     return f'<div dir="auto" style="text-align:start">{html}</div>'
 
 
 def faint(text: str) -> str:
-    """Return plain text that stands back."""
+    """Return plain text in a faint color."""
     return f'<span style="{FAINT}">{escape(text)}</span>'
 
 
 def status(state: str) -> str:
-    """Return the word for a state in its color."""
+    """Return the name of a state in its color."""
     return f'<b style="color:{COLORS.get(state, "inherit")}">{escape(state)}</b>'
 
 
 def warning(sentence: str) -> str:
-    """Return a sentence about what is wrong."""
+    """Return an error message."""
     return f'<div style="color:{COLORS["failed"]}">{escape(sentence)}</div>'
 
 
 def facts(rows: Mapping[str, object]) -> str:
-    """Return names and values as a table; what is empty is left out."""
+    """Return names and values as a table, without empty values."""
     return pairs((name, set_direction(escape(str(value)))) for name, value in rows.items() if value)
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:
-    """Return names, which are plain text, with what each has, as HTML; nothing for none."""
+    """Return names (plain text) and values (HTML) as a table; empty without rows."""
     lines = (f'<th scope="row" style="{_NAME}">{escape(n)}</th>{_cells([v])}' for n, v in rows)
     body = "".join(f'<tr style="{_PLAIN}">{line}</tr>' for line in lines)
     return f'<table style="{_TABLE}">{body}</table>' if body else ""
@@ -153,7 +153,7 @@ def _cells(row: Iterable[str]) -> str:
 
 
 def bar(fraction: float) -> str:
-    """Return a bar that is filled from 0 to 1."""
+    """Return a bar filled by a fraction, 0 to 1."""
     percent = 100 * min(max(fraction, 0.0), 1.0)
     return (
         '<div style="height:6px;border-radius:3px;overflow:hidden;max-width:320px;margin:4px 0;'
@@ -163,37 +163,37 @@ def bar(fraction: float) -> str:
 
 
 def problem(sentence: str) -> str:
-    """Return what is wrong, announced by screen readers; nothing for an empty sentence."""
+    """Return an error message that screen readers announce; empty for an empty sentence."""
     return f'<span class="kit-bad" role="alert">{escape(sentence)}</span>' if sentence else ""
 
 
 def notice(sentence: str) -> str:
-    """Return what one should know but need not mend, announced as well."""
+    """Return a message that needs no action, also announced."""
     return f'<span class="kit-notice" role="status">{escape(sentence)}</span>'
 
 
 def note(sentence: str) -> str:
-    """Return a quiet sentence, announced when it changes."""
+    """Return a faint message, announced when it changes."""
     return f'<span class="kit-note" role="status">{escape(sentence)}</span>'
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error as a person reads it: the type is shown where it is none of the kit's."""
+    """Return an error as shown to users: with its type unless it is an error of the kit."""
     return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"
 
 
 def label(name: str) -> str:
-    """Return the name of a parameter as a person reads it."""
+    """Return the name of a parameter as a label."""
     return name.replace("_", " ")
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun."""
+    """Return a number with its noun in singular or plural."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def style_element(package: str, file: str) -> str:
-    """Return the ``<style>`` of a widget: its own sheet, then what all widgets share."""
+    """Return the ``<style>`` of a widget: its own style sheet, then the shared one."""
     own, shared = resources.files(package) / file, resources.files(__package__) / "shared.css"
     text = " ".join(sheet.read_text("utf-8") for sheet in dict.fromkeys((own, shared)))
     # without comments and line breaks

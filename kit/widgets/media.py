@@ -1,7 +1,7 @@
-"""Media in a notebook: bounded pictures inside the document, videos as files beside it.
+"""Media in a notebook: embedded pictures of limited size, videos as files beside it.
 
-What is shown survives saving, reopening and an untrusted notebook: no script, no widget, no
-absolute path, no signed address.
+Outputs survive saving, reopening and untrusted notebooks: no scripts, no widgets, no absolute
+paths, no signed URLs.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from kit.widgets.markup import size as size_text
 
 T = TypeVar("T")
 
-#: Bytes of a picture that are put into a notebook as they are; a bigger one gets a preview.
+#: Maximum bytes of a picture embedded unchanged; a larger one is replaced by a preview.
 IMAGE_LIMIT = 100_000
 POSTER_LIMIT = 20_000
-#: Pixels across of a preview and of a shown video.
+#: Width in pixels of a preview and of a video.
 WIDTH = 640
 
-#: Attempts at a preview of the asked size, and the lowest quality of WebP without visible blocks.
+#: Maximum of attempts at a preview size, and the lowest quality of WebP without visible blocks.
 _ATTEMPTS = 6
 _LOWEST = 55
 
-#: Brands of the container of mp4 that are pictures or sound.
+#: Brands of mp4 containers that are pictures or audio.
 _NO_VIDEO = frozenset(
     (b"avif", b"avis", b"heic", b"heix", b"hevc", b"hevx", b"mif1", b"msf1", b"M4A ")
 )
@@ -45,12 +45,12 @@ _STYLE = "max-width:min(100%,640px);height:auto;border-radius:4px"
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How media are fitted into a document.
+    """Limits for media in a document.
 
-    `limit`: bytes of a picture inside the document; one that is small enough is taken as it is.
-    `poster`: bytes of the picture that stands for a video.
-    `embed`: bytes up to which a video is put inside the document; None leaves that to the host.
-    `beside`: whether a bigger video may be a file beside the document; else its still is shown.
+    `limit`: maximum bytes of an embedded picture; smaller ones are embedded unchanged.
+    `poster`: maximum bytes of a video's thumbnail.
+    `embed`: maximum bytes of an embedded video; None uses the host's limit.
+    `beside`: whether a larger video may be a file beside the document; else its thumbnail is shown.
     """
 
     limit: int = IMAGE_LIMIT
@@ -71,10 +71,10 @@ def html(
     folder: Path | None = None,
     fit: Fit | None = None,
 ) -> str:
-    """Return the element that shows a media file.
+    """Return the HTML element of a media file.
 
-    `name`: what a video's copy is called, without an extension.
-    `folder`: where the notebook is; a video is copied to ``outputs/`` in it. Default: here.
+    `name`: the name of a video's copy, without extension. `folder`: the notebook's folder; videos
+    are copied to ``outputs/`` in it. Default: working folder.
     """
     fit = fit or Fit()
     if is_video(path):
@@ -83,7 +83,7 @@ def html(
 
 
 def still(content: bytes, *, title: str = "", fit: Fit | None = None) -> str:
-    """Return the element that shows a picture."""
+    """Return the HTML element of a picture."""
     fit = fit or Fit()
     return _image(picture(content, limit=fit.limit, width=fit.width), title, fit)
 
@@ -93,7 +93,7 @@ def _image(address: str, title: str, fit: Fit) -> str:
 
 
 def large_video(poster: bytes | None, size: int | None, *, title: str = "", fit: Fit) -> str:
-    """Return what stands for a video that is not played here: its still, and how large it is."""
+    """Return the HTML for a video that is not played here: its thumbnail and size."""
     shown = still(poster, title=title, fit=fit) if poster else ""
     return f"{shown}<div>{faint(_weight(size))}</div>"
 
@@ -103,25 +103,25 @@ def _weight(size: int | None) -> str:
 
 
 def is_video(path: Path) -> bool:
-    """Return whether a file is a video, by its name or, where that says nothing, its content."""
+    """Return whether a file is a video, by its name, or if that is unclear by its content."""
     kind = guess_type(path.name).partition("/")[0]
     return kind == "video" or (kind != "image" and bool(_video_ending(path)))
 
 
 def _video_ending(path: Path) -> str:
-    """Return how the name of a video ends, as its first bytes tell; empty where it is none."""
+    """Return the extension of a video by its first bytes; empty if it is none."""
     with path.open("rb") as file:
         head = file.read(64)
     if head.startswith(b"\x1a\x45\xdf\xa3"):
         return ".mkv" if b"matroska" in head else ".webm"
-    # pictures and sound come in the container of mp4 as well
+    # pictures and audio also have mp4 containers
     return ".mp4" if head[4:8] == b"ftyp" and head[8:12] not in _NO_VIDEO else ""
 
 
 def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> str:
-    """Return a picture as a ``data:`` address of at most about `limit` bytes.
+    """Return a picture as a ``data:`` URL of at most about `limit` bytes.
 
-    A picture that is small enough and of a type that browsers show is taken as it is.
+    Small pictures of types that browsers support are embedded unchanged.
     """
     magic = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
     kind = next((kind for head, kind in magic.items() if content.startswith(head)), None)
@@ -129,7 +129,7 @@ def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> 
     if kind and len(content) <= limit:
         return data_address(kind, content)
     with open_picture(io.BytesIO(content)) as opened:
-        # a JPEG is decoded at the size it is needed in; other formats ignore this
+        # a JPEG is decoded near this size; other formats ignore this
         opened.draft("RGB", (width, width))
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     image.thumbnail((width, width * 4), reducing_gap=2.0)
@@ -137,7 +137,7 @@ def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> 
 
 
 def first_frame(path: Path) -> bytes | None:
-    """Return the first frame of a video as a JPEG, or None where PyAV cannot."""
+    """Return the first frame of a video as a JPEG, or None if PyAV cannot decode it."""
     image: Any = _read_video(path, _first_image)
     if image is None:
         return None
@@ -152,7 +152,7 @@ def _first_image(container: Any) -> Any:
 
 
 def _read_video(path: Path, read: Callable[[Any], T]) -> T | None:
-    """Return what is read of an opened video, or None where PyAV cannot."""
+    """Return what `read` gets from an opened video, or None if PyAV cannot open it."""
     try:
         import av
     except ImportError:
@@ -181,14 +181,14 @@ def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path
     words = f'<a href="{source}">{words}</a>' if source else words
     instead = f"{_image(address, title, fit) if address else ''}<div>{words}</div>"
     if embedded:
-        # browsers refuse the name QuickTime, not the streams
+        # browsers refuse the QuickTime type, not the streams
         kind = guess_type(f"x{ending}").replace("quicktime", "mp4")
         source = data_address(kind, path.read_bytes())
     elif not (kept and host.beside):
         return instead
-    # only `src` is resolved beside the notebook; a relative poster would not be found
+    # only `src` is resolved relative to the notebook; a relative poster would not be found
     shown = f' poster="{address}"' if address else ""
-    # what is inside of it is shown where videos are taken out
+    # the inner content is shown if videos are removed
     return (
         f'<video src="{source}"{shown} title="{escape(title)}" controls preload="none" '
         f'style="{fit.style}">{instead}</video>'
@@ -196,7 +196,7 @@ def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path
 
 
 def _beside(path: Path, name: str, folder: Path, ending: str) -> str:
-    """Copy a video to beside the notebook and return its relative address."""
+    """Copy a video beside the notebook and return its relative URL."""
     safe = re.sub(r"[^\w-]", "_", name)[:80]
     relative = f"outputs/{safe}{ending}"
     copy = folder / relative
@@ -207,7 +207,7 @@ def _beside(path: Path, name: str, folder: Path, ending: str) -> str:
 
 
 def _encoded(image: Any, limit: int) -> bytes:
-    """Return a WebP of at most about `limit` bytes: of lower quality, then of fewer pixels."""
+    """Return a WebP of at most about `limit` bytes, by lower quality, then by fewer pixels."""
     across, quality = image.width, 82
     for _ in range(_ATTEMPTS):
         small = image.copy()
@@ -220,11 +220,11 @@ def _encoded(image: Any, limit: int) -> bytes:
         if quality > _LOWEST and excess < 1.9:
             quality = _LOWEST
         else:
-            # bytes go with the area; a little less, so that the next attempt is the last
+            # size is proportional to the area; slightly less, so that the next attempt is the last
             across = max(32, int(across * 0.94 / excess**0.5))
     return buffer.getvalue()
 
 
 def data_address(kind: str, content: bytes) -> str:
-    """Return content as an address that holds all of it."""
+    """Return content as a ``data:`` URL."""
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"

@@ -1,7 +1,7 @@
-"""Previews: how answers look in a notebook, in light and dark, in one line and in HTML.
+"""Previews: how responses are displayed in a notebook, in one line and as HTML.
 
-The answers themselves know nothing of HTML; `register` tells them how they look. All text is
-escaped. One-line forms hold no ids, times or addresses, so that two runs print the same.
+The classes of responses contain no HTML; `register` adds their previews. All text is escaped.
+One-line forms contain no ids, times or URLs, so that repeated runs print the same.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from kit.widgets.markup import (
 from kit.widgets.prices import quote, quote_text
 
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,6})?")
-#: Seconds that a word takes to speak, about, where the service does not say.
+#: Approximate seconds to speak a word, if the service does not report the duration.
 _WORD = 0.4
 _SENTENCE = re.compile(r"\s*\S.*?[.!?…]+[\"'”’)]*(?=\s|$)", re.DOTALL)
 _OPENING = (
@@ -46,7 +46,7 @@ _OPENING = (
 
 
 def title(item: wire.Title) -> str:
-    """Draw a title with its hook angle and its length."""
+    """Draw a title with its hook angle and length."""
     words = len(item.title.split())
     length = f"{count_of(words, 'word')} · {count_of(len(item.title), 'character')}"
     hook = f'<div style="{_OPENING}">{escape(item.hook_angle)}</div>' if item.hook_angle else ""
@@ -54,7 +54,7 @@ def title(item: wire.Title) -> str:
 
 
 def script(item: wire.Script) -> str:
-    """Draw a script: its first sentence set apart, its length and its pace."""
+    """Draw a script with its first sentence emphasized, its length and its pace."""
     first = _SENTENCE.match(item.content)
     end = first.end() if first else len(item.content)
     opening, rest = item.content[:end].strip(), item.content[end:].strip()
@@ -65,7 +65,7 @@ def script(item: wire.Script) -> str:
 
 
 def spoken(item: wire.Script) -> str:
-    """Return how long a script is, in words."""
+    """Return the length of a script as text."""
     words = int(item.metrics.word_count) or len(item.content.split())
     seconds = item.metrics.duration.strip()
     if not seconds:
@@ -76,7 +76,7 @@ def spoken(item: wire.Script) -> str:
 
 
 def _seconds(length: str) -> str:
-    """Return a length with its unit; another service may have written one, such as 30s or 0:30."""
+    """Return a duration with its unit; other services may send a text such as 30s or 0:30."""
     return f"{length} s" if _NUMBER.fullmatch(length) else length
 
 
@@ -87,13 +87,13 @@ def _foot(length: str, writer: str | None) -> str:
 
 
 def account(item: wire.Account) -> str:
-    """Draw an account: who pays, and what there is to pay with."""
+    """Draw an account with its balance."""
     rows = {"e-mail": item.email, "balance": _money(item.credits)}
     return card(item.name or "Account", facts(rows))
 
 
 def studio(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) -> str:
-    """Draw a studio: its service, who pays, what there is, and the next calls."""
+    """Draw a studio: its service, account, models, and the next calls."""
     kinds = {kind: sum(m.asset_type == kind for m in models) for kind in ("image", "video")}
     rows = {
         "account": owner and owner.name,
@@ -110,7 +110,7 @@ def studio(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) 
 
 
 def studio_text(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) -> str:
-    """Describe a studio in a line."""
+    """Describe a studio in one line."""
     known = count_of(len(models), "model") if models else ""
     said = (owner.name, _money(owner.credits)) if owner else ()
     described = ", ".join(filter(None, (*said, known)))
@@ -118,7 +118,7 @@ def studio_text(name: str, owner: wire.Account | None, models: Sequence[wire.Mod
 
 
 def balance(item: wire.Balance) -> str:
-    """Draw what an account can spend and what it has spent."""
+    """Draw the balance of an account and its spending."""
     rows = {
         "reserved": item.reserved and credits(item.reserved),
         "charged in 30 days": credits(item.charged30d),
@@ -128,7 +128,7 @@ def balance(item: wire.Balance) -> str:
 
 
 def entries(items: Iterable[wire.Entry]) -> str:
-    """Draw ledger entries as a table; what was taken is negative."""
+    """Draw ledger entries as a table; charges are negative."""
     header = ("when (UTC)", "what", "credits", "balance after", "for")
     rows = [
         (
@@ -144,7 +144,7 @@ def entries(items: Iterable[wire.Entry]) -> str:
 
 
 def models(items: Iterable[wire.Model]) -> str:
-    """Draw models as a table: what each makes, what it costs, what it takes."""
+    """Draw models as a table: output, prices, inputs."""
     header = ("model", "makes", "category", "from", "usual", "takes")
     rows = [
         (
@@ -173,7 +173,7 @@ def model(item: wire.Model) -> str:
 
 
 def parameters(items: Iterable[wire.Parameter]) -> str:
-    """Draw parameters as a table, required ones with a star; nothing where there are none."""
+    """Draw parameters as a table, required ones with a star; empty without any."""
     header = ("parameter", "type", "default", "allowed", "")
     rows = [
         (
@@ -189,7 +189,7 @@ def parameters(items: Iterable[wire.Parameter]) -> str:
 
 
 def receipt(item: wire.Receipt) -> str:
-    """Draw what a start returned."""
+    """Draw the receipt of a start."""
     words = [item.model_id or "", _money(item.credits_charged)]
     return card("", f"{status(item.status)} {faint(_joined(words))}")
 
@@ -197,7 +197,7 @@ def receipt(item: wire.Receipt) -> str:
 def generation(
     item: wire.Generation, charged: Decimal | None, *, media: str = "", note: str = ""
 ) -> str:
-    """Draw a generation: its media where there is one, what it is, and why there is none."""
+    """Draw a generation: its media, its facts, and why there are no media."""
     running = "" if item.finished else bar(item.progress or 0.0)
     problem = item.error if item.state == "failed" else note
     copy = f"{item.deletion} at the service; this is a copy" if media and item.deletion else ""
@@ -215,12 +215,12 @@ def generation(
 
 
 def remark(sentence: str) -> str:
-    """Draw a quiet sentence below a card."""
+    """Draw a faint sentence below a card."""
     return f'<div style="{FONT};{FAINT};padding:2px 12px">{escape(sentence)}</div>'
 
 
 def caption(item: wire.Generation, charged: Decimal | None) -> str:
-    """Return what a generation is in a line: model, size, length, price."""
+    """Describe a generation in one line: model, size, length, price."""
     made = item.output or wire.Output()
     refunded = item.credits_refunded
     back = f"{figure(refunded)} refunded" if refunded else ""
@@ -229,7 +229,7 @@ def caption(item: wire.Generation, charged: Decimal | None) -> str:
 
 
 def output(item: wire.Output, *, media: str = "") -> str:
-    """Draw the facts about media that came out, below the media where they are given."""
+    """Draw the facts about an output, below its media if given."""
     weight = size(item.size_bytes) if item.size_bytes else ""
     words = [item.content_type or "", *measures(item), weight]
     return card("", f"{media}<div>{faint(_joined(words))}</div>")
@@ -241,7 +241,7 @@ def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
     return f"<Generation {' · '.join(filter(None, words))}>"
 
 
-#: How each answer looks: in one line, and in HTML.
+#: The previews of each class of responses: in one line, and as HTML.
 DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     wire.Account: (lambda a: f"<Account {_joined([a.name, _money(a.credits)])}>", account),
     wire.Balance: (lambda b: f"<Balance {credits(b.balance)}>", balance),
@@ -276,7 +276,7 @@ DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
 
 
 def register() -> None:
-    """Teach answers how they look, and the page of a notebook to show widgets."""
+    """Register the previews of responses, and enable widgets in the page."""
     wire.drawings.update(DRAWINGS)
     allow_widgets()
 
@@ -286,12 +286,12 @@ def _joined(words: Iterable[str]) -> str:
 
 
 def _money(amount: Decimal | None) -> str:
-    """Return an amount in words; nothing where it is not known."""
+    """Return an amount with its unit; empty if unknown."""
     return "" if amount is None else credits(amount)
 
 
 def measures(item: wire.Output) -> tuple[str, str]:
-    """Return the size in pixels and the length of what was made, as far as they are known."""
+    """Return the size in pixels and the duration of an output, as far as known."""
     shape = f"{item.width}×{item.height}" if item.width and item.height else ""
     return shape, f"{item.duration_seconds:g} s" if item.duration_seconds else ""
 
@@ -301,7 +301,7 @@ def _input(parameter: wire.Parameter) -> str:
 
 
 def limits_text(parameter: wire.Parameter) -> str:
-    """Return what a parameter may be: its choices, or its ends."""
+    """Return the allowed values of a parameter: its choices, or its bounds."""
     if parameter.enum:
         return ", ".join(map(str, parameter.enum))
     ends = bounds(parameter.minimum, parameter.maximum)

@@ -1,4 +1,4 @@
-"""Prices: how a quote looks; one that is a guess says so wherever its figure stands."""
+"""Prices: how quotes are displayed; estimates are marked everywhere."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kit import pricing, wire
 from kit.parameters import Request
 from kit.widgets.markup import card, credits, faint, figure, signed_amount, table, warning
 
-#: Sources of a price that is not what will be charged -> what they are called.
+#: Sources of prices that may differ from the charge -> their labels.
 GUESSES = {
     "default": "estimated, with the model's defaults",
     "receipts": "estimated from earlier receipts",
 }
-#: Where a price comes from -> how sure it is, in words.
+#: Sources of prices -> how reliable they are.
 _SOURCES = {"rule": "", "service": "from the service", **GUESSES}
 
 
 def quote(item: wire.Quote) -> str:
-    """Draw a price with the terms it is made of."""
+    """Draw a price with its terms."""
     rows = [(escape(term_text(t)), escape(signed_amount(t.credits))) for t in item.terms]
     short = ""
     if item.affordable is False:
@@ -43,7 +43,7 @@ def _total(item: wire.Quote) -> str:
 
 
 def usual(model: wire.Model) -> str:
-    """Return what a request with every default costs, and what each second adds; "" if unknown."""
+    """Return the price at default settings, plus that of each second; empty if unknown."""
     if model.credits_at_defaults is None:
         return ""
     seconds = (f"{figure(amount)}/s" for amount, _ in _seconds(model))
@@ -51,7 +51,7 @@ def usual(model: wire.Model) -> str:
 
 
 def sentence(model: wire.Model) -> str:
-    """Return from how much on a model costs, what its defaults cost, and what a second costs."""
+    """Return the lowest price of a model, the price at defaults, and that of a second."""
     words = [f"from {credits(model.credits_from)}"]
     if model.credits_at_defaults not in (None, model.credits_from):
         words.append(f"{credits(model.credits_at_defaults)} with its defaults")
@@ -60,7 +60,7 @@ def sentence(model: wire.Model) -> str:
 
 
 def _seconds(model: wire.Model) -> Iterator[tuple[Decimal, str]]:
-    """Yield what a second of a medium costs with every default, and the medium."""
+    """Yield the price of a second of a medium at default settings, and the medium."""
     if model.pricing is None:
         return
     usually = {parameter.name: parameter.default for parameter in model.setting_parameters}
@@ -73,7 +73,7 @@ def _seconds(model: wire.Model) -> Iterator[tuple[Decimal, str]]:
 
 
 def offline(request: Request, settings: Mapping[str, Any]) -> wire.Quote | None:
-    """Return the exact price, or None where the model has no rule or a file's length counts."""
+    """Return the exact price, or None without a rule, or if it depends on a file's length."""
     rule = request.model.pricing
     if rule is None or any(unit.medium in request.media for unit in rule.units if unit.medium):
         return None
@@ -81,7 +81,7 @@ def offline(request: Request, settings: Mapping[str, Any]) -> wire.Quote | None:
 
 
 def guess(model: wire.Model) -> wire.Quote | None:
-    """Return the price with the model's defaults, marked as what it is; None where unknown."""
+    """Return the price with the model's defaults, marked as an estimate; None if unknown."""
     if model.credits_at_defaults is None:
         return None
     return wire.Quote(total=model.credits_at_defaults, source="default")
@@ -96,7 +96,7 @@ def text(quote: wire.Quote | None) -> str:
 
 
 def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
-    """Draw the price beside the button: total, terms (whole on hover), balance after."""
+    """Draw the price beside the button: total, terms (in full as tooltip), balance after."""
     if quote is None:
         return faint("asking for the price …" if asking else "price unknown")
     terms = "; ".join(f"{term_text(t)} {signed_amount(t.credits)}" for t in quote.terms)
@@ -118,7 +118,7 @@ def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
 
 
 def term_text(term: wire.Term) -> str:
-    """Return what a term of a price is, in words."""
+    """Return a term of a price as text."""
     if term.kind in ("base", "rounding") or term.parameter is None:
         return term.kind
     factor = f" × {term.factor:f}" if term.factor is not None else ""
@@ -126,12 +126,12 @@ def term_text(term: wire.Term) -> str:
 
 
 def is_queued(item: wire.Generation) -> bool:
-    """Return whether no worker has begun. Source: contract, "Generations"."""
+    """Return whether no worker has started it. Source: contract, "Generations"."""
     return item.started_at is None and not item.progress
 
 
 def cancel_cost(running: Iterable[wire.Generation]) -> str:
-    """Return what canceling costs at a service like ours: what nobody has begun is refunded."""
+    """Return the cost of canceling at a service like ours: queued generations are refunded."""
     sums = {"refunds": Decimal(0), "still costs": Decimal(0)}
     for item in running:
         sums["refunds" if is_queued(item) else "still costs"] += item.credits_charged or 0

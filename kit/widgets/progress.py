@@ -1,8 +1,8 @@
-"""Progress while waiting: one line that is gone in the end.
+"""Progress while waiting: one line that disappears in the end.
 
-In a notebook it is an output that updates itself and ends as the empty text that it began as. So
-a saved notebook holds no trace of how long anything took, and no widget that a reopened one would
-miss; it needs no ipywidgets. In a terminal it is one line on standard error; elsewhere nothing.
+In a notebook it is an output that updates itself and ends as the empty text that it began as. So a
+saved notebook contains no durations, and no widgets that a reopened one would miss; it needs no
+ipywidgets. In a terminal it is one line on standard error; elsewhere nothing.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any, Protocol, TextIO
 
 from kit import wire
 
-#: Least seconds between two updates; Jupyter drops messages where there are too many.
+#: Minimum of seconds between two updates; Jupyter drops messages if there are too many.
 EVERY = 0.1
 
-#: Share of a run from which its own pace tells something.
+#: Fraction of a run from which its own pace is used.
 _TELLING = 0.05
 _BAR = (
     '<div style="display:flex;align-items:center;gap:8px;max-width:480px;'
@@ -37,19 +37,19 @@ _SMALL = '<img src="{}" alt="" style="height:64px;margin:6px 6px 0 0;border-radi
 
 
 class ProgressDisplay(Protocol):
-    """Somewhere to show a line."""
+    """Displays a line of progress."""
 
     def show(
         self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
     ) -> None:
-        """Show how far it is, and small pictures of what is there, where pictures can be."""
+        """Show the progress, and thumbnails of results if pictures can be shown."""
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
 
 
 class ProgressUpdates:
-    """Takes the news of one wait: call it with each answer."""
+    """Receives the updates of one wait: call it with each response."""
 
     def __init__(
         self, label: str, line: ProgressDisplay | None, clock: Callable[[], float]
@@ -61,18 +61,18 @@ class ProgressUpdates:
         self._last = -EVERY
 
     def __call__(self, generation: wire.Generation) -> None:
-        """Take an answer of the service."""
+        """Show the progress of a generation."""
         if not generation.finished:
             self.saying(self._label, generation.progress)
 
     def sending(self, name: str, share: float) -> None:
-        """Take how much of the files has left, 0 to 1."""
+        """Show the share of a file sent so far, 0 to 1."""
         self.saying(f"sending {name}", share)
 
     def saying(
         self, words: str, fraction: float | None = None, pictures: Sequence[str] = ()
     ) -> None:
-        """Take words that say themselves how far it is, in the place of the label."""
+        """Show a text with the progress in place of the label."""
         seconds = self._clock() - self._began
         if self._line is not None and seconds - self._last >= EVERY:
             self._last = seconds
@@ -87,7 +87,7 @@ def progress(
     line: ProgressDisplay | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[ProgressUpdates]:
-    """Show progress inside a ``with`` block and yield what takes each update."""
+    """Show progress inside a ``with`` block; yields an object that receives updates."""
     shown = (line or _place()) if enabled else None
     updates = ProgressUpdates(label, shown, clock)
     try:
@@ -98,19 +98,19 @@ def progress(
 
 
 class TimeEstimate:
-    """How long a run still takes: by what such runs took, then more and more by its own pace.
+    """The remaining time of a run, from usual durations, then increasingly from its own pace.
 
-    What it says never rises by more than it fell just before.
+    An estimate never rises by more than it fell just before.
     """
 
     def __init__(self) -> None:
-        #: Seconds that such runs took in all, as far as that is known.
+        #: Usual total seconds of such runs, if known.
         self.expected: float | None = None
         self._last: float | None = None
         self._fell = 0.0
 
     def left(self, fraction: float | None, seconds: float) -> float | None:
-        """Return the seconds that are left; None where that cannot be said."""
+        """Return the remaining seconds; None if unknown."""
         done = fraction or 0.0
         usual = None if self.expected is None else max(0.0, self.expected - seconds)
         pace = seconds * (1 - done) / done if done >= _TELLING and seconds >= 1 else usual
@@ -124,7 +124,7 @@ class TimeEstimate:
         return guess
 
     def text(self, fraction: float | None, seconds: float) -> str:
-        """Return the same in words; nothing where nothing is known."""
+        """Return the same as text; empty if unknown."""
         left = self.left(fraction, seconds) or 0.0
         slow = self.expected is not None and seconds > 1.5 * self.expected + 2
         amount = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
@@ -133,7 +133,7 @@ class TimeEstimate:
 
 
 class NotebookLine:
-    """A display of its own that updates itself; shown only once there is something to show."""
+    """A display output that updates itself, created when there is something to show."""
 
     def __init__(self, display: Callable[..., Any]) -> None:
         self._display = display
@@ -142,11 +142,11 @@ class NotebookLine:
     def show(
         self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
     ) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         self._update(bar(label, fraction, seconds) + "".join(map(_SMALL.format, pictures)))
 
     def close(self) -> None:
-        """Leave an empty output behind, the same in each run."""
+        """Leave an empty output, the same in each run."""
         self._update("")
 
     def _update(self, html: str) -> None:
@@ -158,10 +158,10 @@ class NotebookLine:
 
 @functools.lru_cache(maxsize=1)
 def line_of_cell(cell: str) -> NotebookLine:
-    """Return the line of one run of a cell, the same for all that waits in it.
+    """Return the line for one run of a cell, shared by all waits in it.
 
-    So a loop of many generations leaves one empty output: after the fiftieth, JupyterLab hides
-    what a cell prints.
+    So a loop of many generations leaves one empty output: JupyterLab hides the output of a cell
+    after the fiftieth.
     """
     from IPython.display import display
 
@@ -169,7 +169,7 @@ def line_of_cell(cell: str) -> NotebookLine:
 
 
 class TerminalLine:
-    """One line of a terminal, written over and over."""
+    """One line of a terminal, overwritten each time."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -178,14 +178,14 @@ class TerminalLine:
     def show(
         self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
     ) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         done = round(20 * (fraction or 0.0))
         text = f" {'█' * done}{'░' * (20 - done)} {_text(fraction, seconds)}"
-        room = shutil.get_terminal_size().columns - 1  # a line that wraps is not written over
+        room = shutil.get_terminal_size().columns - 1  # a wrapped line could not be overwritten
         self._write((label[: max(room - len(text), 0)] + text)[:room])
 
     def close(self) -> None:
-        """Blank the line."""
+        """Clear the line."""
         self._write("")
         self._stream.write("\r")
         self._stream.flush()
@@ -197,7 +197,7 @@ class TerminalLine:
 
 
 def bar(label: str, fraction: float | None, seconds: float) -> str:
-    """Return the HTML of a progress bar; an unknown fraction is an empty one."""
+    """Return the HTML of a progress bar; it is empty if the fraction is unknown."""
     percent = 100.0 * min(max(fraction or 0.0, 0.0), 1.0)
     return _BAR.format(label=escape(label), percent=percent, text=_text(fraction, seconds))
 
@@ -212,13 +212,13 @@ def _bundle(html: str) -> dict[str, str]:
 
 
 def _place() -> ProgressDisplay | None:
-    """Return where progress can be shown: IPython is asked only where it is already there."""
+    """Return the display to use; IPython is used only if it is already loaded."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     kernel = getattr(shell, "kernel", None)
     if kernel is not None:
         if getattr(getattr(kernel, "session", None), "pid", os.getpid()) != os.getpid():
-            return None  # what was forked from a kernel sends it nothing
+            return None  # a fork of a kernel cannot send to it
         return line_of_cell(kernel.get_parent().get("header", {}).get("msg_id", ""))
-    # nothing, or what hands lines to a log, has no such method
+    # missing streams, and those that write to a log, have no such method
     return TerminalLine(sys.stderr) if getattr(sys.stderr, "isatty", bool)() else None

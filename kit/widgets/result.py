@@ -1,6 +1,6 @@
-"""A result with what can be done with it: enlarge, download, make again, use as input, edit.
+"""A result with its actions: enlarge, download, generate again, use as input, edit.
 
-What is drawn as static HTML has, while its kernel runs, a button at each result that opens it.
+Results drawn as static HTML have buttons that open them as long as their kernel runs.
 """
 
 from __future__ import annotations
@@ -24,31 +24,30 @@ _DEFAULT = "Use as input for …"
 
 
 class ResultService(Protocol):
-    """What results are asked for; every call may block, and none is made where that matters."""
+    """The service as results use it; all calls may block, so they are made in the background."""
 
     def original(self, facts: wire.Generation) -> Path:
-        """Return the file of a generation, as the service made it."""
+        """Return the file of a generation, unchanged."""
 
     def takers(self, facts: wire.Generation) -> Sequence[wire.Model]:
-        """Return the models that take what was made as an input."""
+        """Return the models that accept an output as an input."""
 
     def open_form(self, facts: wire.Generation, model_id: str | None = None) -> Any:
-        """Return a form: of what led to a generation, or of a model that gets it as an input."""
+        """Return the form of a generation's request, or of a model with its output as an input."""
 
 
 class FileReceiver(PageScript):
-    """Saves or enlarges in the page what it is sent; it shows nothing."""
+    """Saves or enlarges received files in the page; it is invisible."""
 
     _anywidget_id = traitlets.Unicode("kit.widgets.FileReceiver").tag(sync=True)
     _esm = script(__package__, "make.js", "result.js")
 
 
 class ResultCard(ipywidgets.VBox):
-    """A result, facts about it, and a row of buttons.
+    """A result with its facts and a row of buttons.
 
-    `edit`: called to put what led to it into the form that it stands in; else a form is opened
-    below.
-    `again`: called to make another one with another seed.
+    `edit`: called to load the request into the surrounding form; otherwise a form is opened below.
+    `again`: called to generate another result with another seed.
     """
 
     def __init__(
@@ -141,12 +140,12 @@ class ResultCard(ipywidgets.VBox):
 
 
 def show_result(html: str, facts: wire.Generation, service: ResultService) -> ResultCard:
-    """Return the card of a result that is HTML, outside of the form that it was made in."""
+    """Return the card of a result drawn as HTML, outside of the form that created it."""
     return ResultCard(ipywidgets.HTML(html), facts, service, background=BackgroundRunner())
 
 
 def describe(facts: wire.Generation) -> str:
-    """Return seed, duration, time and id of a generation, as far as they are known."""
+    """Return seed, duration, time and id of a generation, as far as known."""
     seed = (facts.parameters or {}).get("seed")
     begun, ended = facts.started_at or facts.created_at, facts.completed_at
     words = [
@@ -159,16 +158,16 @@ def describe(facts: wire.Generation) -> str:
 
 
 class OpenButtons(PageScript):
-    """Puts buttons into HTML that stands above it in the page; it shows nothing itself."""
+    """Adds buttons to the HTML above it in the page; it is invisible."""
 
     _anywidget_id = traitlets.Unicode("kit.widgets.OpenButtons").tag(sync=True)
     _esm = script(__package__, "make.js", "clicks.js", "opening.js")
-    #: The class of that HTML.
+    #: The CSS class of that HTML.
     place = traitlets.Unicode().tag(sync=True)
 
 
 class ResultOpener(ipywidgets.VBox):
-    """The card of the result whose button was clicked, below HTML that has the buttons."""
+    """The card of the result whose button was clicked, below the HTML with the buttons."""
 
     def __init__(
         self, place: str, card: Callable[[int], Any], *, background: BackgroundRunner | None = None
@@ -194,10 +193,10 @@ class ResultOpener(ipywidgets.VBox):
 
 
 def show_openable(html: str, text: str, card: Callable[[int], Any]) -> None:
-    """Show static HTML in a notebook, and below it what opens its results.
+    """Show static HTML in a notebook, and below it the widget that opens its results.
 
-    `html`: with an empty element that has the number of a result as ``data-kit-result``, at the
-    place of each button.
+    `html`: has an empty element with a result's number as ``data-kit-result`` in place of each
+    button.
     """
     place = snapshots.name(html)
     snapshots.publish({"text/plain": text, "text/html": snapshots.render_snapshot(place, html)})

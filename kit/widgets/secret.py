@@ -1,7 +1,7 @@
-"""A field for a secret: what is typed reaches Python once and never becomes widget state.
+"""A field for a secret: typed text is sent to Python once and never becomes widget state.
 
-A `Password` of ipywidgets keeps its text in a synced trait, which a notebook that saves its widget
-state writes down in the clear.
+A `Password` of ipywidgets keeps its text in a synced trait, which is saved as plain text in a
+notebook with widget state.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import traitlets
 
 from kit.widgets.accessibility import script
 
-#: Characters of a secret at most: what is longer was pasted by mistake.
+#: Maximum of characters of a secret: longer text was pasted by mistake.
 LONGEST = 4096
 _SCRIPT = script(__package__, "make.js", "secret.js").default_value
 
 
 class SecretInput(anywidget.AnyWidget):
-    """A password field with a button; the page forgets the secret as it is sent."""
+    """A password field with a button; the page clears the secret when it is sent."""
 
     _esm = _SCRIPT
     label = traitlets.Unicode().tag(sync=True)
@@ -39,7 +39,7 @@ class SecretInput(anywidget.AnyWidget):
         return f"<SecretInput {self.label!r}>"
 
     def _receive(self, _: Any, content: Any, buffers: Any) -> None:
-        """Take the secret out of a message, so that it does not lie about in there."""
+        """Remove the secret from the message, so that it is not kept there."""
         secret = content.pop("secret", None) if isinstance(content, dict) else None
         if not isinstance(secret, str):
             return
@@ -49,11 +49,11 @@ class SecretInput(anywidget.AnyWidget):
         else:
             self.hint = f"sent, {len(secret)} characters"
             self._on_submit(secret)
-        self.send({"heard": True})  # an unchanged hint is no news, and the page waits for some
+        self.send({"heard": True})  # an unchanged hint sends no message, and the page waits for one
 
 
 class OneTimeSecret(anywidget.AnyWidget):
-    """A secret that is shown once: by the first page that asks for it."""
+    """A secret that is shown once: by the first page that requests it."""
 
     _esm = _SCRIPT
     hint = traitlets.Unicode().tag(sync=True)
@@ -68,7 +68,7 @@ class OneTimeSecret(anywidget.AnyWidget):
         return f"<OneTimeSecret, {'seen' if self._secret is None else 'waiting to be seen'}>"
 
     def forget(self) -> None:
-        """Take it away, also from a page that shows it."""
+        """Delete it, also in a page that shows it."""
         with self._lock:
             self._secret = None
         self.send({"gone": True})

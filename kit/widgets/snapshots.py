@@ -1,7 +1,7 @@
-"""Static snapshots: what stays of a widget in a notebook that is opened again, or not trusted.
+"""Static snapshots: what a reopened or untrusted notebook shows instead of a widget.
 
-A widget and its snapshot are two outputs (decision 23): a page that cannot show a widget says so
-in its place, and takes whatever else stands in the same output along.
+A widget and its snapshot are two outputs (decision 23): a page that cannot show a widget shows an
+error in its place, and hides everything else in the same output.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kit.widgets.boxes import close_all
 from kit.widgets.hosts import find_host
 from kit.widgets.markup import COLOR, FONT, faint
 
-#: Seconds of quiet before what is kept follows what is shown.
+#: Seconds without a change before the snapshot is updated.
 QUIET = 1.0
 
 Bundle = Callable[[], Mapping[str, Any]]
@@ -33,10 +33,10 @@ _CODE = (
 
 
 class StaticSnapshot:
-    """Shows a widget and its snapshot, and lets the snapshot follow."""
+    """Shows a widget and its snapshot, and keeps the snapshot current."""
 
     def __init__(self, background: BackgroundRunner) -> None:
-        #: Part of what is shown; while it lives, it takes the snapshot away.
+        #: Part of the widget; while the widget is alive, it hides the snapshot.
         self.style = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
         self.follow = Debounced(self._follow, QUIET, background)
         self._lock = threading.Lock()
@@ -48,7 +48,7 @@ class StaticSnapshot:
         """Show both: the snapshot first, and below it the widget.
 
         `bundle`: returns the MIME bundle of the widget, whose ``text/html`` is its snapshot. It is
-        asked again, on any thread, when the snapshot follows.
+        called again, on any thread, to update the snapshot.
         """
         whole = dict(bundle())
         html, self._words = whole.pop("text/html"), whole.pop("text/plain", "")
@@ -62,7 +62,7 @@ class StaticSnapshot:
         publish({**whole, "text/plain": ""})
 
     def _follow(self) -> None:
-        """Put into the notebook what is shown now: what was written in a widget is kept."""
+        """Update the snapshot in the notebook, with the user's input."""
         bundle = self._bundle
         if bundle is None:
             return
@@ -75,19 +75,19 @@ class StaticSnapshot:
         publish(self._output(html), transient={"display_id": self._place}, update=True)
 
     def stop(self) -> None:
-        """Leave it as it is now."""
+        """Stop updating it."""
         self._bundle = None
 
     def _output(self, html: str) -> dict[str, str]:
-        """Return the snapshot as an output, which also has the words for the widget.
+        """Return the snapshot as an output, which also has the plain text of the widget.
 
-        Where a notebook is not trusted, the page passes over the widget and shows its words.
+        In an untrusted notebook the page skips the widget and shows its text.
         """
         return {"text/plain": self._words, "text/html": render_snapshot(self._names[-1], html)}
 
 
 class SnapshotBox(ipywidgets.VBox):
-    """A box of widgets with a snapshot in the notebook, and with what its page does for it."""
+    """A box of widgets with a snapshot in the notebook, and with page scripts."""
 
     children: Any
 
@@ -109,7 +109,7 @@ class SnapshotBox(ipywidgets.VBox):
         self._script.box = self.model_id
 
     def _html(self) -> str:
-        """Return what is kept of it."""
+        """Return the snapshot as HTML."""
         raise NotImplementedError
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class SnapshotBox(ipywidgets.VBox):
         self.snapshot.show(self._repr_mimebundle_)
 
     def close(self) -> None:
-        """Take it away, and let go of what it holds; what was started goes on."""
+        """Close the widget and free its resources; running generations continue."""
         self.snapshot.stop()
         self._changes.pause(True)
         for child in self.children:
@@ -129,7 +129,7 @@ class SnapshotBox(ipywidgets.VBox):
         self._on_close()
 
     def follow(self, subscribe: Subscribe, call: Callable[[], None]) -> None:
-        """Have something called a moment after each change at a service, while a page has it."""
+        """Call a function a moment after each change at a service, while a page shows the box."""
         self._changes = changes = Throttled(call, FOLLOWING, self._background)
         self._script.follow(subscribe(changes.request), changes.pause)
 
@@ -143,29 +143,29 @@ def publish(data: Mapping[str, Any], **options: Any) -> None:
 
 
 def name(html: str) -> str:
-    """Return the class of kept HTML; that of two runs of a cell is the same."""
+    """Return the CSS class of a snapshot; the same for equal HTML in another run of the cell."""
     return f"kit-snapshot-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
 
 
 def render_snapshot(name: str, html: str) -> str:
-    """Return kept HTML that stands in for a widget where there is no kernel.
+    """Return the snapshot that replaces a widget without a kernel.
 
-    While the widget lives, its style sheet takes this away. In a notebook that was opened again the
-    widget is only a line: that it is loading, for as long as there is no kernel, or that its model
-    was not found. The style sheet in here hides such a line, and nothing else: it is text without
-    any element, which neither a widget is, nor one that broke, nor any other output. Where a
-    notebook is not trusted, the style sheet is taken out, and the words of the widget are shown
-    instead: there are none (see `StaticSnapshot`).
+    While the widget is alive, its style sheet hides the snapshot. In a reopened notebook the widget
+    is only a line of text: that it is loading, as long as there is no kernel, or that its model was
+    not found. The style sheet here hides such a line and nothing else: it is text without any HTML
+    element, unlike widgets, broken widgets and all other outputs. In an untrusted notebook the
+    style sheet is removed, and the plain text of the widget is shown instead: it is empty (see
+    `StaticSnapshot`).
     """
     lost = ".jp-OutputArea-output:not(:has(*))"
     after = f".jp-OutputArea-child:has(.{name}) + .jp-OutputArea-child {lost}"
-    # JupyterLab paints every other row of a table in the color of the page: bars across a card.
+    # JupyterLab paints every other row of a table in the page's color: stripes across a card.
     plain = f".{name} tr {{ background: none !important }}"
     return f'<style>{after} {{ display: none }} {plain}</style><div class="{name}">{html}</div>'
 
 
 def rerun_line(code: str) -> str:
-    """Return the statement that brings a widget back, as it stands below its snapshot."""
+    """Return the statement that shows a widget again, displayed below its snapshot."""
     words = faint(find_host().instead)
     return (
         f'<div style="{FONT};{COLOR};max-width:746px;margin-top:6px">{words}'

@@ -1,4 +1,4 @@
-"""Keys and profiles as the account panel sees them: data and operations. It loads no widget."""
+"""Keys and profiles as the account panel uses them: data and operations, without widgets."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Protocol
 class Key:
     """A key without its secret.
 
-    `prefix`: the characters that may be seen.
+    `prefix`: the visible characters.
     `state`: ``active``, ``expired`` or ``revoked``.
-    `in_use`: whether the notebook itself works with it.
+    `in_use`: whether the notebook itself uses it.
     """
 
     id: str
@@ -29,24 +29,24 @@ class Key:
 
 
 class Keys(Protocol):
-    """The keys of an account; every call blocks, and raises a `KitError` with a sentence."""
+    """The keys of an account; all calls block, and raise `KitError` with a message."""
 
     def known(self) -> list[Key]:
         """Return all keys, oldest first."""
 
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
-        """Make a key that works for so many days, or until it is revoked; return its text."""
+        """Create a key valid for some days, or until it is revoked; return its text."""
 
     def revoke(self, key_id: str) -> None:
-        """Make a key useless from now on."""
+        """Revoke a key, effective immediately."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountChoice:
     """An account that the panel can show.
 
-    `saved`: the name of its profile; empty where it is not saved.
-    `own`: whether it is the one of the studio in the user's cells.
+    `saved`: the name of its profile; empty if it is not saved.
+    `own`: whether it is the account of the studio in the user's cells.
     `remark`, `code`: a sentence about it, and the statement that connects to it.
     """
 
@@ -60,25 +60,25 @@ class AccountChoice:
 
 
 class Profiles(Protocol):
-    """The accounts to choose from; a call may block, and raises a `KitError` with a sentence."""
+    """The accounts to choose from; calls may block, and raise `KitError` with a message."""
 
     @property
     def active(self) -> str:
-        """The name of the one that is shown."""
+        """The name of the account that is shown."""
 
     def known(self) -> list[AccountChoice]:
-        """Return all of them, the studio's own first."""
+        """Return all accounts, the studio's own first."""
 
     def choose(self, name: str) -> None:
-        """Go over to one; it is tried first."""
+        """Switch to an account after testing its key."""
 
     def enter(self, address: str, key: str, name: str) -> str:
-        """Try a key, save it under the name if there is one, go over to it, and say so."""
+        """Test a key, save it if a name is given, switch to it, and return a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Credits charged and not refunded, since midnight and the 1st (UTC); and what is doubtful."""
+    """Net credits charged since midnight and since the 1st of the month (UTC), with doubts."""
 
     today: Decimal
     month: Decimal

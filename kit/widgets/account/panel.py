@@ -1,4 +1,4 @@
-"""The account panel itself: the facts above all, then profiles and keys where there are any."""
+"""The account panel: the account's facts at the top, then profiles and keys, if there are any."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from kit.widgets.markup import FAINT, FONT, card, credits, faint, pairs, problem
 from kit.widgets.secret import OneTimeSecret
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 
-#: What is said of spending at a service without a ledger.
+#: The text for spending at a service without a ledger.
 _NO_LEDGER = "not reported: this service keeps no ledger; studio.costs adds up what is known here"
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the panel shows above all."""
+    """The facts at the top of the panel."""
 
     place: str
     account: wire.Account
@@ -33,7 +33,7 @@ class Facts:
 
 
 def render_facts(found: Facts) -> str:
-    """Return who pays, what is left and what was spent; a doubt is said in full when pointed at."""
+    """Return account, balance and spending as HTML; doubts are shown in full as a tooltip."""
     account, spent, basis = found.account, found.spent, ""
     rows = {
         "service": escape(found.place),
@@ -66,12 +66,12 @@ def key_line(item: Key) -> str:
 
 
 def heading(text: str) -> Any:
-    """Return what stands above a part of the panel."""
+    """Return the heading of a part of the panel."""
     return ipywidgets.HTML(f'<div style="{FONT};font-weight:600">{escape(text)}</div>')
 
 
 def button(text: str, click: Callable[[Any], None], **options: str) -> Any:
-    """Return a button as wide as its words."""
+    """Return a button as wide as its label."""
     layout = ipywidgets.Layout(width="auto")
     made = ipywidgets.Button(
         description=text, layout=layout, _dom_classes=("kit-click-once",), **options
@@ -80,9 +80,9 @@ def button(text: str, click: Callable[[Any], None], **options: str) -> Any:
     return made
 
 
-#: Seconds that a new key is shown at most.
+#: Maximum of seconds that a new key is shown.
 SHOWN_SECONDS = 120.0
-#: What can be chosen -> days that a key works.
+#: Option -> days that a key is valid.
 EXPIRY: dict[str, int | None] = {
     "in 7 days": 7,
     "in 30 days": 30,
@@ -93,7 +93,7 @@ EXPIRY: dict[str, int | None] = {
 
 
 class KeyList(ipywidgets.VBox):
-    """Keys to look at, to make and to revoke."""
+    """A list of keys, with controls to create and revoke them."""
 
     def __init__(
         self,
@@ -130,8 +130,8 @@ class KeyList(ipywidgets.VBox):
         super().__init__(children=parts, _dom_classes=("kit-part",))
 
     def show(self) -> None:
-        """Ask for the keys anew and show them; it may block."""
-        # What has not changed stays: somebody may be asked right now whether to revoke it.
+        """Fetch the keys again and show them; may block."""
+        # Unchanged rows are kept: the user may be answering whether to revoke a key.
         self._shown = {key: self._shown.get(key) or self._row(key) for key in self._keys.known()}
         self._rows.children = tuple(self._shown.values())
 
@@ -142,7 +142,7 @@ class KeyList(ipywidgets.VBox):
             return ipywidgets.HBox((line,))
 
         def ask_back(asking: bool) -> None:
-            # What had the focus goes last: then what takes it over is there.
+            # The focused button is hidden last: then the one that takes the focus is visible.
             asked, question = (yes, keep), (ask,)
             for one in asked if asking else question:
                 one.layout.display = None
@@ -159,12 +159,12 @@ class KeyList(ipywidgets.VBox):
         yes = button("Yes, revoke", lambda _: self._begin(revoke), button_style="danger")
         keep = button("Keep", lambda _: ask_back(False))
         ask_back(False)
-        # the safe choice takes the place under the pointer, and the focus
+        # the safe choice appears under the pointer, and gets the focus
         return ipywidgets.HBox((line, yes, ask, keep))
 
     def _create_key(self, _: Any) -> None:
         if self.make.disabled:
-            return  # it was sent before the page knew that the button rests
+            return  # sent before the page disabled the button
         name = self._name.value.strip()
         scopes = [box.description for box in self._scopes if box.value]
         days = EXPIRY[self._expiry.value]
@@ -172,7 +172,7 @@ class KeyList(ipywidgets.VBox):
         def make() -> None:
             try:
                 self._show_new_key(self._keys.create(name, scopes, days))
-                if self._name.value.strip() == name:  # else the next one is being named
+                if self._name.value.strip() == name:  # otherwise the user is typing the next name
                     self._name.value = ""
                 self.show()
             finally:
@@ -182,7 +182,7 @@ class KeyList(ipywidgets.VBox):
         self._begin(make)
 
     def _show_new_key(self, text: str) -> None:
-        """Show a key once, and take every trace of it away again."""
+        """Show a key once, then remove all traces of it."""
         self._hide()
         box = OneTimeSecret(text, hint="Copy the key now, it is not shown again.")
         done = button("I have copied it", lambda _: hide())
@@ -203,7 +203,7 @@ class KeyList(ipywidgets.VBox):
 
 
 class ProfileSelector(ipywidgets.VBox):
-    """Saved profiles to choose from; choosing one goes over to it."""
+    """Saved profiles to choose from; choosing one switches to it."""
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class ProfileSelector(ipywidgets.VBox):
         self._begin = begin
         self._account_changed = on_switch
         self._background = background
-        #: Whether the account that is shown is that of the studio in the user's cells.
+        #: Whether the account shown is that of the studio in the user's cells.
         self.home = True
         self._updating = False
         self._pick = ipywidgets.Dropdown(description="Profile")
@@ -233,7 +233,7 @@ class ProfileSelector(ipywidgets.VBox):
         self._pick.observe(self._switch_account, "value")
 
     def show(self) -> None:
-        """Show which profiles there are and which is active."""
+        """Show the profiles, and which one is active."""
         places = self._profiles.known()
         active = self._profiles.active
         self._updating = True
@@ -255,13 +255,13 @@ class ProfileSelector(ipywidgets.VBox):
             try:
                 self._profiles.choose(name)
             finally:
-                self.show()  # what cannot be opened is not chosen
+                self.show()  # an account that cannot be opened is not selected
             self._account_changed()
 
         self._begin(go)
 
     def _toggle_sign_in(self, _: Any) -> None:
-        """Open the form to sign in, or close it; the field for the key is made on demand."""
+        """Open or close the login form; the key field is created when needed."""
         if self._form.children:
             self._form.children = ()
             return
@@ -282,7 +282,7 @@ class ProfileSelector(ipywidgets.VBox):
         return sentence
 
 
-#: Seconds that what is saved beside the widget waits for the first answer.
+#: Seconds that the snapshot waits for the first response.
 _PATIENCE_SECONDS = 3.0
 
 
@@ -329,7 +329,7 @@ class AccountPanel(SnapshotBox):
 
     def _show(self) -> None:
         if self.profile_selector is not None:
-            self.profile_selector.show()  # first: where a key is refused, another can be chosen
+            self.profile_selector.show()  # first: if a key is refused, another can be chosen
         self._show_facts()
         if self.key_list is not None:
             elsewhere = self.profile_selector is not None and not self.profile_selector.home
@@ -340,7 +340,7 @@ class AccountPanel(SnapshotBox):
         self._head.value = STYLE + render_facts(self._load())
 
     def _account_changed(self) -> None:
-        """Show the account that was gone over to; what is kept of the panel follows."""
+        """Show the new account; the snapshot follows."""
         self._show()
         self.snapshot.follow()
 
@@ -349,7 +349,7 @@ class AccountPanel(SnapshotBox):
         self._background.begin(partial(self._work, work))
 
     def _work(self, work: Callable[[], None]) -> None:
-        with self._one_at_a_time:  # what was asked for earlier would be shown later
+        with self._one_at_a_time:  # otherwise an earlier request might be shown later
             self._show_problem("")
             guarded(work, self._show_problem)()
         self._refresh.disabled = False

@@ -24,7 +24,7 @@ _CODE = "login = kit.login(form=True)\nlogin"
 
 
 def code(sentence: str, statement: str) -> str:
-    """Return what a statement is for, and the statement."""
+    """Return a sentence about a statement, and the statement."""
     shown = f"<br><code>{escape(statement)}</code>" if statement else ""
     return f'<div style="{FONT}"><span style="{FAINT}">{escape(sentence)}</span>{shown}</div>'
 
@@ -105,7 +105,7 @@ class SignIn(SnapshotBox):
 
 
 def address_problem(text: str) -> str:
-    """Return what is wrong with the address of a service, as far as it can be seen."""
+    """Return the problem with a service's address, if it can be seen."""
     text = text.strip()
     if not text:
         return ""

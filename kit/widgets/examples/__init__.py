@@ -1,6 +1,6 @@
-"""An example of each of our models: a small picture of what it makes, and the prompt of it.
+"""An example for each of our models: a thumbnail of its output, and the prompt.
 
-`tests/examples.py` makes the pictures.
+`tests/examples.py` creates the pictures.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _FOLDER = resources.files(__package__)
 
 
 def picture(model: Model) -> str:
-    """Return the picture as a ``data:`` address; empty for a model of another service."""
+    """Return the picture as a ``data:`` URL; empty for a model of another service."""
     file = _FOLDER / f"{model.id}.webp"
     return media.picture(file.read_bytes()) if parameters.is_own(model) and file.is_file() else ""
 
 
 def prompt(model: Model) -> str:
-    """Return a prompt that suits a model, empty where none is known."""
+    """Return an example prompt for a model; empty if there is none."""
     return _prompts().get(model.id, "") if parameters.is_own(model) else ""
 
 

@@ -95,18 +95,18 @@ class Form(SnapshotBox):
         self._prices = Prices(service, self.background, refresh)
         box = partial(self._stock.new, ipywidgets.VBox)
         self._results = self._stock.new(NewestFirst, most=MOST, box=box)
-        #: What was started here last, the newest at the end: as many runs as are shown.
+        #: The runs started last, newest at the end: as many as are shown.
         self.runs: list[Run] = []
         super().__init__((), "kit-form", background)
         self._script.on_msg(self._receive)
         self._known = {model.id: (model, presets)}
-        self._open(model.id, initial or {})  # it may refuse what is given
+        self._open(model.id, initial or {})  # may reject the initial values
         if service is not None:
             self.follow(service.subscribe, self._prices.refresh)
             self.background.begin(self._prices.learn_balance)
 
     def _open(self, model_id: str, initial: Mapping[str, Any]) -> None:
-        """Show the fields of a known model."""
+        """Show the fields of a loaded model."""
         model, presets = self._known[model_id]
         fields = _build_fields(model, self._stock, self._service, self.background)
         found = values.read_value(model, initial, self._path)
@@ -249,7 +249,7 @@ class Form(SnapshotBox):
             return checked
         try:
             return replace(checked, variants=self._service.variants(prompt))
-        except KitError as error:  # a template that names a list that is not there
+        except KitError as error:  # a template with a named list that does not exist
             return replace(checked, problems={**checked.problems, "prompt": str(error)})
 
     def _write(self, value: Mapping[str, Any]) -> None:
@@ -292,7 +292,7 @@ class Form(SnapshotBox):
 
     def _show_price(self, checked: Checked) -> None:
         if any(one.touched for one in self._fields):
-            self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
+            self.snapshot.follow()  # set values are in the cell already, typed ones are not
         if self._message:
             self._face.price.value = markup.problem(self._message)
             return
@@ -363,7 +363,7 @@ class Form(SnapshotBox):
             self._refresh()
 
     def _card(self, run: Run, shown: Any) -> Any:
-        """Return a result with its buttons."""
+        """Return the widget of a result with its buttons."""
         facts, service = run.latest, self._service
         assert facts is not None  # noqa: S101 - it is completed
         assert service is not None  # noqa: S101
@@ -385,7 +385,7 @@ class Form(SnapshotBox):
 
     def _repeat(self, request: Request) -> None:
         """Start a request again with a random seed of the service."""
-        assert self._service is not None  # noqa: S101 - it has led to a result
+        assert self._service is not None  # noqa: S101 - a result exists
         others = {name: v for name, v in request.parameters.items() if name != "seed"}
         self._begin(replace(request, parameters=others), self._service)
 

@@ -1,4 +1,4 @@
-"""A request as Python: the statement that does what a form would do."""
+"""A request as Python: the statement equivalent to a form."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from kit.parameters import Request
 from kit.widgets.form import controls
 
 _WIDTH = 88
-#: What `generate` and `form` take for themselves.
+#: Argument names of `generate` and `form` themselves.
 _TAKEN = frozenset({"self", "model", "prompt", "media", "timeout", "again", "parameters"})
 
 
 def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> str:
-    """Return the expression for the studio that a form belongs to; no key is ever in it.
+    """Return the expression for the studio that a form belongs to, never with a key.
 
-    `profile`: the saved profile that it was connected with; ``default`` is what everybody has.
-    `address`: of a service signed in to without saving a profile; the expression asks for the key.
+    `profile`: the saved profile of the connection; everybody has ``default``.
+    `address`: of a service logged in to without saving a profile; the expression asks for the key.
     """
     if address:
         return f'kit.login({_text(address)}, profile="")'
@@ -36,11 +36,10 @@ def statement(
     studio: str = "studio",
     template: str = "",
 ) -> str:
-    """Return the statement that makes a request; values that are the defaults are left out.
+    """Return the statement that makes a request, without values that are defaults.
 
-    `verb`: what the studio is to do with it: ``generate``, or ``form`` to show the form of it.
-    `template`: the prompts that are made of the text of the prompt, as ``kit.template({})``: a
-    sweep.
+    `verb`: the method of the studio: ``generate``, or ``form`` to show the request as a form.
+    `template`: expression for the prompts of a template, such as ``kit.template({})``: a sweep.
     """
     arguments = [_text(request.model.id)]
     if request.prompt:
@@ -61,7 +60,7 @@ def statement(
 
 
 def changed_settings(request: Request) -> dict[str, Any]:
-    """Return the settings of a request that are not the defaults."""
+    """Return the settings of a request that differ from the defaults."""
     usual = {p.name: controls.default(p) for p in request.model.setting_parameters}
     return {
         name: value
@@ -73,7 +72,7 @@ def changed_settings(request: Request) -> dict[str, Any]:
 def _settings(request: Request) -> list[str]:
     plain, odd = [], {}
     for name, value in changed_settings(request).items():
-        # letters may be joined where Python reads a name
+        # Python normalizes names, so letters may change
         same = unicodedata.normalize("NFKC", name) == name and name not in _TAKEN
         if same and name.isidentifier() and not keyword.iskeyword(name):
             plain.append(f"{name}={_text(value)}")
@@ -83,7 +82,7 @@ def _settings(request: Request) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """Return a value as Python, text in double quotes."""
+    """Return a value as Python, with text in double quotes."""
     if isinstance(value, str):
         quoted = repr(value)
         plain = quoted.startswith("'") and '"' not in value

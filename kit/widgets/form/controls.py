@@ -1,7 +1,7 @@
-"""Rules: which control suits a parameter; decided here, built in `kit.widgets.form.fields`.
+"""Rules that choose the control for a parameter; `kit.widgets.form.fields` builds it.
 
-A model of another service may leave out or contradict anything: what no rule knows gets a text
-field that reads JSON, and a default that breaks its own parameter counts as none.
+Models of other services may be incomplete or contradictory: if no rule matches, the control is a
+text field for JSON, and a default that its own parameter would reject counts as missing.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from kit.typed import known_type
 from kit.widgets.markup import bounds
 from kit.wire import MEDIA_TYPES, Parameter
 
-#: Steps of a slider at most; a longer range is typed.
+#: Maximum of slider steps; for a longer range the value is typed.
 SLIDER_STEPS = 10_000
-#: Step of a slider for a size in pixels: what every codec and every network likes.
+#: Slider step for sizes in pixels, which suits all codecs and models.
 PIXELS = 64
-#: Choices, and letters in all of them, that still fit in a row of buttons.
+#: Maximum of choices, and of letters in all of them, for a row of buttons.
 BUTTONS, BUTTON_LETTERS = 4, 24
 
 _PROSE = ("prompt", "text", "script", "lyrics", "caption")
@@ -29,21 +29,21 @@ _NUMBERS = ("integer", "number")
 def control(parameter: Parameter) -> str:
     """Return the name of the control for a parameter.
 
-    It is ``media``, ``picks`` (a list of choices), ``lines`` (a list, one item a line),
-    ``buttons``, ``dropdown``, ``switch``, ``slider``, ``count`` (a whole number in a box),
-    ``number`` (a number that may be left out), ``prose``, ``text`` or ``json``.
+    It is ``media``, ``picks`` (a list of choices), ``lines`` (a list, one item per line),
+    ``buttons``, ``dropdown``, ``switch``, ``slider``, ``count`` (an integer in a box), ``number``
+    (an optional number), ``prose``, ``text`` or ``json``.
     """
     return next(name for name, suits in _RULES if suits(parameter))
 
 
 def default(parameter: Parameter) -> Any:
-    """Return a parameter's default, or None where it has none that it would itself accept."""
+    """Return a parameter's default, or None if there is none or the parameter would reject it."""
     value = parameter.default
     return None if value is None or problem_with(_typed(parameter), value, UNKNOWN) else value
 
 
 def as_held(parameter: Parameter) -> Parameter:
-    """Return a parameter with the values that its control holds: a slider has none for a word."""
+    """Return a parameter with the type of values that its control holds."""
     return _typed(parameter) if control(parameter) in ("slider", "switch") else parameter
 
 
@@ -52,14 +52,14 @@ def _typed(parameter: Parameter) -> Parameter:
 
 
 def several(parameter: Parameter) -> bool:
-    """Return whether a parameter takes a list; of media, a list of one is a single file."""
+    """Return whether a parameter takes a list; a media list of at most one is a single file."""
     return parameter.max_items is not None and (parameter.max_items > 1 or not parameter.media)
 
 
 def step(parameter: Parameter) -> float:
-    """Return the step of a slider: the power of ten that makes 100 to 1,000 steps.
+    """Return the step of a slider: the power of ten that gives 100 to 1,000 steps.
 
-    Whole numbers go by 1, sizes in pixels by 64.
+    Integers have step 1, sizes in pixels 64.
     """
     if known_type(parameter) == "integer":
         ends = (parameter.minimum or 0, parameter.default or 0)
@@ -69,14 +69,14 @@ def step(parameter: Parameter) -> float:
 
 
 def decimals(parameter: Parameter) -> int:
-    """Return how many decimals a slider must show: those of its step and of its default."""
+    """Return the number of decimals of a slider: those of its step and of its default."""
     return max(_decimals(step(parameter)), _decimals(default(parameter) or 0))
 
 
 def choices(parameter: Parameter) -> list[tuple[str, Any]]:
     """Return the values of a choice with their labels.
 
-    A first entry of None stands for leaving it out, where there is no default to stand on.
+    The first one is None, for no value, if there is no default.
     """
     if parameter.enum:
         found = [(label(value), value) for value in parameter.enum]
@@ -88,12 +88,12 @@ def choices(parameter: Parameter) -> list[tuple[str, Any]]:
 
 
 def label(value: Any) -> str:
-    """Return a value as a choice shows it."""
+    """Return a value as a label."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def limits(parameter: Parameter) -> str:
-    """Return in words what a control does not show by itself; nothing where there is nothing."""
+    """Return the limits that a control does not show itself as text; empty if there are none."""
     kind = control(parameter)
     if kind in ("lines", "picks"):
         return f"one a line, at most {parameter.max_items}"
@@ -102,12 +102,12 @@ def limits(parameter: Parameter) -> str:
     return _range(parameter) if kind in ("number", "count") else ""
 
 
-#: What a control says where nothing is chosen and nothing has to be.
+#: The text of a control without a value, if none is required.
 UNSET = "service decides"
 
 
 def blank(parameter: Parameter) -> str:
-    """Return what an empty box says; text that is left out stays empty."""
+    """Return the placeholder of an empty box; empty for text that can be left out."""
     if parameter.required or default(parameter):
         return ""
     return "optional" if known_type(parameter) == "string" else UNSET
@@ -115,7 +115,7 @@ def blank(parameter: Parameter) -> str:
 
 def _range(parameter: Parameter) -> str:
     if 2**31 - 1 <= _span(parameter) < math.inf:
-        return ""  # whatever a computer holds: no limit that matters
+        return ""  # the limits of an integer type do not matter
     return bounds(parameter.minimum, parameter.maximum)
 
 

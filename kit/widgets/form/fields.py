@@ -1,7 +1,7 @@
-"""Fields: one control with its help for each parameter, built by a table.
+"""Fields: one control with a help text for each parameter, built from a table.
 
-A control is one widget wherever that is possible, and all of a form's controls share one layout and
-one style of each kind: what makes a form slow to show is the number of its widgets.
+A control is a single widget if possible, and all controls of a form share one layout and one style
+per kind, because the number of widgets determines how slow a form is.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from kit.wire import Parameter
 
 
 def describe_adjustment(parameter: Parameter, text: str, used: float) -> str:
-    """Return what is to be said of a number that was typed where a control used another one."""
+    """Return the message if a control uses another number than the typed one."""
     try:
         value = parse_text(parameter, text)
     except ValueError as problem:
         return f"{problem}; {markup.number(used)} is used"
     if value is None or math.isclose(value, used, abs_tol=1e-9):
-        return ""  # of an empty box the number comes back, which is plain to see
+        return ""  # an empty box visibly returns to the number
     return f"{text.strip()[:40]} {_describe_limit(parameter, value)}; {markup.number(used)} is used"
 
 
@@ -44,9 +44,9 @@ def _describe_limit(parameter: Parameter, value: float) -> str:
 
 @dataclass(slots=True)
 class Notice:
-    """What is said of a number that was typed, as long as the one that is used stands there.
+    """The message about a typed number, shown as long as the number used instead is there.
 
-    `arrived`: whether that one has come from the page, which may be later than what was typed.
+    `arrived`: whether the page has sent that number, which may be after the typed text.
     """
 
     sentence: str
@@ -58,11 +58,11 @@ class Notice:
 class Field:
     """A parameter's control, and how its value is read and written.
 
-    `path`: what problems name it: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``.
-    `widget`: what stands in the form, left of (or above) the note.
-    `read`: returns the value, None for "left out"; raises `ValueError` with a sentence.
-    `write`: shows a value; None shows what stands for "left out".
-    `control`: whose ``value`` changes.
+    `path`: its name in problems: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``.
+    `widget`: the widget in the form, left of (or above) the note.
+    `read`: returns the value, None if left out; raises `ValueError` with a message.
+    `write`: shows a value; None shows that it is left out.
+    `control`: the widget whose ``value`` changes.
     """
 
     path: str
@@ -78,7 +78,7 @@ class Field:
     _shown: bool = field(default=True, init=False)
 
     def current(self, otherwise: Any = None) -> Any:
-        """Return the value, or something else where it is wrong or left out."""
+        """Return the value, or `otherwise` if it is invalid or left out."""
         try:
             value = self.read()
         except ValueError:
@@ -87,12 +87,12 @@ class Field:
 
     @property
     def default(self) -> Any:
-        """What it shows where no value is given; a file has no default."""
+        """The value shown if none is given; files have no default."""
         is_file = self.path.startswith("mediaUploads.")
         return None if is_file else controls.default(self.parameter)
 
     def is_set(self) -> bool:
-        """Return whether it holds something else than its default."""
+        """Return whether the value differs from the default."""
         return bool(self.current(self.default) != self.default)
 
     def show(self, shown: bool) -> None:
@@ -102,13 +102,13 @@ class Field:
         self._shown = shown
 
     def show_problem(self, problem: str | None) -> None:
-        """Show what is wrong at the control, or its help where nothing is."""
+        """Show a problem at the control, or the help text if there is none."""
         if self._problem != problem:
             self._problem = problem
             self._update_note()
 
     def check_typed(self, text: str, used: float) -> bool:
-        """Tell what was made of a typed number, until there is another; return whether it fits."""
+        """Show how a typed number was adjusted, until it changes; return whether it was valid."""
         sentence = describe_adjustment(self.parameter, text, used)
         if sentence and self._notice is None:
             self.control.observe(self._value_changed, "value")
@@ -117,7 +117,7 @@ class Field:
         return not sentence
 
     def clear(self) -> None:
-        """Forget what was typed, and whether anything was."""
+        """Forget typed text and user changes."""
         self.touched = False
         self._notice = None
         self._update_note()
@@ -133,7 +133,7 @@ class Field:
             self._update_note()
 
     def _holds(self, used: float) -> bool:
-        """Whether the control holds a number that was read off the page, where it is rounded."""
+        """Whether the control holds a number that was read from the page, where it is rounded."""
         held: float = self.control.value
         return abs(held - used) <= 0.5 * 10.0 ** -controls.decimals(self.parameter)
 
@@ -150,9 +150,9 @@ class Field:
 
 
 def watch_field(widget: Any, parameter: Parameter, check: Callable[[str], str]) -> Field:
-    """Return a field of what is no form; below it is said what is wrong while it is typed.
+    """Return a field outside of a form; problems are shown below it while the user types.
 
-    `check`: takes the value and returns what is wrong with it, or nothing.
+    `check`: takes the value and returns the problem with it, or an empty text.
     """
     note = ipywidgets.HTML(_dom_classes=("kit-field-note",))
     made = Field(
@@ -163,30 +163,30 @@ def watch_field(widget: Any, parameter: Parameter, check: Callable[[str], str]) 
 
 
 def build_note(parameter: Parameter, stock: WidgetFactory) -> Any:
-    """Return what stands beside a control: its help, and later what is wrong with it."""
+    """Return the note of a control: its help text, and later problems."""
     text = parts.help_text(parameter)
     return stock.new(ipywidgets.HTML, value=text, _dom_classes=("kit-field-note",))
 
 
 _SEEDS = 2**32
-#: Stands for None among the choices: to a selection None is that nothing is selected.
+#: Represents None among the choices: for ipywidgets None means that nothing is selected.
 _LEFT_OUT = object()
-#: Of a control that takes the whole width; its note stands below it.
+#: The class of a control with full width; its note is below it.
 _WIDE = ("kit-wide",)
 
-#: What stands in the form, what is control, how it is read, how it is written.
+#: Widget in the form, control, function to read, function to write.
 Parts = tuple[Any, Any, Callable[[], Any], Callable[[Any], None]]
 
 
 def build(path: str, parameter: Parameter, stock: WidgetFactory) -> Field:
-    """Return the field of a setting or of the prompt, showing its default."""
+    """Return the field of a setting or of the prompt, with its default."""
     kind = controls.control(parameter)
     widget, control, read, write = _BUILDERS[kind](parameter, stock, parts.label(parameter))
     return Field(path, parameter, widget, build_note(parameter, stock), read, write, control)
 
 
 def _build_buttons(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    # without a tooltip of its own it shows one that reads "null"
+    # without a tooltip the page shows one that reads "null"
     return _build_choice(parameter, stock, label, ipywidgets.ToggleButtons, tooltip=label)
 
 
@@ -233,7 +233,7 @@ def _build_slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Par
         if made.value == given:
             return given
         drawn = round(made.value, 10)
-        return int(drawn) if float(drawn).is_integer() else drawn  # as one would write it
+        return int(drawn) if float(drawn).is_integer() else drawn  # as a user would write it
 
     def write(value: Any) -> None:
         nonlocal given
@@ -244,9 +244,9 @@ def _build_slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Par
 
 
 def _build_number(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    """Return a box for a number, and for a seed a button that draws another.
+    """Return a box for a number; for a seed with a button that draws a random one.
 
-    It is one for text: a box of ipywidgets for numbers makes them fit without a word, and cannot be
+    It is a text box: the number boxes of ipywidgets clip values without a message, and cannot be
     left blank.
     """
     box, control, read, write = _build_text(parameter, stock, label)
@@ -269,7 +269,7 @@ def _build_text(
     kind: Any = ipywidgets.Text,
     **traits: Any,
 ) -> Parts:
-    """Return a box for text that is read by the type of its parameter."""
+    """Return a text box that is parsed by the type of its parameter."""
     initial = controls.default(parameter)
     made = stock.new(
         kind,
@@ -289,14 +289,14 @@ def _build_text(
 
 
 def _placeholder(parameter: Parameter) -> str:
-    """Return what an empty box says; a number that is left out is its default."""
+    """Return the placeholder of an empty box; for an optional number its default."""
     initial = controls.default(parameter)
     number = known_type(parameter) in ("integer", "number") and initial is not None
     return format_text(parameter, initial) if number else controls.blank(parameter)
 
 
 def _build_lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    """Return a box with an item a line: adding and removing are typing."""
+    """Return a box with one item per line, so that items are added and removed by typing."""
     initial = controls.default(parameter) or ()
     made = stock.new(
         ipywidgets.Textarea,
@@ -318,7 +318,7 @@ def _build_lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Part
 
 
 def _build_picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    """Return a box with an item a line, and a choice that adds one."""
+    """Return a box with one item per line, and a dropdown that adds one."""
     box, control, read, write = _build_lines(parameter, stock, label)
     options = [(controls.label(value), value) for value in parameter.enum or ()]
     choice = stock.new(ipywidgets.Dropdown, options=options)
@@ -337,7 +337,7 @@ def _set_value(control: Any, value: Any) -> None:
         control.value = value
 
 
-#: Name of a control -> how it is built.
+#: Name of a control -> function that builds it.
 _BUILDERS: dict[str, Callable[[Parameter, WidgetFactory, str], Parts]] = {
     "buttons": _build_buttons,
     "dropdown": partial(_build_choice, kind=ipywidgets.Dropdown),
@@ -350,5 +350,5 @@ _BUILDERS: dict[str, Callable[[Parameter, WidgetFactory, str], Parts]] = {
     "lines": _build_lines,
     "picks": _build_picks,
     "json": _build_text,
-    "media": _build_text,  # among the settings: an address, as text
+    "media": _build_text,  # among the settings: a URL as text
 }

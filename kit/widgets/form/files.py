@@ -1,7 +1,7 @@
-"""Media fields: chosen files as chips, and four ways to choose: a box, folders, results, a zone.
+"""Media fields: chosen files as chips; they are typed, picked, dropped, or earlier results.
 
-What comes through the browser becomes a file in the kit's folder, so a field always holds paths:
-they can be saved in a preset and written as code. Shown are names only.
+Files from the browser are saved in the kit's folder, so a field always has paths, which can be
+saved in a preset and written as code. Only file names are shown.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ if TYPE_CHECKING:
 
 _WORDS = {"image": "a picture", "video": "a video", "audio": "a sound"}
 _MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
-#: Bytes of an upload at most, at this service; those of other services are unknown.
+#: Maximum upload sizes in bytes of this service; those of other services are unknown.
 #: Source: contract, "Uploads".
 UPLOAD_LIMITS = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
-#: Types of pictures that every service reads.
+#: Image types that all services support.
 _READ = ("image/png", "image/jpeg", "image/webp", "image/gif")
-#: Types that say nothing of what is inside.
+#: Types that do not tell the content.
 _VAGUE = ("", "application/octet-stream", "application/mp4", "application/ogg")
-#: Bytes of a sound that is played in the form, and of a picture in it.
+#: Maximum bytes of audio that can be played in the form, and of a thumbnail.
 _SOUND_LIMIT, _THUMBNAIL_LIMIT = 2_000_000, 12_000
 
 
-#: Seconds of quiet after which a file that was typed becomes a chip.
+#: Seconds without typing after which a typed file becomes a chip.
 QUIET = 0.4
 
 
 class FileField(ipywidgets.VBox):
-    """The control of a media parameter: a box to type in, and a chip for each chosen file.
+    """The control of a media parameter: a text box, and a chip for each chosen file.
 
     `own`: whether the model is of this service, whose limits are known; see `parameters.is_own`.
     """
 
-    #: The paths of the chips, as text. Who observes it hears of typing, too.
+    #: The paths of the chips, as text. Observers are also notified of typing.
     value = traitlets.Tuple()
     children: Any
 
@@ -71,7 +71,7 @@ class FileField(ipywidgets.VBox):
         own: bool,
         **traits: Any,
     ) -> None:
-        from kit.widgets.form.uploads import Drop  # loads anywidget, which only this needs
+        from kit.widgets.form.uploads import Drop  # loads anywidget, which nothing else needs
 
         self._parameter = parameter
         self._own, self._stock, self._service = own, stock, service
@@ -112,7 +112,7 @@ class FileField(ipywidgets.VBox):
         self.box.on_msg(self._entered)
 
     def read(self) -> list[Path] | None:
-        """Return the chosen files; raises `ValueError` where one is not there or does not fit."""
+        """Return the chosen files; raises `ValueError` if one does not exist or is not accepted."""
         lines = self._lines()
         for line in lines:
             problem = self._broken.get(line)
@@ -123,17 +123,17 @@ class FileField(ipywidgets.VBox):
         return [Path(line).expanduser() for line in lines] or None
 
     def write(self, value: Sequence[Path] | None) -> None:
-        """Show chosen files."""
+        """Show files as chosen."""
         self.box.value, self.value = "", tuple(map(str, value or ()))
 
     def add(self, path: Path, name: str = "") -> None:
-        """Take one more file, or another one where there can only be one."""
+        """Add a file, or replace the file if only one is allowed."""
         line = _shorten_path(path)
         self._names[line] = name or path.name
         self.value = (*(self.value if self._several else ()), line)
 
     def _lines(self) -> tuple[str, ...]:
-        """Return the chosen paths, and last the one that is being typed."""
+        """Return the chosen paths, and finally the path in the text box."""
         typed = self.box.value.strip().strip('"')
         kept = self.value if self._several or not typed else ()
         return (*kept, *filter(None, [typed]))
@@ -143,20 +143,20 @@ class FileField(ipywidgets.VBox):
         self._take_soon()
 
     def _announce(self) -> None:
-        """Have the field read anew."""
+        """Notify observers, so that the field is read again."""
         same = self.value
         change = {"name": "value", "type": "change", "owner": self, "old": same, "new": same}
         self.notify_change(traitlets.Bunch(change))
 
     def _take_typed(self) -> None:
-        """Make a chip of what was typed, where that is the name of a whole file."""
+        """Turn the typed path into a chip, if it names an existing file."""
         typed = Path(self.box.value.strip().strip('"')).expanduser()
         if typed.suffix and self._find_problem(typed) is None:
             self.box.value = ""
             self.add(typed)
 
     def _entered(self, _: Any, message: Any, __: Any) -> None:
-        """Fetch what is at an address: while one is typed it leads elsewhere."""
+        """Download a typed URL on Enter: an incomplete URL would lead elsewhere."""
         address = self.box.value.strip()
         if message.get("event") == "submit" and _is_address(address) and self._service:
             self._background.begin(partial(self._fetch, self._service, address))
@@ -172,7 +172,7 @@ class FileField(ipywidgets.VBox):
             self.add(path)
 
     def _find_problem(self, path: Path) -> str | None:
-        """Return what is wrong with a file, as far as its name and its size tell."""
+        """Return the problem with a file, judged by its name and size."""
         if path.is_dir():
             return f"{path.name!r} is a folder: name a file in it"
         if not path.is_file():
@@ -187,7 +187,7 @@ class FileField(ipywidgets.VBox):
     # ── ways to choose ───────────────────────────────────────────────────────────────────────────
 
     def _toggle(self, name: str, make: Callable[[], Any]) -> None:
-        """Open a way to choose in the place of another one, or close it."""
+        """Open a way to choose files instead of the open one, or close it."""
         self._open = "" if self._open == name else name
         self._opened.fill(make if self._open else None)
 
@@ -226,7 +226,7 @@ class FileField(ipywidgets.VBox):
             close_all(one)
 
     def _chip(self, index: int) -> Any:
-        """Return a file with what can be done with it."""
+        """Return the chip of a file with its buttons."""
         line, last, button = self.value[index], len(self.value) - 1, self._stock.button
         name = self._names.setdefault(line, Path(line).name)
         shown = self._stock.new(ipywidgets.HTML, value=self._previews.get(line, _caption(name)))
@@ -250,7 +250,7 @@ class FileField(ipywidgets.VBox):
         self.value = tuple(lines)
 
     def _draw(self, line: str, shown: Any) -> None:
-        """Put a small picture onto a chip, or say at the field that there can be none."""
+        """Draw a thumbnail on a chip, or show at the field why there is none."""
         path = Path(line).expanduser()
         try:
             self._previews[line] = shown.value = preview(path, self._names[line])
@@ -263,7 +263,7 @@ class FileField(ipywidgets.VBox):
 
 
 def _damage(path: Path) -> str:
-    """Return what is wrong with a picture of a kind that everybody reads; of others who knows."""
+    """Return what is wrong with a common image type; other types are not checked."""
     if guess_type(path.name) not in _READ or not path.is_file():
         return ""
     try:
@@ -296,8 +296,8 @@ def build(
 
 
 def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
-    """Return a zone that fills in the form that it stands in, as that of the file's own model."""
-    from kit.widgets.form.uploads import Drop  # loads anywidget, which only this needs
+    """Return a zone for files with metadata; the form is filled in and switched to their model."""
+    from kit.widgets.form.uploads import Drop  # loads anywidget, which nothing else needs
 
     def read(path: Path) -> None:
         found = file_metadata.read(path)
@@ -330,7 +330,7 @@ def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
 
 
 def describe_drop_zone(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:
-    """Return what a drop zone says of a parameter, as traits of `Drop`."""
+    """Return the labels of a drop zone for a parameter, as traits of `Drop`."""
     kind, several = parameter.type, controls.several(parameter)
     most = UPLOAD_LIMITS.get(kind) if own else None
     what = _MANY.get(kind, "files") if several else _WORDS.get(kind, "a file")
@@ -345,7 +345,7 @@ def describe_drop_zone(parameter: Parameter, *, own: bool = True) -> dict[str, A
 def explain_refusal(
     parameter: Parameter, offers: Sequence[Offer], *, held: int, own: bool = True
 ) -> str | None:
-    """Return why a parameter does not take files from the browser, before any of them is sent."""
+    """Return why a parameter rejects files from the browser, before any of them is sent."""
     several, most = controls.several(parameter), parameter.max_items or 1
     if several and held + len(offers) > most:
         count = f"{len(offers)} files" if len(offers) > 1 else "one file"
@@ -357,9 +357,9 @@ def explain_refusal(
 
 
 def preview(path: Path, name: str = "") -> str:
-    """Return a small picture of a file, or a player for a short sound, with name and size.
+    """Return a thumbnail of a file, or a player for short audio, with name and size.
 
-    Raises `Exception`: the file is none of what its name says.
+    Raises `Exception` if the content does not match the name.
     """
     kind = guess_type(path.name).partition("/")[0]
     drawn = _DRAWN[kind](path) if kind in _DRAWN else ""
@@ -371,9 +371,9 @@ def _caption(words: str, drawn: str = "") -> str:
 
 
 def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) -> str | None:
-    """Return why a file is none of a kind; what is unknown is taken.
+    """Return why a file is not of the required kind; unknown types are accepted.
 
-    Of types that this service takes for no kind another one may know better.
+    Types that this service does not support may be supported by other services.
     """
     kind = kind or guess_type(name)
     group = kind.partition("/")[0]
@@ -404,15 +404,15 @@ def _sound(path: Path) -> str:
 
 
 def _shorten_path(path: Path) -> str:
-    """Return a path as one would type it on any system: from here, or from home."""
+    """Return a short path that is valid on any system: relative to the working or home folder."""
     if path.is_relative_to(Path.cwd()):
         return path.relative_to(Path.cwd()).as_posix()
-    with suppress(ValueError, RuntimeError):  # not below it, or no home at all
+    with suppress(ValueError, RuntimeError):  # not below it, or without a home folder
         return f"~/{path.relative_to(Path.home()).as_posix()}"
     return path.as_posix()
 
 
-#: Kind of a file -> how it is drawn.
+#: Kind of a file -> function that draws it.
 _DRAWN: dict[str, Callable[[Path], str]] = {
     "image": lambda path: _thumbnail(path.read_bytes()),
     "video": lambda path: _thumbnail(media.first_frame(path)),

@@ -1,7 +1,7 @@
-"""What a form shows around its fields, and how all of it lies: inputs, and results beside them.
+"""The layout of a form: its fields, buttons and messages, with the results beside them.
 
-Fields that are needed rarely stand back, and some appear with what they depend on, as
-`relevance.toml` says.
+Rarely needed fields are hidden at first, and some appear only with the fields that they depend on,
+as defined in `relevance.toml`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from kit.widgets.markup import card, facts, faint
 from kit.widgets.snapshots import rerun_line
 from kit.wire import Model, Parameter, Quote
 
-#: Seconds that the button is disabled after a click: a double click starts one generation.
+#: Seconds that the button is disabled after a click: a double click starts only one generation.
 DOUBLE_CLICK = 0.5
-#: Seconds that a person needs to read a notice at a field.
+#: Seconds that a user needs to read a notice at a field.
 READING = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark", "File": "file-import"}
 _TOOLTIPS = {"File": "Fill in from the metadata of a generated file"}
@@ -38,9 +38,9 @@ _TOOLTIPS = {"File": "Fill in from the metadata of a generated file"}
 class FormLayout:
     """The widgets of a form.
 
-    `fields`: in their order; those that are needed rarely last.
+    `fields`: in order, rarely needed ones last.
     `generate`: called when the button is clicked.
-    `tools`: the other buttons, by their words.
+    `tools`: the other buttons, by their labels.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class FormLayout:
             prompt.control.placeholder = f"for example: {words}" if words else ""
 
     def enable(self) -> None:
-        """Let the button be clicked again, as soon as the second half of a double click is over."""
+        """Enable the button, but not before the second half of a double click has passed."""
         left = self._pressed + DOUBLE_CLICK - self._background.clock()
         if left > 0:
             self._background.after(left, self.enable)
@@ -126,31 +126,31 @@ class FormLayout:
             self.go.disabled = False
 
     def has_fresh_notice(self) -> bool:
-        """Whether there was no time yet to read that a number was adjusted."""
+        """Whether the notice about an adjusted number is too new to have been read."""
         return self._background.clock() - self._notice_shown_at < READING
 
     def panel(self, name: str) -> Any:
-        """Return a panel that is open, or None."""
+        """Return an open panel, or None."""
         return self._panels.get(name)
 
     def toggle(self, name: str, make: Callable[[], Any]) -> None:
-        """Open a panel below the bar, or close it."""
+        """Open a panel below the buttons, or close it."""
         if self._panels.pop(name, None) is None:
             self._panels[name] = make()
         self._below.children = tuple(self._panels.values())
 
     def close(self) -> None:
-        """Close all but the results, which another layout shows."""
+        """Close all widgets but the results, which another layout shows."""
         self.root.children[1].children = (self._example,)
         close_all(self.root)
 
     def add_result(self, widget: Any) -> None:
-        """Show a result above the others, and no example any more."""
+        """Show a result above the others, and remove the example."""
         self._example.value = ""
         self._results.add(widget)
 
     def show_relevant(self, problems: Mapping[str, str]) -> None:
-        """Show the fields that matter with what the form holds, and those with a problem."""
+        """Show the fields that are relevant for the current values, and those with a problem."""
         for one in self._fields.values():
             one.show(one.path in problems or is_relevant(one, self._fields))
         changed = [
@@ -163,13 +163,13 @@ class FormLayout:
             self._open_advanced(True)
 
     def show_drawn(self, total: int, drawn: int) -> None:
-        """Show how many of the prompts of a template are made; nothing where it is only one."""
+        """Show how many prompts of a template are generated; hidden if there is only one."""
         (self.drawn.remove_class if total > 1 else self.drawn.add_class)("kit-hidden")
         self.drawn.max = min(max(total, 1), MOST)
         self.drawn.value = drawn
 
     def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
-        """Return the form as a notebook keeps it: its values, and the code to get it back."""
+        """Return the snapshot of the form in a notebook: its values, and code to show it again."""
         files = {name: ", ".join(p.name for p in found) for name, found in request.media.items()}
         settings = {name: str(value) for name, value in request.parameters.items()}
         rows = facts({"prompt": request.prompt, **files, **settings})
@@ -178,13 +178,13 @@ class FormLayout:
 
     def _submit_once(self, generate: Callable[[], None]) -> None:
         if self.go.disabled:
-            return  # it was sent before the page knew that the button rests
+            return  # sent before the page disabled the button
         self._pressed = self._background.clock()
         self.go.disabled = True
         generate()
 
     def check_typed(self, number: int, text: str, used: str) -> None:
-        """Say at a field that something else is used than was typed."""
+        """Show at a field that another value than the typed one is used."""
         field = list(self._fields.values())[number]
         if not field.check_typed(text, float(used.replace("−", "-"))):
             self._notice_shown_at = self._background.clock()
@@ -197,12 +197,12 @@ class FormLayout:
 
 
 def is_advanced(parameter: Parameter) -> bool:
-    """Return whether a setting is needed rarely."""
+    """Return whether a setting is rarely needed."""
     return not parameter.required and parameter.name in _load_relevance()["advanced"]
 
 
 def is_relevant(field: Field, fields: Mapping[str, Field]) -> bool:
-    """Return whether what else a form holds gives a field a meaning; one that was set has one."""
+    """Return whether a field is relevant with the current values; a changed one always is."""
     if field.is_set():
         return True
     needed: Mapping[str, list[Any]] = _load_relevance()["depends"].get(field.parameter.name, {})
@@ -216,7 +216,7 @@ def _is_chosen(name: str, values: list[Any], fields: Mapping[str, Field]) -> boo
     if not values:
         return other.is_set()
     if not set(values) <= set(other.parameter.enum or ()):
-        return True  # a setting of that name, of another meaning
+        return True  # a setting with the same name but another meaning
     return other.current(other.default) in values
 
 

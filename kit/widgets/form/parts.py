@@ -1,7 +1,7 @@
-"""How a form looks: its style sheet and its small pieces of HTML.
+"""The style sheet of a form, and its small pieces of HTML.
 
-The style sheet travels with each form and touches nothing outside of it. Colors are JupyterLab's
-own, so a form follows the theme.
+The style sheet is sent with each form and affects nothing outside of it. Colors are those of
+JupyterLab's theme.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kit.widgets.markup import style_element
 from kit.wire import Model, Parameter
 
 SHEET = style_element(__package__, "form.css")
-#: A box that the script of a form reads; what it holds is remembered by the browser.
+#: A checkbox read by the form's script; the browser remembers its state.
 NOTIFY = (
     '<label class="kit-note"><input type="checkbox"> '
     "notify me when a run ends while this tab is in the background</label>"
@@ -26,7 +26,7 @@ NOTIFY = (
 
 
 def heading(model: Model) -> str:
-    """Return the style sheet, and what a form begins with: the model in two lines."""
+    """Return the style sheet, and the head of a form: the model in two lines."""
     facts = " · ".join(filter(None, (model.asset_type, model.category)))
     about = escape(model.description)
     text = f'<div class="kit-note kit-summary" title="{about}">{about}</div>' if about else ""
@@ -35,7 +35,7 @@ def heading(model: Model) -> str:
 
 
 def example(model: Model) -> str:
-    """Return the picture that stands where the results will; nothing where there is none."""
+    """Return the example picture shown in place of the results; empty if there is none."""
     address = examples.picture(model)
     if not address:
         return ""
@@ -48,18 +48,18 @@ def example(model: Model) -> str:
 
 
 def label(parameter: Parameter) -> str:
-    """Return what stands before a control; a star marks what has to be there."""
+    """Return the label of a control; a star marks required ones."""
     return f"{markup.label(parameter.name)}{' *' if parameter.required else ''}"
 
 
 def help_text(parameter: Parameter) -> str:
-    """Return what a parameter is for, and the limits that its control does not show."""
+    """Return the description of a parameter, and the limits that its control does not show."""
     words = " · ".join(filter(None, (parameter.description, controls.limits(parameter))))
     return f'<span class="kit-note">{escape(words)}</span>' if words else ""
 
 
 def missing(problems: Mapping[str, str]) -> str:
-    """Return which fields need attention, by name; nothing where none does."""
+    """Return the names of fields with problems; empty if there are none."""
     if not problems:
         return ""
     names = [markup.label(path.rpartition(".")[2]) for path in problems]
@@ -67,12 +67,12 @@ def missing(problems: Mapping[str, str]) -> str:
 
 
 def code(text: str) -> str:
-    """Return Python as it stands in a cell."""
+    """Return Python code as HTML."""
     return f'<pre class="kit-code">{escape(text)}</pre>'
 
 
 class WidgetFactory:
-    """What the widgets of one form share: a layout, and a style for each kind of control."""
+    """Creates the widgets of one form with a shared layout, and a shared style per kind."""
 
     def __init__(self) -> None:
         self._layout = ipywidgets.Layout()
@@ -80,7 +80,7 @@ class WidgetFactory:
         self._shared: dict[Any, dict[str, Any]] = {}
 
     def new(self, kind: Any, **traits: Any) -> Any:
-        """Return a widget of a kind that brings neither a layout nor a style of its own."""
+        """Return a new widget with the shared layout and style."""
         if kind not in self._shared:
             self._shared[kind] = {"layout": self._layout}
             if trait := kind.class_traits().get("style"):
@@ -89,7 +89,7 @@ class WidgetFactory:
         return kind(**self._shared[kind], **traits)
 
     def button(self, word: str, icon: str, act: Callable[[], None], **traits: Any) -> Any:
-        """Return a button that does something."""
+        """Return a button with an action."""
         made = self.new(ipywidgets.Button, description=word, icon=icon, **traits)
         made.on_click(lambda _: act())
         return made

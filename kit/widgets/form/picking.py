@@ -1,4 +1,4 @@
-"""Ways to choose a file: in the folders of the kernel, and among earlier results."""
+"""File pickers: for folders of the kernel's computer, and for earlier results."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from kit.widgets import markup, media
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import MEDIA_TYPES
 
-#: Entries of a folder that are shown at most.
+#: Maximum of entries of a folder shown.
 FOLDER_LIMIT = 500
 _UP = "⬑ .."
 
 
 class Picker:
-    """A list of one folder; choosing a folder opens it, choosing a file takes it.
+    """A list of one folder; choosing a folder opens it, choosing a file selects it.
 
-    A kind that is none of ``image``, ``video`` and ``audio`` shows all files.
+    A kind other than ``image``, ``video`` and ``audio`` shows all files.
     """
 
     def __init__(self, stock: WidgetFactory, kind: str, take: Callable[[Path], None]) -> None:
@@ -56,7 +56,7 @@ class Picker:
         self.list.index = 1 if found else 0
 
     def act(self) -> None:
-        """Do what the chosen entry asks for."""
+        """Open the chosen folder, or select the chosen file."""
         path: Any = self.list.value
         if path is None:
             return
@@ -64,9 +64,9 @@ class Picker:
 
 
 def entries(folder: Path, kind: str) -> list[Path]:
-    """Return the folders, then the files of a kind in a folder, by name; hidden ones are left out.
+    """Return the folders, then the files of a kind in a folder, by name, without hidden ones.
 
-    Raises `OSError`: the folder cannot be read.
+    Raises `OSError` if the folder cannot be read.
     """
     found = [path for path in folder.iterdir() if not path.name.startswith(".")]
     prefix = f"{kind}/" if kind in MEDIA_TYPES else ""
@@ -74,7 +74,7 @@ def entries(folder: Path, kind: str) -> list[Path]:
     return sorted(shown, key=lambda path: (path.is_file(), path.name.lower()))[:FOLDER_LIMIT]
 
 
-#: Bytes of a small picture, and pixels across.
+#: Maximum bytes of a thumbnail, and its width in pixels.
 _SMALL, _ACROSS = 8_000, 192
 
 
@@ -83,7 +83,7 @@ def thumbnails(
     results: Sequence[tuple[wire.Generation, bytes]],
     take: Callable[[wire.Generation], None],
 ) -> Any:
-    """Return earlier results, each with its picture, to click."""
+    """Return a grid of earlier results as thumbnails to click."""
     token, sheet, buttons = secrets.token_hex(4), "", []
     for number, (facts, content) in enumerate(results):
         address = media.picture(content, limit=_SMALL, width=_ACROSS)

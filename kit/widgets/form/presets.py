@@ -32,13 +32,13 @@ class Presets:
         self._path = folder / f"{safe}.json"
 
     def add(self, others: Presets) -> None:
-        """Take over the presets of a model that this one replaces, but for names that are taken."""
+        """Add the presets of a model that this one replaces, except for names that exist."""
         found, own = others._read(), self._read()
         if found.keys() - own.keys():
             self._write({**found, **own})
 
     def names(self) -> list[str]:
-        """Return the names, in order."""
+        """Return the names, sorted."""
         return sorted(self._read())
 
     def __getitem__(self, name: str) -> Value:
@@ -76,7 +76,7 @@ class Presets:
 
 
 class PresetFolder:
-    """The presets of a form as a row of controls; made when it is first asked for."""
+    """The presets of a form as a row of controls, created when first opened."""
 
     def __init__(self, stock: WidgetFactory, presets: Presets, form: Any) -> None:
         self._presets = presets
@@ -101,7 +101,7 @@ class PresetFolder:
             self._said.value = markup.problem(markup.error_text(problem))
 
     def _load(self) -> str:
-        """Load what fits: a preset may be older than the model is today."""
+        """Load all valid values: a preset may be older than the current model."""
         left = self._form.take(self._presets[self.name.value])
         loaded = f"loaded, but not {'; '.join(left)}" if left else "loaded"
         return (markup.notice if left else markup.note)(loaded)

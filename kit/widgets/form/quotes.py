@@ -1,4 +1,4 @@
-"""The best price that is known for what a form holds, and the asking for a better one."""
+"""Prices of a form: the best known one, and requests for better ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ASKING = 0.4
 
 
 class Prices:
-    """Prices of one form: by the model's rule at once, else by the service, a moment later."""
+    """Prices of one form: by the model's rule immediately, else from the service after a moment."""
 
     def __init__(
         self, service: Service | None, background: BackgroundRunner, changed: Callable[[], None]
@@ -28,7 +28,7 @@ class Prices:
         self._service = service
         self._changed = changed
         self._lock = threading.Lock()
-        #: How many prompts of a template are wanted; None for all, up to `MOST`.
+        #: Number of prompts of a template to generate; None for all, up to `MOST`.
         self.wanted: int | None = None
         self._asked: Request | None = None
         self._answer: tuple[Request, wire.Quote | None] | None = None
@@ -36,14 +36,14 @@ class Prices:
         self._soon = Debounced(self._ask, ASKING, background)
 
     def best(self, checked: Checked) -> wire.Quote | None:
-        """Return the best price that is known now, and whether the balance allows it."""
+        """Return the best known price, and whether the balance covers it."""
         quote, balance = self.without_balance(checked), self._balance
         if quote is None or balance is None or quote.affordable is not None:
             return quote
         return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
 
     def requests(self, checked: Checked) -> list[Request]:
-        """Return what is started: one for each prompt that is wanted of a template."""
+        """Return the requests to start: one for each prompt drawn from a template."""
         found = checked.variants
         if found is None:
             return [checked.request]
@@ -51,7 +51,7 @@ class Prices:
         return [replace(checked.request, prompt=prompt) for prompt in prompts]
 
     def write_template(self, checked: Checked) -> str:
-        """Return Python for the prompts of a template, with ``{}`` for its text; else nothing."""
+        """Return Python for the prompts of a template, with ``{}`` for its text; else empty."""
         found = checked.variants
         if found is None:
             return ""
@@ -60,10 +60,10 @@ class Prices:
         return f"kit.template({{}}{folder})" + (f".sample({count})" if count < len(found) else "")
 
     def without_balance(self, checked: Checked) -> wire.Quote | None:
-        """Return the best price that is known now, without a word on the balance.
+        """Return the best known price, without the balance.
 
-        A wrong setting has no price; of one that has yet to be given there is the guess. A prompt
-        or a file that is missing does not change one.
+        There is none if a setting is invalid, and an estimate if a setting is missing. A missing
+        prompt or file does not change the price.
         """
         quote, count = self._of_one(checked), len(self.requests(checked))
         if quote is None or count == 1:
@@ -83,9 +83,9 @@ class Prices:
         return prices.guess(checked.request.model)
 
     def request_better(self, checked: Checked) -> bool:
-        """Ask for a better price where there can be one; return whether one is on its way."""
+        """Request a better price if possible; return whether one was requested."""
         if self._service is None or checked.problems or checked.settings is None:
-            return False  # the service would refuse to answer
+            return False  # the service would refuse the request
         if prices.offline(checked.request, checked.settings) is not None:
             return False
         answer = self._answer
@@ -97,13 +97,13 @@ class Prices:
         return True
 
     def refresh(self) -> None:
-        """Learn anew what a start or an end has changed: the balance, and what a run costs."""
+        """Refresh the balance and the service's price, which a start or an end may have changed."""
         with self._lock:
             self._answer = None
         self.learn_balance()
 
     def learn_balance(self) -> None:
-        """Learn what there is to spend; this may wait."""
+        """Fetch the balance; may block."""
         if self._service is None:
             return
         try:
@@ -123,6 +123,6 @@ class Prices:
             quote = None
         with self._lock:
             if wanted is not self._asked:
-                return  # the form has changed since, and its new price is asked for
+                return  # the form has changed since, and its new price is requested
             self._answer = wanted, quote
         self._changed()

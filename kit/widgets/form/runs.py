@@ -1,6 +1,6 @@
-"""A run: one start of a form, with a panel that shows how far it is and then the result.
+"""A run: one start of a form, with a panel that shows its progress and then the result.
 
-It goes on in the background whatever happens to its panel; `Run.result` waits for it.
+It continues in the background even if its panel is closed; `Run.result` waits for it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from kit.widgets.form.service import Service
 from kit.widgets.markup import faint
 from kit.widgets.progress import EVERY, TimeEstimate, bar
 
-#: Seconds between two looks at the clock, and at a run that is awaited: the signal behind a
+#: Seconds between updates of the panel, and between checks of an awaited run: the signal of a
 #: notebook's Stop button does not wake an idle loop.
 TICK, HEARTBEAT = 1.0, 0.2
-#: Results that stay below a form, and those of them that its notebook keeps.
+#: Maximum of results below a form, and of those saved in its notebook.
 MOST, KEPT = 12, 3
 
 
 class Run:
     """One start of a form.
 
-    `card`: takes a run that is completed and the widget of its result; returns what shows both.
-    `on_start`, `on_end`: called with this run: once when the service has taken it, and whenever it
-    has ended.
+    `card`: takes a completed run and the widget of its result; returns the widget that shows both.
+    `on_start`, `on_end`: called with this run: once when the service has accepted it, and whenever
+    it has ended.
     """
 
     def __init__(
@@ -85,16 +85,16 @@ class Run:
 
     @property
     def latest(self) -> wire.Generation | None:
-        """What is known of the generation; None before the service has taken it."""
+        """The last known state of the generation; None before the service has accepted it."""
         ended = getattr(self.error, "generation", None)
         return ended if isinstance(ended, wire.Generation) else self.facts
 
     def result(self, timeout: float | None = None) -> Any:
-        """Wait for the finished generation and return it; raises what went wrong."""
+        """Wait for the finished generation and return it; raises its error."""
         return self._future.result(timeout)
 
     def start(self) -> None:
-        """Begin, in the background."""
+        """Start in the background."""
         self._begin(
             lambda: self._service.generate(
                 self.request, self._update, self._show_upload, self._show_wait
@@ -103,12 +103,12 @@ class Run:
 
     @property
     def resumable(self) -> bool:
-        """Whether it ended without its result although the service has not said that it failed."""
+        """Whether it ended without a result although the service has not reported a failure."""
         known = self.error is not None and self.facts is not None
         return known and not isinstance(self.error, GenerationFailedError)
 
     def resume(self) -> None:
-        """Wait on for what was started, and fetch it; nothing is started or charged again."""
+        """Wait for the generation again, and fetch it; nothing is started or charged again."""
         with self._lock:
             if self.facts is None or not self.resumable:
                 return
@@ -117,7 +117,7 @@ class Run:
         self._begin(lambda: self._service.resume(known, self._update, self._show_wait))
 
     def cancel(self) -> None:
-        """Ask the service to stop it; what was not yet started is stopped once it is."""
+        """Ask the service to cancel it; if it is not started yet, as soon as it is."""
         with self._lock:
             repeated, self._cancel_requested = self._cancel_requested, True
             known = self.facts
@@ -127,7 +127,7 @@ class Run:
             self._background.begin(lambda: self._request_cancel(known.id))
 
     def close_panel(self) -> None:
-        """Close its panel and forget what that shows; it goes on, and its generation stays."""
+        """Close its panel and clear the contents; the run continues, and its generation is kept."""
         with self._lock:
             self._panel_closed = True
             self.html = ""
@@ -135,7 +135,7 @@ class Run:
         self.widget.close()
 
     def _prepare(self) -> None:
-        """Reset what is known, and show the panel of a new attempt."""
+        """Reset the state, and show the panel of a new attempt."""
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         self.error = None
         self._cancel_requested = False
@@ -149,7 +149,7 @@ class Run:
         self._draw()
 
     def _fill(self, *parts: Any) -> None:
-        """Show these in the panel; what stood there is closed."""
+        """Replace the contents of the panel; the old ones are closed."""
         before, self.widget.children = self.widget.children, parts
         for one in before:
             close_all(one)
@@ -172,7 +172,7 @@ class Run:
         self._draw_soon()
 
     def _show_wait(self, why: str) -> None:
-        """Tell why nothing goes on, until something does."""
+        """Show why it waits, until it continues."""
         self._waiting_for = faint(why)
         self._draw()
 
@@ -234,7 +234,7 @@ class Run:
         fraction = self.facts.progress if self.facts else self._sent_share
         words = [self._phase(), self._time.text(fraction, seconds)]
         shown = bar(" · ".join(filter(None, words)), fraction, seconds)
-        # what canceling now costs is known where the rule of the service is
+        # the cost of canceling is known if the service's rule is
         ours = is_own(self.request.model) and not self._cancel_requested
         cost = prices.cancel_cost([self.facts] if self.facts and ours else [])
         if self._cancel.tooltip != cost:
@@ -259,8 +259,8 @@ class Run:
 def _result(stock: WidgetFactory, html: str) -> Any:
     """Return the widget that shows a result.
 
-    A video's address is relative to the notebook, which only an output area resolves; it is filled
-    without capturing anything, which works from any thread.
+    A video's URL is relative to the notebook, which only an output area resolves; the output is set
+    directly, without capturing, which works in any thread.
     """
     if "<video" not in html:
         return stock.new(ipywidgets.HTML, value=html)

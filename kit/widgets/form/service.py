@@ -1,4 +1,4 @@
-"""What a form asks for, and the service that it asks."""
+"""The service as a form uses it."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ Keep = Callable[[str, memoryview, Settle], Path]
 
 
 class Variants(Protocol):
-    """The prompts that a template stands for."""
+    """The prompts of a template."""
 
     def __len__(self) -> int: ...
 
     def sample(self, count: int) -> Sequence[str]:
-        """Return some of them, drawn at random; all where there are no more."""
+        """Return some prompts, drawn at random; all if there are not more."""
 
 
 class Service(ResultService, Protocol):
-    """A service as a form sees it; every call may block, and none is made where that matters."""
+    """The service as a form uses it; all calls may block, so they are made in the background."""
 
     @property
     def uploads(self) -> Path:
-        """The folder of the files that came through the browser; it need not be there yet."""
+        """The folder of uploaded files; it may not exist yet."""
 
     def subscribe(self, call: Callable[[], None]) -> Look:
-        """Have a method called, on any thread, after each change; return what looks for others'."""
+        """Call a method after each change, on any thread; return a check for others' changes."""
 
     def quote(self, request: Request) -> wire.Quote:
-        """Return what a request costs, from the best source there is."""
+        """Return the price of a request from the best source."""
 
     def variants(self, prompt: str) -> Variants | None:
-        """Return what a template stands for, None where it is none; raises `KitError`."""
+        """Return a prompt as a template, None if it is none; raises `KitError`."""
 
     def open_model(self, model_id: str) -> tuple[wire.Model, Presets | None]:
-        """Return a model, and what is kept of the values of its forms; raises `KitError`."""
+        """Return a model and the presets of its forms; raises `KitError`."""
 
     def balance(self) -> Decimal | None:
-        """Return what there is to spend; None where the service does not say."""
+        """Return the balance; None if the service does not report it."""
 
     def generate(
         self,
@@ -57,9 +57,9 @@ class Service(ResultService, Protocol):
     ) -> Any:
         """Start a request, wait for its end and return the generation.
 
-        `on_update`: called with each answer, the first one right after the start.
-        `on_sent`: called with a file's name and the share of all uploads that has left, 0 to 1.
-        `on_wait`: called with a sentence when the service has asked to wait.
+        `on_update`: called with each response, the first one right after the start.
+        `on_sent`: called with a file's name and the share of all uploads sent so far, 0 to 1.
+        `on_wait`: called with a message when the service asks to wait.
         """
 
     def resume(
@@ -68,29 +68,29 @@ class Service(ResultService, Protocol):
         on_update: Callable[[wire.Generation], None],
         on_wait: Callable[[str], None],
     ) -> Any:
-        """Wait on for what was started before and return it; nothing is paid again."""
+        """Continue to wait for a started generation and return it; nothing is charged again."""
 
     def earlier(self, kind: str) -> Sequence[tuple[wire.Generation, bytes]]:
-        """Return the newest results of a kind, ``image`` or ``video``, each with its picture."""
+        """Return the newest results of a kind, ``image`` or ``video``, each with its thumbnail."""
 
     def usual_seconds(self, facts: wire.Generation) -> float | None:
-        """Return how long such a generation took before on this computer, if it is known."""
+        """Return the usual duration of such a generation on this computer, if known."""
 
     def hold(self, facts: wire.Generation) -> Any:
-        """Return a generation as its user holds it."""
+        """Return a generation as an object of the user's studio."""
 
     def cancel(self, generation_id: str) -> None:
-        """Ask to stop a generation."""
+        """Ask the service to cancel a generation."""
 
     def show(self, generation: Any) -> str:
         """Return a finished generation as HTML, with its media and its price."""
 
     def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
-        """Keep a file that came through the browser and return where it is.
+        """Save a file from the browser and return its path.
 
-        `settle`: puts the content at a path where there is nothing yet, without copying it, and
-        returns whether that could be done.
+        `settle`: moves the content to a new path without copying it, and returns whether that was
+        possible.
         """
 
     def path(self, medium: Any) -> Path:
-        """Return where a medium is, keeping what is no file yet; raises `KitError`."""
+        """Return the path of a medium, saving it to a file if necessary; raises `KitError`."""

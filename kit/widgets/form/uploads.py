@@ -1,6 +1,6 @@
-"""A drop zone: files of any size come from the browser to the kernel, in pieces.
+"""A drop zone: sends files of any size from the browser to the kernel, in pieces.
 
-Nothing of a file is ever in the widget's state; see `Transfer` for where it is.
+File contents are never part of the widget's state; see `Transfer` for where they are.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from kit.widgets.accessibility import script
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.form.service import Keep
 
-#: How Linux is asked for a file without a name that can be given one later.
+#: The flag of Linux for a file without a name, which can be named later.
 _NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A file that the browser would send.
+    """A file offered by the browser.
 
-    `type`: as the browser tells it, by the name of the file; empty where it knows none.
+    `type`: as reported by the browser, from the file's name; empty if unknown.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Offer:
 
 
 class Spool:
-    """A file without a name, for what has arrived so far."""
+    """A file without a name, for the pieces received so far."""
 
     def __init__(self, folder: Path, *, nameless: int = _NAMELESS) -> None:
         self.nameable = False
         if nameless:
-            with suppress(OSError):  # not every disk knows how
+            with suppress(OSError):  # not supported on all disks
                 handle = os.open(folder, nameless | os.O_RDWR, 0o666)
                 self._file: Any = os.fdopen(handle, "w+b")
                 self.nameable = True
@@ -61,7 +61,7 @@ class Spool:
 
     @contextmanager
     def content(self) -> Iterator[memoryview]:
-        """Yield all of it, without holding it in memory."""
+        """Yield the whole content, memory-mapped."""
         self._file.flush()
         with (
             mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
@@ -70,30 +70,30 @@ class Spool:
             yield content
 
     def settle(self, path: Path) -> bool:
-        """Name it, uncopied, and return whether that could be done; `path` is new, on its disk."""
+        """Name it without copying, and return whether that worked; `path` is on the same disk."""
         if not self.nameable:
             return False
         self._file.flush()
         handle = self._file.fileno()
         try:
-            # Python follows the link in /proc only if a folder is named too; it counts for nothing
+            # Python follows the link in /proc only if a folder is given too; the folder is ignored
             os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=handle, follow_symlinks=True)
         except OSError:
             return False
         return True
 
     def close(self) -> None:
-        """Forget what has no name."""
+        """Delete it unless it has a name."""
         self._file.close()
 
 
 class Transfer:
-    """Files on their way, one after the other, each to be kept when it is whole.
+    """Files being transferred one after the other; each is saved when it is complete.
 
-    Raises `OSError`: there is not enough room for all of them, and for the largest twice where one
-    cannot be kept without a copy.
+    Raises `OSError` if there is not enough space for all files, and for the largest one twice if
+    files can only be saved by copying.
 
-    `folder`: on which disk they are until then; None is the system's place for temporary files.
+    `folder`: a folder on the disk used until then; None for the system's temporary folder.
     """
 
     def __init__(self, name: str, offers: Sequence[Offer], folder: Path | None) -> None:
@@ -104,7 +104,7 @@ class Transfer:
         self._place = folder or Path(tempfile.gettempdir())
         make_folder(self._place)
         twice = max(offer.size for offer in offers)
-        #: What has arrived of the file that is on its way.
+        #: The received part of the current file.
         self.spool = Spool(self._place)
         needed = sum(offer.size for offer in offers) + (0 if self.spool.nameable else twice)
         if shutil.disk_usage(self._place).free < needed:
@@ -115,11 +115,11 @@ class Transfer:
 
     @property
     def offer(self) -> Offer:
-        """The file that is on its way."""
+        """The file being transferred."""
         return self._offers[self._file]
 
     def wants(self) -> dict[str, Any]:
-        """Return what the browser has to do next."""
+        """Return what the browser should do next."""
         if self.keeping:
             return {"wait": True}
         if self._file == len(self._offers):
@@ -127,9 +127,9 @@ class Transfer:
         return {"file": self._file, "at": self._at}
 
     def write(self, file: int, at: int, piece: bytes) -> bool:
-        """Write a piece, and return whether its file is whole; one that is not wanted is ignored.
+        """Write a piece, and return whether its file is complete; unexpected pieces are ignored.
 
-        Raises `ValueError`: the file is not the one that was offered.
+        Raises `ValueError` if the file differs from the offered one.
         """
         if self.wants() != {"file": file, "at": at}:
             return False
@@ -141,18 +141,18 @@ class Transfer:
         return self.keeping
 
     def advance(self) -> None:
-        """Go on to the next file; the one before is another's now."""
+        """Continue with the next file; the previous one is not ours any more."""
         self._file, self._at, self.keeping = self._file + 1, 0, False
         self.close()
         if self._file < len(self._offers):
             self.spool = Spool(self._place)
 
     def close(self) -> None:
-        """Forget what has arrived and is not kept."""
+        """Delete received data that was not saved."""
         self.spool.close()
 
 
-#: Seconds without a piece after which a transfer is given up: the page is closed, as it seems.
+#: Seconds without a piece after which a transfer is canceled, because the page seems closed.
 PATIENCE = 300.0
 _GIVEN_UP = "The upload was canceled: choose the file again."
 
@@ -160,15 +160,15 @@ Answer = dict[str, Any] | None
 
 
 class Drop(anywidget.AnyWidget):
-    """A zone that takes files by drag and drop, or by a button.
+    """A zone that accepts files by drag and drop, or with a button.
 
-    `check`: takes the files before any of them is sent; returns what is wrong with them, or None.
-    `keep`: takes a file that is whole; see `Service.keep`. It runs in the background, and may read
-    the content until it returns.
-    `take`: takes the path of a file that is kept, unless its upload was canceled meanwhile.
-    `folder`: on which disk files are until they are whole.
-    `traits`: ``label`` (what the zone is for), ``call`` (what it says), ``hint``, ``accept`` (as in
-    HTML), ``several`` (whether more than one file may be chosen at once).
+    `check`: takes the files before any is sent; returns the problem with them, or None.
+    `keep`: takes a complete file; see `Service.keep`. It runs in the background, and may read the
+    content until it returns.
+    `take`: takes the path of a saved file, unless its upload was canceled meanwhile.
+    `folder`: a folder on the disk used for incomplete files.
+    `traits`: ``label`` (its purpose), ``call`` (its text), ``hint``, ``accept`` (as in HTML),
+    ``several`` (whether more than one file may be chosen at once).
     """
 
     _esm = script("kit.widgets", "make.js", "form/drop.js").default_value
@@ -178,9 +178,9 @@ class Drop(anywidget.AnyWidget):
     hint = traitlets.Unicode().tag(sync=True)
     accept = traitlets.Unicode().tag(sync=True)
     several = traitlets.Bool(False).tag(sync=True)
-    #: Whether it takes what is dropped anywhere on its form, but for other zones.
+    #: Whether it accepts files dropped anywhere on its form, except on other zones.
     whole = traitlets.Bool(False).tag(sync=True)
-    #: By which a page that is loaded anew knows the zone again.
+    #: Identifies the zone for a reloaded page.
     key = traitlets.Unicode().tag(sync=True)
 
     def __init__(
@@ -198,14 +198,14 @@ class Drop(anywidget.AnyWidget):
         self._folder = folder
         self._transfer: Transfer | None = None
         self._heard: Any = None
-        self._lock = threading.Lock()  # messages come in more than one thread
+        self._lock = threading.Lock()  # messages arrive on several threads
         self._expire = Debounced(self._end, PATIENCE, background)
         classes = ("kit-drop", *traits.pop("_dom_classes", ()))
         super().__init__(key=secrets.token_hex(4), _dom_classes=classes, **traits)
         self.on_msg(self._hear)
 
     def close(self) -> None:
-        """Give up what is on its way, and the widget."""
+        """Cancel the transfer, and close the widget."""
         self._end()
         super().close()
 
@@ -215,7 +215,7 @@ class Drop(anywidget.AnyWidget):
     # ── messages ─────────────────────────────────────────────────────────────────────────────────
 
     def _hear(self, _: Any, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """Answer the browser; an error has nowhere to be seen but there."""
+        """Respond to the browser; errors can only be shown there."""
         with self._lock:
             self._heard = message.get("n")
             try:
@@ -242,7 +242,7 @@ class Drop(anywidget.AnyWidget):
         return None
 
     def _offer(self, message: Mapping[str, Any]) -> Answer:
-        self._forget()  # of a page that is gone, or of another view of this widget
+        self._forget()  # from a page that is gone, or another view of this widget
         offers = [Offer(f["name"], f["type"], f["size"]) for f in message["files"]]
         problem = self._check(offers)
         if problem:
@@ -255,10 +255,10 @@ class Drop(anywidget.AnyWidget):
         if transfer is None or not transfer.write(message["file"], message["at"], piece):
             return self._wanted(message)
         self._background.begin(lambda: self._store(transfer))
-        return None  # the answer comes when it is kept
+        return None  # the response is sent when it is saved
 
     def _of(self, message: Mapping[str, Any]) -> Transfer | None:
-        """Return the transfer that a message belongs to, if it is still there."""
+        """Return the transfer that a message belongs to, if it still exists."""
         transfer = self._transfer
         return transfer if transfer is not None and transfer.name == message["id"] else None
 
@@ -272,7 +272,7 @@ class Drop(anywidget.AnyWidget):
     # ── files ────────────────────────────────────────────────────────────────────────────────────
 
     def _store(self, transfer: Transfer) -> None:
-        """Keep a file that is whole, then ask for the next one."""
+        """Save a complete file, then request the next one."""
         problem, spool = "", transfer.spool
         try:
             with spool.content() as content:

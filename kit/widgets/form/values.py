@@ -1,4 +1,4 @@
-"""The values of a form: read off its fields, checked, and written back."""
+"""The values of a form: read from its fields, validated, and written back."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PARTS = ("prompt", "parameters", "media")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a form holds.
+    """The validated contents of a form.
 
-    `settings`: the request's settings with every default filled in: what the price depends on. None
-    where one of them is wrong, or has yet to be given.
-    `incomplete`: whether nothing is wrong with the settings but that some have yet to be given.
-    `variants`: what the prompt stands for where it is a template.
+    `settings`: the request's settings including all defaults, which the price depends on. None if
+    one is invalid or missing.
+    `incomplete`: whether the only problem with the settings is that some are missing.
+    `variants`: the prompts if the prompt is a template.
     """
 
     request: Request
@@ -36,7 +36,7 @@ class Checked:
 
 
 def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
-    """Read all fields and check what they hold, by the rules of the service."""
+    """Read all fields and validate their values by the rules of the service."""
     found: dict[str, Any] = {}
     unread: dict[str, str] = {}
     for one in fields:
@@ -76,13 +76,12 @@ def to_value(request: Request) -> dict[str, Any]:
 def read_value(
     model: Model, value: Mapping[str, Any], path: Callable[[Any], Path] = Path
 ) -> dict[str, Any]:
-    """Return the value of a form by field, checked.
+    """Return the value of a form by field, validated.
 
-    Raises `ParameterError`: it names what the model does not take, or holds a value that the model
-    would refuse.
+    Raises `ParameterError` if it has unknown names, or values that the model would refuse.
 
     `value`: ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing.
-    Media may be one or a list of them; without a name they belong to the first media parameter.
+    Media may be one file or a list; without a name they are for the first media parameter.
     """
     found, problems = split_valid(model, value, path)
     if problems:
@@ -93,7 +92,7 @@ def read_value(
 def split_valid(
     model: Model, value: Mapping[str, Any], path: Callable[[Any], Path] = Path
 ) -> tuple[dict[str, Any], list[parameters.Problem]]:
-    """Return what a model takes of a value, by field, and what is wrong with the rest."""
+    """Return the valid part of a value, by field, and the problems with the rest."""
     problems = [
         (name, f"is no part of a form{parameters.suggest(name, _PARTS)}")
         for name in value
@@ -110,10 +109,10 @@ def split_valid(
 
 
 def problems_by_field(error: BaseException | None) -> dict[str, str]:
-    """Return what a service says of single fields in its refusal, by field.
+    """Return the messages about single fields in a service's error, by field.
 
-    Other services may put anything there: what is no sentence about a field is left out, and the
-    message of the refusal is shown instead.
+    Other services may put anything there: what is not a message about a field is ignored, and the
+    error's own message is shown instead.
     """
     details = error.details if isinstance(error, BadRequestError) else None
     return {
@@ -135,7 +134,7 @@ def _check_request(request: Request) -> tuple[dict[str, Any] | None, dict[str, s
         problems = problems_by_field(error)
         if any(path.startswith("parameters.") for path in problems):
             return None, problems
-        # the price depends on the settings alone, and is worth knowing before there is a prompt
+        # the price depends on the settings only, and is useful before there is a prompt
         limits = parameters.limits(model)
         known = model.setting_parameters
         return parameters.settings(known, request.parameters, limits=limits)[0], problems
@@ -146,7 +145,7 @@ def _part(found: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return {path.removeprefix(prefix): v for path, v in found.items() if path.startswith(prefix)}
 
 
-#: Values by field, and what is wrong with them.
+#: Values by field, and problems with them.
 _Read = tuple[dict[str, Any], list[parameters.Problem]]
 
 

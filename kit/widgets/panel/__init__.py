@@ -21,14 +21,14 @@ from kit.widgets.background import BackgroundRunner, Look, Subscribe
 from kit.widgets.boxes import close_all
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 
-#: Models that are kept of a panel in a saved notebook.
+#: Maximum of models in the snapshot of a panel.
 MOST = 12
 
 SHEET = markup.style_element(__package__, "panel.css")
 
 
 def heading(place: str, account: wire.Account) -> str:
-    """Return the line above the tabs: where, who, and what is left."""
+    """Return the line above the tabs: the service, the account, and its balance."""
     words = [place, account.name or ""]
     left = "" if account.credits is None else f"<b>{escape(markup.credits(account.credits))}</b>"
     quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, words)))}</span>'
@@ -36,7 +36,7 @@ def heading(place: str, account: wire.Account) -> str:
 
 
 def model(item: wire.Model) -> str:
-    """Return a model in a grid: its example, what it is called, makes and costs, and what it is."""
+    """Return a model in a grid: example, title, id, types, price and description."""
     address = examples.picture(item)
     picture = f'<img src="{address}" alt="">' if address else ""
     facts = [item.id, item.asset_type, item.category, _price(item)]
@@ -48,18 +48,18 @@ def model(item: wire.Model) -> str:
 
 
 def sheet(title: str, html: str) -> str:
-    """Return a table or a picture under its title; the HTML is trusted."""
+    """Return a table or a picture with a title; the HTML is trusted."""
     return f'<section class="kit-sheet"><h3>{escape(title)}</h3>{html}</section>'
 
 
 def banner(remark: str, code: str) -> str:
-    """Return what stands above the tabs while the panel is at another account."""
+    """Return the banner above the tabs while the panel shows another account."""
     shown = f"<code>{escape(code)}</code>" if code else ""
     return f'<div class="kit-banner" role="status">{escape(remark)}{shown}</div>'
 
 
 def render_panel(place: str, models: Sequence[wire.Model], code: str) -> str:
-    """Return the panel as it looks where no widget can be shown: where it was, and the models."""
+    """Return the snapshot shown where widgets do not work: the service, and the models."""
     lines = [
         (escape(one.title or one.id), markup.faint(" · ".join((one.id, one.asset_type))))
         for one in models[:MOST]
@@ -78,7 +78,7 @@ def _price(item: wire.Model) -> str:
     return "" if item.credits_from is None else f"from {markup.credits(item.credits_from)}"
 
 
-#: Seconds that what is saved beside the panel waits for its first page.
+#: Seconds that the snapshot waits for the panel's first page.
 _PATIENCE_SECONDS = 3.0
 
 
@@ -87,7 +87,7 @@ class PanelPage:
     """A tab of the panel.
 
     `build`: returns the widget of the page; it may block and is called in the background.
-    `again`: whether asking anew builds the page anew; else what was typed in it stays.
+    `again`: whether a refresh rebuilds the page; otherwise its input is kept.
     """
 
     name: str
@@ -98,19 +98,19 @@ class PanelPage:
 
 @dataclass(slots=True, eq=False)
 class PageSet:
-    """The pages of one account, with what was built of them.
+    """The pages of one account, with their widgets.
 
     `heading`: returns the line above the tabs as HTML; it may block, is called in the background,
     and again whenever a tab is opened.
-    `banner`: HTML that stands above the tabs for as long as these pages are open.
-    `built`: what was built, by the number of its page.
+    `banner`: HTML above the tabs while these pages are open.
+    `built`: the widgets of the pages built so far, by page number.
     """
 
     pages: Sequence[PanelPage]
     heading: Callable[[], str] = str
     banner: str = ""
     subscribe: Subscribe = lambda _: None
-    #: Looks for what others have changed at the service.
+    #: Checks the service for changes made elsewhere.
     look: Look = None
     built: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
@@ -205,7 +205,7 @@ class Panel(SnapshotBox):
             self._build_soon(self._index)
 
     def _open(self) -> None:
-        """Show pages where they were left."""
+        """Show the open pages in their last state."""
         if self._page_set not in self._followed:
             self._followed.append(self._page_set)
             self._page_set.look = self._page_set.subscribe(self._changes.request)
@@ -217,7 +217,7 @@ class Panel(SnapshotBox):
             self._page_set.look()
 
     def _show_changes(self) -> None:
-        """Show what there is after a change; runs in the background."""
+        """Update after a change; runs in the background."""
         self._show_heading()
         page_set = self._page_set
         for index, page in enumerate(page_set.pages):
@@ -245,7 +245,7 @@ class Panel(SnapshotBox):
             self._built.set()
 
     def _show_page(self, page_set: PageSet, index: int, widgets: tuple[Any, ...]) -> None:
-        """Show what was built if its pages are open, else when they are opened again."""
+        """Show a new page now if its pages are open, else when they are opened again."""
         with self._lock:
             before = page_set.built.get(index, ())
             if page_set is self._page_set:

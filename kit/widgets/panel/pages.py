@@ -1,4 +1,4 @@
-"""The pages of the panel that are its own: models, creation, reports."""
+"""The pages that belong to the panel itself: models, creation, reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PORTION = 30  # models
 
 
 class ModelPage(ipywidgets.VBox):
-    """All models as a grid, those first that need no file; long lists are shown in portions."""
+    """All models as a grid, those that need no file first; long lists are shown in portions."""
 
     def __init__(self, models: Sequence[wire.Model], *, use: Callable[[str], None]) -> None:
         self._models = sorted(models, key=needs_a_file)
@@ -47,7 +47,7 @@ class ModelPage(ipywidgets.VBox):
 
     @property
     def shown(self) -> list[str]:
-        """The ids of the models that are shown."""
+        """The ids of the models shown."""
         return [one.id for one in self._fitting]
 
     def _matches(self, model: wire.Model) -> bool:
@@ -72,7 +72,7 @@ class ModelPage(ipywidgets.VBox):
         self._message.value = note(f"{len(fitting)} of {len(self._models)}")
 
     def _row(self, model: wire.Model) -> Any:
-        """Return the card of a model, made when it is first shown: a catalog may be long."""
+        """Return the card of a model, created when first shown, because a catalog may be long."""
         if model.id not in self._rows:
             button = ipywidgets.Button(
                 description="Use", tooltip=f"Create with {model.title or model.id}"
@@ -84,12 +84,12 @@ class ModelPage(ipywidgets.VBox):
 
 
 def needs_a_file(model: wire.Model) -> bool:
-    """Return whether nothing can be made with a model without a file."""
+    """Return whether a model requires a file."""
     return any(parameter.required for parameter in model.media_parameters)
 
 
 class CreatePage(ipywidgets.VBox):
-    """A model to pick and its form; a form that was left is found again as it was."""
+    """A model picker with a form; forms of other models are kept unchanged."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class CreatePage(ipywidgets.VBox):
 
     @property
     def model(self) -> str | None:
-        """The id of the model whose form is shown; setting it shows another."""
+        """The id of the model whose form is shown; set it to show another."""
         return None if self._model_picker.value is None else str(self._model_picker.value)
 
     @model.setter
@@ -125,7 +125,7 @@ class CreatePage(ipywidgets.VBox):
 
     @property
     def form(self) -> Any:
-        """The form that is shown; None while it is being made."""
+        """The form that is shown; None while it is being built."""
         return self._forms.get(self.model or "")
 
     def _model_picked(self, _: Any = None) -> None:
@@ -153,7 +153,7 @@ class CreatePage(ipywidgets.VBox):
                 self._form_box.children = (shown,)
 
     def _switched(self, change: Any) -> None:
-        """Follow a form that has become that of another model."""
+        """Update the picker when a form was switched to another model."""
         with self._lock:
             self._forms = {
                 name: one for name, one in self._forms.items() if one is not change.owner
@@ -164,7 +164,7 @@ class CreatePage(ipywidgets.VBox):
 
 
 def page(html: str) -> Any:
-    """Return a page to read; the HTML is trusted."""
+    """Return a read-only page; the HTML is trusted."""
     return ipywidgets.HTML(html)
 
 
@@ -173,9 +173,9 @@ def figures(
 ) -> str:
     """Return amounts of credits as tiles; unknown amounts are left out.
 
-    `items`: the first of them is what is left, which is never in doubt.
-    `basis`: a sentence on what the others are made of.
-    `doubts`: why they may be wrong: they say "about", and why when they are pointed at, and below.
+    `items`: names and amounts; the first is the balance, which is never in doubt.
+    `basis`: a sentence about the sources of the others.
+    `doubts`: reasons why they may be wrong: they get "about", and the reasons as tooltip and below.
     """
     tiles = (
         f'<div{_why(doubts if number else ())}><span class="kit-note">{escape(name)}</span>'
@@ -190,9 +190,9 @@ def figures(
 
 
 def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[str] = ()) -> str:
-    """Return a bar for each row, the longest for the most.
+    """Return a bar chart, one bar per row, with lengths relative to the largest.
 
-    `rows`: a name, its credits, and a note that stands behind them.
+    `rows`: a name, its credits, and a note shown after them.
     """
     most = max((amount for _, amount, _ in rows), default=Decimal(0))
     cells = (
@@ -205,7 +205,7 @@ def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[
 
 
 def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[str] = ()) -> str:
-    """Return a column for each day; pointing at one shows its amount."""
+    """Return a column chart, one column per day, with amounts as tooltips."""
     most = max((amount for _, amount in days), default=Decimal(0))
     stands = "".join(
         f'<span title="{escape(f"{day}: {_about(credits(amount), doubts)}")}">'

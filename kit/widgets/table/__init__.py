@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from kit.widgets.table.controls import TableControls
     from kit.widgets.table.rows import Search
 
-#: Files that are fetched at the same time, which is also how many are shown at a time.
+#: Number of files fetched at the same time, and of thumbnails shown at a time.
 _AT_ONCE = 5
-#: Thumbnails that are kept, of about 2 kB each.
+#: Maximum of cached thumbnails, of about 2 kB each.
 _KEPT = 2_000
 
-#: A small picture; or a sentence that says why there is none; or nothing.
+#: A thumbnail; or a sentence that says why there is none; or empty.
 Small = bytes | str
 Fetch = Callable[[str], Small | None]
 
 
 class Thumbnails:
-    """Small pictures by id."""
+    """A cache of thumbnails by id."""
 
     def __init__(self, fetch: Fetch, near: Fetch) -> None:
         self._fetch = fetch
@@ -48,7 +48,7 @@ class Thumbnails:
         self._turn = 0
 
     def known(self, names: Sequence[str]) -> Mapping[str, Small]:
-        """Return what is there of a page without waiting; an empty one has no picture."""
+        """Return the thumbnails of a page available without waiting; empty means no picture."""
         for name in names:
             if name not in self._known:
                 content = _try_fetch(self._near, name)
@@ -57,17 +57,17 @@ class Thumbnails:
         return {name: self._known[name] for name in names if name in self._known}
 
     def begin_page(self) -> int:
-        """Begin another page and return its number; what the one before still wants is left."""
+        """Begin another page and return its number; the last one's fetches are dropped."""
         with self._lock:
             self._turn += 1
             return self._turn
 
     def latest(self, turn: int) -> bool:
-        """Return whether no other page has begun."""
+        """Return whether no other page has begun since."""
         return turn == self._turn
 
     def fetch_missing(self, names: Sequence[str], turn: int) -> Iterator[None]:
-        """Fetch what is missing, and yield after every few while the page is the latest."""
+        """Fetch missing thumbnails, and yield after every few as long as the page is the latest."""
         missing = [name for name in names if name not in self._known]
         if not missing:
             return
@@ -89,16 +89,16 @@ class Thumbnails:
 
 
 def _try_fetch(fetch: Fetch, name: str) -> Small:
-    """Return a small picture; nothing where there is none, for a table is of use without."""
+    """Return a thumbnail; empty if there is none, as a table is useful without."""
     try:
         content = fetch(name)
         return content if isinstance(content, str) else small(content) if content else b""
-    except Exception:  # noqa: BLE001 - a picture may be broken in any way, or far too large
+    except Exception:  # noqa: BLE001 - a picture may be damaged in any way, or far too large
         return b""
 
 
 def small(content: bytes) -> bytes:
-    """Return a picture cut and scaled to a thumbnail, as WebP for screens of twice the pixels."""
+    """Return a picture cropped and scaled to a thumbnail, as WebP for high-resolution screens."""
     from PIL import ImageOps
 
     size = (THUMBNAIL[0] * 3 // 2, THUMBNAIL[1] * 3 // 2)
@@ -110,9 +110,9 @@ def small(content: bytes) -> bytes:
     return buffer.getvalue()
 
 
-#: Columns that are best seen from the highest down: the newest, the most expensive, the slowest.
+#: Columns sorted in descending order first: the newest, the most expensive, the slowest.
 _DOWNWARD = frozenset({"created_at", "credits", "net", "seconds"})
-#: The view that asks for nothing.
+#: The view without filters.
 _ALL = TableView()
 
 
@@ -293,7 +293,7 @@ class HistoryTable:
         text = f"like:{self.ids[-1]}"
 
         def show() -> None:
-            self._search(self._frame, text)  # so that the view below finds it at once
+            self._search(self._frame, text)  # so that the result is cached for the view below
             self.view = TableView(text=text)
 
         guarded(show, self.controls.show_problem)()
@@ -347,9 +347,9 @@ class HistoryTable:
         return f"{shown}{among}{chosen}"
 
     def _fill_pictures(self, page: pd.DataFrame, turn: int) -> None:
-        """Put in the thumbnails as they come; runs in the background."""
+        """Add thumbnails as they arrive; runs in the background."""
         names = _names(page)
-        # the others are asked for when they change: then they have all that they will have
+        # thumbnails of unfinished ones are fetched when they have changed
         ready = page[page["status"].isin(FINISHED)] if "status" in page else page
         for _ in self._thumbnails.fetch_missing(_names(ready), turn):
             with self._lock:
@@ -359,10 +359,10 @@ class HistoryTable:
         if self._thumbnails.latest(turn):
             self._pictures_ready.set()
             if self._screen:
-                self._screen.snapshot.follow()  # with thumbnails that came too late
+                self._screen.snapshot.follow()  # with late thumbnails
 
     def _show_last(self) -> None:
-        """Show what was chosen last below the table, as soon as it is there."""
+        """Show the last selected generation below the table, as soon as it is loaded."""
         if self._screen is None or self._card is None:
             return
         last = next(reversed(self._chosen), None)

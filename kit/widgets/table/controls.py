@@ -1,7 +1,7 @@
-"""The widgets of the table and how they lie; what they do is said in `kit.widgets.table`.
+"""The widgets of the table and their layout; `kit.widgets.table` implements their actions.
 
-Rows are one piece of HTML. A box lies over each of them, so that a click anywhere in a row chooses
-it, and so does the keyboard.
+All rows are one piece of HTML. An invisible checkbox covers each row, so that a row is selected by
+a click anywhere in it, and by keyboard.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HIDDEN = w.Layout(display="none")
 _SAME_PLACE = w.Layout(grid_area="1 / 1 / 2 / 2", width="100%", margin="0")
 _PLAIN = {"description_width": "initial"}
 _ARROWS = {"": "", "descending": " ▾", "ascending": " ▴"}
-#: Fields of a view that have a widget, those of them with a choice, and the columns of these.
+#: Fields of a view with a widget, those of them with a dropdown, and the columns of these.
 FILTERS = ("text", "status", "model", "since", "until")
 CHOICES = {"status": "status", "model": "model_id"}
 
@@ -37,11 +37,11 @@ CHOICES = {"status": "status", "model": "model_id"}
 class TableControls(SnapshotBox):
     """The widgets of one table.
 
-    `acts`: what is called when the user does something: ``filter_by(field of a view, value)``,
-    ``sort(column)``, ``choose(row of the page, whether)``, ``go_to_page(number)``, ``step(pages)``,
-    ``clear()``, ``show_similar()``, ``renew()``.
-    `html`: returns what is kept of the table in a notebook.
-    `lock`: held while a callback works: callbacks arrive on any thread.
+    `acts`: the callbacks for user actions: ``filter_by(field of a view, value)``, ``sort(column)``,
+    ``choose(row of the page, whether)``, ``go_to_page(number)``, ``step(pages)``, ``clear()``,
+    ``show_similar()``, ``renew()``.
+    `html`: returns the snapshot of the table.
+    `lock`: held during callbacks, which arrive on any thread.
     """
 
     def __init__(
@@ -150,18 +150,18 @@ class TableControls(SnapshotBox):
         return [*row, self.words, self.clear, self.similar]
 
     def show_choices(self, frame: pd.DataFrame) -> None:
-        """Offer what there is in another frame; what is looked for stays, if it is there."""
+        """Update the options from another frame; selected ones are kept if they still exist."""
         with self._without_callbacks():
             for noun, column in CHOICES.items():
                 control, options = getattr(self, noun), _options(noun, rows.choices(frame, column))
-                if control.options != options:  # else a choice that is on its way would be undone
+                if control.options != options:  # else a new choice would be reset
                     control.options = options
 
     def show_view(self, view: TableView, page: int, pages: int) -> None:
-        """Show what is looked for, by which column it is sorted, and which page of how many."""
+        """Show the filters, the sorted column, the page number and the number of pages."""
         with self._without_callbacks():
             for name in FILTERS:
-                with suppress(ValueError, KeyError):  # a status that no row has is in no list
+                with suppress(ValueError, KeyError):  # a status that no row has is no option
                     getattr(self, name).value = getattr(view, name)
             for source, column in self._columns:
                 order, head = drawing.order(source, view), self.heads[source]
@@ -173,7 +173,7 @@ class TableControls(SnapshotBox):
             self.forward.disabled = page >= pages
 
     def show_page(self, page: pd.DataFrame, html: str, chosen: Collection[str]) -> None:
-        """Show the rows of a page and lay a box over each."""
+        """Show the rows of a page, each covered by a checkbox."""
         names, labels = list(map(str, page.index)), drawing.label(page)
         with self._without_callbacks():
             for number, box in enumerate(self.boxes):
@@ -185,7 +185,7 @@ class TableControls(SnapshotBox):
             self.page.value = html
 
     def show_words(self, words: str, view: TableView, *, chosen: bool) -> None:
-        """Show how many there are and are chosen, and the order, for screen readers."""
+        """Show the numbers of rows and selected ones, and the order for screen readers."""
         by = next((c.title for s, c in self._columns if s == view.sort), "")
         order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""
         unseen = f'<span class="kit-screen-reader">{escape(order)}</span>'
@@ -194,7 +194,7 @@ class TableControls(SnapshotBox):
             button.layout.visibility = "visible" if chosen else "hidden"
 
     def show_problem(self, sentence: str) -> None:
-        """Show what went wrong, or that nothing does any more."""
+        """Show an error, or remove it."""
         self.problem.value = markup.warning(sentence) if sentence else ""
 
     @contextmanager

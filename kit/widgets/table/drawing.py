@@ -1,7 +1,7 @@
-"""Drawing a page of rows: as it is shown while a kernel runs, and as it is kept in a notebook.
+"""Renders a page of rows as HTML: live while a kernel runs, and as a snapshot in a notebook.
 
-Both hold the same cells. The live one has a style sheet and a fixed height of rows, for the boxes
-that are laid over it; the kept one is plain HTML that also works in an untrusted notebook.
+Both have the same cells. The live page has a style sheet and rows of fixed height, for the
+checkboxes that cover them; the snapshot is plain HTML that also works in an untrusted notebook.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from kit.widgets import markup
 from kit.widgets.media import data_address
 from kit.widgets.table.rows import TableView
 
-#: Pixels of a thumbnail, as in the style sheet.
+#: Size of a thumbnail in pixels, as in the style sheet.
 THUMBNAIL = (64, 40)
-#: Characters of a prompt that are shown, and of a sentence in place of a thumbnail.
+#: Maximum of characters of a prompt, and of a sentence in place of a thumbnail.
 _LONGEST, _FITTING = 400, 40
 
 
@@ -27,9 +27,9 @@ _LONGEST, _FITTING = 400, 40
 class TableColumn:
     """One column of the table.
 
-    `sources`: columns of the frame; the first that it has is shown.
+    `sources`: columns of the frame; the first existing one is shown.
     `width`, `narrow`: CSS width of its track, and that on a narrow page; without the latter it is
-    left out there.
+    hidden there.
     """
 
     title: str
@@ -57,34 +57,34 @@ COLUMNS = (
     TableColumn("took", ("seconds",), "72px", "", "{:.1f} s".format, number=True),
 )
 _AS_IT_IS = TableView()
-#: Of a sentence in place of a thumbnail: three lines fit.
+#: The style of a sentence in place of a thumbnail: three lines fit.
 _INSTEAD = (
     f"{markup.FAINT};display:block;width:{THUMBNAIL[0]}px;font-size:10px;line-height:1.2;"
     "white-space:normal"
 )
-#: Tracks before the columns: the box, the thumbnail.
+#: Tracks before the columns: the checkbox, the thumbnail.
 _BEFORE = f"30px {THUMBNAIL[0] + 12}px"
 
-#: Pixels across below which a table is narrow.
+#: Width in pixels below which a table is narrow.
 _NARROW = 660
 
 STYLE = markup.style_element(__package__, "table.css")
 
 
 def columns(frame: pd.DataFrame) -> list[tuple[str, TableColumn]]:
-    """Return which columns a frame can fill, each with the name of its source."""
+    """Return the columns that a frame has data for, each with the name of its source."""
     known = set(frame.columns)
     found = ((next((s for s in c.sources if s in known), ""), c) for c in COLUMNS)
     return [(source, column) for source, column in found if source]
 
 
 def tracks(shown: Sequence[tuple[str, TableColumn]]) -> str:
-    """Return the tracks of the grid that head and rows share."""
+    """Return the tracks of the grid of header and rows."""
     return " ".join((_BEFORE, *(column.width for _, column in shown)))
 
 
 def kind(shown: Sequence[tuple[str, TableColumn]]) -> str:
-    """Return the class of all tables that have these columns."""
+    """Return the CSS class of tables with these columns."""
     return "-".join(("kit-table", *(str(COLUMNS.index(column)) for _, column in shown)))
 
 
@@ -98,7 +98,7 @@ def sheet(shown: Sequence[tuple[str, TableColumn]]) -> str:
 
 
 def cells(page: pd.DataFrame, shown: Sequence[tuple[str, TableColumn]]) -> list[list[str]]:
-    """Return the texts of a page, row by row; a missing value is empty. Nothing is escaped."""
+    """Return the texts of a page, row by row; missing values are empty. Nothing is escaped."""
     texts = []
     for source, column in shown:
         values, missing = page[source].tolist(), page[source].isna().tolist()
@@ -108,7 +108,7 @@ def cells(page: pd.DataFrame, shown: Sequence[tuple[str, TableColumn]]) -> list[
 
 
 def order(source: str, view: TableView) -> str:
-    """Return how a view sorts a column: ``ascending``, ``descending``, or not at all."""
+    """Return how a view sorts a column: ``ascending``, ``descending``, or empty."""
     if source != view.sort:
         return ""
     return "descending" if view.descending else "ascending"
@@ -117,7 +117,7 @@ def order(source: str, view: TableView) -> str:
 def live(
     page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], view: TableView = _AS_IT_IS
 ) -> str:
-    """Return a page as it is shown while the kernel runs; the heads are for who does not see."""
+    """Return the HTML of a page while the kernel runs; its headers are for screen readers."""
     shown = columns(page)
     grid = f"grid-template-columns:{tracks(shown)}"
     reasons, rows = _reasons(page), []
@@ -141,7 +141,7 @@ def live(
 
 
 def static_page(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], words: str) -> str:
-    """Return a page as a saved notebook keeps it: plain HTML."""
+    """Return the snapshot of a page in a saved notebook: plain HTML."""
     shown = columns(page)
     across, down = THUMBNAIL
     reasons, rows = _reasons(page), []
@@ -170,7 +170,7 @@ def _heads(shown: Sequence[tuple[str, TableColumn]], view: TableView) -> str:
 
 
 def label(page: pd.DataFrame) -> list[str]:
-    """Return what a screen reader says of each row of a page."""
+    """Return the text of each row of a page for screen readers."""
     return [", ".join(filter(None, row)) for row in cells(page, columns(page))]
 
 
@@ -179,7 +179,7 @@ def _colored(source: str, text: str) -> str:
 
 
 def classes(column: TableColumn) -> list[str]:
-    """Return the classes of a column's cells and of its head."""
+    """Return the CSS classes of a column's cells and of its header."""
     spare = [] if column.narrow else ["kit-table-spare"]
     return [*(["kit-number"] if column.number else []), *spare]
 
@@ -190,14 +190,14 @@ def _class(column: TableColumn) -> str:
 
 
 def _reasons(page: pd.DataFrame) -> dict[str, str]:
-    """Return why generations failed, by id."""
+    """Return the errors of failed generations, by id."""
     if "error" not in page:
         return {}
     return {str(name): _short(error, _FITTING) for name, error in page["error"].dropna().items()}
 
 
 def _picture(content: bytes | str | None, style: str = "") -> str:
-    """Return a thumbnail, or the sentence that stands in its place."""
+    """Return a thumbnail, or the sentence in its place."""
     if not content:
         return ""
     if isinstance(content, str):

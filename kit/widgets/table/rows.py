@@ -1,6 +1,6 @@
 """Rows: which rows of a frame are shown, and in which order, without copying the frame.
 
-What comes out are positions; a page of the frame is taken by them.
+Results are positions; a page of the frame is selected by them.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 import pandas as pd
 
 Positions: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
-#: Takes a frame and a text and returns the positions of the rows that are meant, the best first.
+#: Takes a frame and a search text and returns the positions of matching rows, the best first.
 Search: TypeAlias = Callable[[pd.DataFrame, str], Positions]
 
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """What is looked for, and in which order; an empty field asks for nothing.
+    """Filters and order; an empty field does not filter.
 
-    `text`: what is searched for, in the words of the table's search.
-    `since`, `until`: first and last day of the order, in UTC.
-    `sort`: column; an empty one keeps the frame's own order.
+    `text`: the search text, in the syntax of the table's search.
+    `since`, `until`: first and last day of creation, in UTC.
+    `sort`: a column; if empty, the frame's own order is kept.
     """
 
     text: str = ""
@@ -40,7 +40,7 @@ class TableView:
 def positions(frame: pd.DataFrame, view: TableView, search: Search) -> Positions:
     """Return the positions of the rows that a view shows, in its order, or that of its search.
 
-    Rows without a value in the column of the order come last either way.
+    Rows without a value in the sorted column come last in both directions.
     """
     kept = search(frame, view.text) if view.text else np.arange(len(frame))
     for mask in _masks(frame, view):
@@ -56,7 +56,7 @@ def positions(frame: pd.DataFrame, view: TableView, search: Search) -> Positions
 
 
 def choices(frame: pd.DataFrame, column: str) -> list[str]:
-    """Return the different values of a column of text, sorted; none where it is missing."""
+    """Return the distinct values of a text column, sorted; none if it does not exist."""
     if column not in frame.columns:
         return []
     return sorted(str(value) for value in frame[column].dropna().unique())
@@ -75,7 +75,7 @@ def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-#: Field of a view -> a column, and which of its values are what is asked for.
+#: Field of a view -> a column, and the function that compares its values.
 _FILTERS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "status": ("status", operator.eq),
     "model": ("model_id", operator.eq),

@@ -34,7 +34,7 @@ _TITLE, _ANGLE = Parameter(name="title"), Parameter(name="hook_angle")
 
 @dataclass(frozen=True, slots=True)
 class WritingOrder:
-    """What a script is asked to be."""
+    """The options of a script."""
 
     topic: str
     title: wire.Title
@@ -46,30 +46,30 @@ class WritingOrder:
 
 
 class WritingBackend(Protocol):
-    """Whoever writes, as the panel sees it; every call may block, none is made in a callback."""
+    """The service as the writing panel uses it; calls may block, so they run in the background."""
 
     def title(self, topic: str) -> wire.Title:
-        """Return a title; it is charged for."""
+        """Return a title; it is charged."""
 
     def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
-        """Return one script a variation; they are charged for."""
+        """Return one script per variation; they are charged."""
 
     def balance(self) -> Decimal | None:
-        """Return what there is to spend; None where the service does not say."""
+        """Return the balance; None if the service does not report it."""
 
     def subscribe(self, call: Callable[[], None]) -> Look:
-        """Have a method called, on any thread, after each change; return what looks for others'."""
+        """Call a method after each change, on any thread; return a check for others' changes."""
 
     def captions(self, text: str) -> Any:
         """Return a widget that puts these captions on a video."""
 
 
-#: Batches of scripts that stay in the panel, and the newest scripts that a saved notebook keeps.
+#: Maximum of batches of scripts in the panel, and of scripts in its snapshot.
 MOST_BATCHES, MOST = 6, 6
-#: Words in a second of speech, where a service does not say how long its script takes.
+#: Words per second of speech, if a service does not report the length of its script.
 PACE = 2.5
-# Selecting works everywhere; the newer of the two ways to copy is missing on plain HTTP, the older
-# one copies what is selected. A page that strips the action leaves a field to select from.
+# Selecting works everywhere; the newer way to copy is missing on plain HTTP, the older one copies
+# the selection. If a page strips the action, the text can still be selected.
 _COPY = (
     "const box=this.closest('.kit-script').querySelector('textarea');box.focus();box.select();"
     "const older=()=>document.execCommand('copy');"
@@ -84,7 +84,7 @@ _HEADING = (
 
 
 class ScriptCard(ipywidgets.VBox):
-    """A script whose text can be changed; words and length follow what is typed."""
+    """A script with editable text; word count and length are updated while the user types."""
 
     def __init__(
         self,
@@ -107,12 +107,12 @@ class ScriptCard(ipywidgets.VBox):
 
     @property
     def text(self) -> str:
-        """The script as it stands in the field."""
+        """The text of the field."""
         return str(self._box.value)
 
     @property
     def current(self) -> wire.Script:
-        """The script with the text of the field; unchanged, it is the service's own."""
+        """The script with the text of the field; the service's own if unchanged."""
         if self.text == self.script.content:
             return self.script
         return self.script.model_copy(update={"content": self.text})
@@ -273,7 +273,7 @@ class Writing(SnapshotBox):
                 self._fields[2].check_typed(text, float(used))
 
     def _problems(self) -> dict[str, str]:
-        """Return what is wrong with what was typed, by field; a title may still be missing."""
+        """Return the problems of the input, by field; a title may still be missing."""
         title, angle = self._title.value.strip() or "-", self._angle.value
         order = wire.WriteScripts(topic=wire.TOPICS[0], title=title, duration="", hook_angle=angle)
         return dict(script_problems(order))
@@ -286,7 +286,7 @@ class Writing(SnapshotBox):
     def _begin_order(self, work: Callable[[], None]) -> None:
         """Run an order in the background, one at a time: two clicks do not pay twice."""
         if self._write.disabled:
-            return  # it was sent before the page knew that the buttons rest
+            return  # sent before the page disabled the buttons
 
         def done(sentence: str = "") -> None:
             self._set_busy(None)
@@ -312,7 +312,7 @@ class Writing(SnapshotBox):
             self._show_titles()
 
     def _show_titles(self) -> None:
-        """Show the titles of the topic and take the newest."""
+        """Show the titles of the topic and select the newest."""
         with self._lock:
             titles = list(self._titles.get(self._topic.value, ()))
         options = [(found.title, index) for index, found in enumerate(titles)]
@@ -384,12 +384,12 @@ def _line(*children: Any) -> Any:
 
 
 def _word(topic: str) -> str:
-    """Return a topic as it is read."""
+    """Return a topic as a label."""
     return topic.replace("_", " ").capitalize()
 
 
 def price(each: Decimal, count: int, balance: Decimal | None) -> str:
-    """Return what a click will cost, and whether the balance allows it; see `prices.line`."""
+    """Return the price of a click, and whether the balance covers it; see `prices.line`."""
     total = each * count
     term = wire.Term(kind="unit", parameter="variations", value=count, credits=total)
     affordable = None if balance is None else total <= balance
@@ -399,7 +399,7 @@ def price(each: Decimal, count: int, balance: Decimal | None) -> str:
 
 
 def copy_button(name: str) -> str:
-    """Return a button that copies the text of the script it stands below."""
+    """Return a button that copies the text of the script above it."""
     return (
         f'<button type="button" class="kit-copy" aria-label="Copy {escape(name)}" '
         f'onclick="{_COPY}">Copy</button>'
@@ -407,9 +407,9 @@ def copy_button(name: str) -> str:
 
 
 def describe_length(script: wire.Script, text: str) -> str:
-    """Return how long a text takes to speak and how many words it has.
+    """Return the speaking time and word count of a text.
 
-    The script's own figures where its text is unchanged, else a pace taken from them.
+    The script's own figures if its text is unchanged, else an estimate from its pace.
     """
     if text == script.content:
         return preview.spoken(script)
