@@ -1,6 +1,6 @@
-"""The command line, one module a noun; errors are one sentence on the error stream.
+"""The command line, one module per noun; errors are one sentence on standard error.
 
-Only the module of the command that is asked for is loaded: the others need half of the kit.
+Only the module of the requested command is imported: the others need half of the kit.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import typer
 from kit.errors import BadRequestError, ConfigError, KitError, require_extra
 from kit.version import __version__
 
-#: Exit codes: 1 it failed, 2 it was asked wrongly, 130 it was interrupted.
+#: Exit codes: 1 failed, 2 invalid usage, 130 interrupted.
 FAILED, ASKED_WRONGLY, INTERRUPTED = 1, 2, 130
 
-#: The commands and what each does, in the order in which the help shows them. It stands here, so
-#: that the help loads none of them; a test compares it with what they say themselves.
+#: The commands with their help texts, in the order of the help. The texts are copies, so that
+#: the help imports no command; a test compares them with the commands' own.
 COMMANDS = {
     "lab": "Open JupyterLab on the first tutorial.",
     "serve": "Run the service.",
@@ -43,10 +43,10 @@ COMMANDS = {
     "audit": "List created accounts and keys, granted credits.",
     "demo-data": "Create a data folder with a demo history.",
 }
-#: Those that stand in the module of another.
+#: Commands in the module of another command.
 _TOGETHER = {"login": "profiles", "logout": "profiles", "restore": "backup", "ledger": "credits"}
 _TOGETHER |= {"migrate": "move"}
-#: Those that have commands themselves.
+#: Commands with subcommands.
 GROUPS = {
     "accounts": "Create and list accounts.",
     "costs": "Report what was spent.",
@@ -59,7 +59,7 @@ GROUPS = {
 
 
 def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
-    """Return the command line; those commands that are not named are known by their sentence."""
+    """Return the command line; commands that are not in `names` have only their help text."""
     app = typer.Typer(
         name="kit",
         no_args_is_help=True,
@@ -85,7 +85,7 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
 
 
 def build_parser(arguments: Sequence[str]) -> typer.Typer:
-    """Return as much of the command line as some arguments need."""
+    """Return the part of the command line that the arguments need."""
     with (
         report_errors(),
         require_extra("service", f"`kit {arguments[0] if arguments else '--help'}`"),
@@ -97,13 +97,13 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> None:
     """Run a command line."""
     with report_errors():
         for text in arguments:
-            text.encode()  # bytes of another encoding can be no name or note that is kept
+            text.encode()  # names and notes that cannot be encoded cannot be stored
         app(args=arguments)
 
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Make an error one sentence and an exit code."""
+    """Turn an error into one sentence and an exit code."""
     try:
         yield
     except (ConfigError, BadRequestError) as error:
@@ -116,17 +116,17 @@ def report_errors() -> Iterator[None]:
         _exit("interrupted", INTERRUPTED)
     except OSError as error:
         if _is_broken_pipe(error):
-            # Whoever read the output has enough; the interpreter must not complain about it again.
+            # The reader has closed the output; the interpreter must not report that again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return
-        # A folder that cannot be written, a full disk: as the system says it, with the file, of
-        # two the one that was to be made.
+        # A read-only folder, a full disk: the system's message with the file; of two files, the
+        # one that could not be created.
         name = error.filename2 or error.filename
         _exit(f"{name}: {error.strerror}" if name else str(error), FAILED)
 
 
 def _is_broken_pipe(error: OSError) -> bool:
-    """Return whether an output is not read any more, which Windows calls an invalid argument."""
+    """Whether the reader of an output has closed it, which Windows reports as invalid argument."""
     if isinstance(error, BrokenPipeError):
         return True
     nameless = error.filename is None and getattr(error, "winerror", 0) is None
@@ -151,7 +151,7 @@ def _options(
 
 
 def plain(text: str) -> str:
-    """Return what a service said without what commands a terminal."""
+    """Return text of a service without control characters, which could affect a terminal."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 

@@ -1,4 +1,4 @@
-"""``kit accounts``: who pays."""
+"""``kit accounts``: the accounts of the service."""
 
 from __future__ import annotations
 

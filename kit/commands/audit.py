@@ -1,4 +1,4 @@
-"""``kit audit``: what was done to the service, by whom and when."""
+"""``kit audit``: the audit log of the service."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def command(
 
 
 def audit_data(row: Any) -> dict[str, Any]:
-    """Return a line as data."""
+    """Return a row as JSON data."""
     details = orjson.loads(row.details) if row.details else {}
     if isinstance(details.get("expires"), int):
         details["expires"] = format_time(details["expires"])

@@ -1,4 +1,4 @@
-"""``kit backup`` and ``kit restore``: a copy of everything while the service runs, and back."""
+"""``kit backup`` and ``kit restore``: a copy of all data, also while the service runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def command(
     settings = settings_of(data, database)
     report = backup.backup(settings, target, skip_missing=skip_missing)
     facts = {"files": report.files, "missing": len(report.missing) or None}
-    with suppress(UnavailableError):  # a disk that is read-only now needs its backup most
+    with suppress(UnavailableError):  # a disk that is read-only now needs a backup most
         transact(settings, audit.record("backup.made", target.name, actor(), clock(), **facts))
     show(as_json, asdict(report), f"{target}: {_describe(report)}")
 

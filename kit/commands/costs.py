@@ -1,4 +1,4 @@
-"""``kit costs``: what was spent on what."""
+"""``kit costs``: reports of costs."""
 
 from __future__ import annotations
 

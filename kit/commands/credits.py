@@ -1,4 +1,4 @@
-"""``kit credits`` and ``kit ledger``: what accounts can spend, and whether the books are right."""
+"""``kit credits`` and ``kit ledger``: grants of credits, and verification of the ledger."""
 
 from __future__ import annotations
 

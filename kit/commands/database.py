@@ -1,4 +1,4 @@
-"""The service's own database and settings, as commands use them; the service may run or not."""
+"""The service's database and settings for commands, whether the service runs or not."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from kit.service.store.sqlite.file import RESTORE, damage
 
 T = TypeVar("T")
 
-#: What services of one database share; names of variables, and how some begin.
+#: Prefixes of variables for what services of one database share.
 _SHARED = ("KIT_DATABASE_URL", "KIT_STORAGE_URL", "KIT_SECRET_FILE", "KIT_CLUSTER")
 
 
 def settings_of(data: Path | None, database: str | None = None, **given: Any) -> ServiceSettings:
-    """Return the service's settings as the command line and the environment have them."""
+    """Return the service's settings from the command line and the environment."""
     return service_settings.load(data=data, database_url=database, **given)
 
 
 def transact(settings: ServiceSettings, work: Transaction[T]) -> T:
-    """Run a transaction on the service's own database, whether the service runs or not."""
+    """Run a transaction on the service's database, whether the service runs or not."""
     return asyncio.run(with_database(settings, lambda database: database.write(work)))
 
 
 def read(settings: ServiceSettings, work: Transaction[T]) -> T:
-    """Run a transaction that only reads: however long it takes, a running service can write.
+    """Run a read-only transaction: a running service can write meanwhile.
 
-    A folder that is mistyped has no database, and gets none: nothing would be wrong in it.
+    A missing database is an error and is not created: the folder may be mistyped.
     """
     if settings.embedded and not settings.database_path.exists():
         where = f"there is no database at {settings.database_path}"
@@ -46,13 +46,13 @@ def read(settings: ServiceSettings, work: Transaction[T]) -> T:
 
 
 def actor() -> str:
-    """Return who gives an order here, for the audit."""
+    """Return the actor for the audit log."""
     return f"cli:{machine.user()}"
 
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """Have embedded services keep everything in their folder, whatever others share."""
+    """Make embedded services keep all data in their folder, whatever the environment says."""
     shared = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith(_SHARED)}
     try:
         yield
@@ -61,9 +61,9 @@ def apart() -> Iterator[None]:
 
 
 def check_database(settings: ServiceSettings) -> str:
-    """Look through the service's database, if there is one, and say that nothing is wrong with it.
+    """Examine the service's database, if there is one, and return that it is intact.
 
-    What is not whole is a `ConfigError`.
+    Raises `ConfigError` if it is damaged.
     """
     if not settings.embedded:
         read(settings, queue.count_states())

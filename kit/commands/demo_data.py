@@ -1,8 +1,8 @@
-"""``kit demo-data``: a service with a year of history, to try the analysis on.
+"""``kit demo-data``: a service with a year of history, to try the cost analysis with.
 
-Nothing is rendered: the outputs have facts and addresses, but no files. The same seed and the same
-last day give the same history, whatever else is installed: a year that grows, weeks with quiet
-ends, days with two peaks, a few campaigns, two bad days, and a model that came late.
+Nothing is rendered: outputs have facts and URLs, but no files. The same seed and last day give the
+same history, whatever else is installed: growth over the year, quiet weekends, two peaks per day,
+a few campaigns, two bad days, and a model that was added late.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from kit.service.store.database import Transaction
 from kit.service.store.statements import Step
 from kit.wire import Model, Parameter
 
-#: Where the embedded service looks for its demo account's key.
+#: File with the key of the embedded service's demo account.
 _DEMO = "demo.json"
 _SCOPES = ("scripts:generate", "creative:generate")
 
@@ -77,27 +77,27 @@ def command(
 
 
 def _needs_no_file(model: Model) -> bool:
-    """Whether a request can do without files; what takes one at will is asked without."""
+    """Whether a model needs no input file; optional ones are left out."""
     metered = any(unit.medium for unit in model.pricing.units) if model.pricing else True
     return not metered and not any(p.required for p in model.media_parameters)
 
 
-#: Credits at the beginning, what is bought each time, and the balance below which that happens.
+#: Initial credits, credits of each purchase, and the balance below which one happens.
 FIRST, MORE, LOW = 1000 * MILLI, 2000 * MILLI, 200 * MILLI
-#: Columns of the ledger that not every entry fills.
+#: Optional columns of the ledger.
 _OPTIONAL = ("generation_id", "model_id", "key_id", "key_prefix", "tags", "details")
-#: What a title costs, and its script.
+#: Prices of a title and of its script.
 _TITLE, _SCRIPT = 50, 150
-#: Bytes of an output for each pixel, and for each pixel and second.
+#: Bytes of an output per pixel, and per pixel and second.
 _IMAGE_BYTES, _VIDEO_BYTES = 0.22, 0.35
 
 
 def write_history(
     account_id: str, key: Any, events: Iterable[Event], since: int
 ) -> Transaction[tuple[int, int]]:
-    """Write a history and return how many generations it has and the balance it leaves.
+    """Write a history; return its number of generations and the final balance.
 
-    The account got its first credits at `since`; `key` is the row of the key that paid.
+    The account gets its first credits at `since`; `key` is the row of the key that pays.
     """
     entries = balance = number = 0
 
@@ -135,7 +135,7 @@ def write_history(
         if event["refunded"]:
             why = json.dumps({"reason": event["error"] or "canceled before a worker began"})
             yield enter(moment, "refund", price, name, details=why, **of)
-        # What was written beside the pictures: now and then a title, and often its script.
+        # Now and then a title, and often its script.
         about = {"account_id": account_id, "topic": "NATURE", "created_at": moment}
         about["title"] = event["prompt"][:200]
         if number % 15 == 0:
@@ -152,19 +152,19 @@ def write_history(
 
 
 def _tags(event: Event) -> dict[str, str]:
-    """Return what a generation is filed under: a campaign of its season, and a team."""
+    """Return the tags of a generation: a campaign of its season, and a team."""
     month = datetime.fromtimestamp(event["created_at"] / 1000, UTC).month
     campaign = ("winter", "spring", "summer", "autumn")[month % 12 // 3]
     return {"campaign": campaign, "team": "film" if event["asset_type"] == "video" else "print"}
 
 
 def _id(prefix: str, moment: int, number: int) -> str:
-    """Return an id that is the same in every run; eight digits keep a moment's ids in order."""
+    """Return an id that is the same in every run; eight digits keep the order within a time."""
     return ids.floor(prefix, moment)[:-8] + f"{number:08d}"
 
 
 def _output(name: str, event: Event) -> str | None:
-    """Return the facts of an output whose file was never made, as JSON."""
+    """Return the facts of an output that has no file, as JSON."""
     if event["state"] != "completed":
         return None
     values, video = orjson.loads(event["parameters"]), event["asset_type"] == "video"
@@ -184,7 +184,7 @@ def _output(name: str, event: Event) -> str | None:
 
 
 def extent(values: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the width and height that settings lead to, in pixels."""
+    """Return the width and height in pixels for some parameters."""
     shape = re.fullmatch(r"(\d+):(\d+)", str(values.get("aspect_ratio"))) or (0, 1, 1)
     across, down = int(shape[1]), int(shape[2])
     lines = re.fullmatch(r"(\d+)p", str(values.get("resolution")))
@@ -210,7 +210,7 @@ _SUBJECTS = (
     "rolling hills",
 )
 _LIGHTS = ("at dawn", "golden hour", "at night", "overcast", "after a storm", "in winter light")
-#: Reasons for a failure, with the code of each; the last is what bad days are made of.
+#: Messages and codes of failures; the last one occurs on bad days.
 _FAILURES = (
     ("the render took too long", "timeout"),
     ("the render used too much memory", "out_of_memory"),
@@ -221,7 +221,7 @@ _WEEK = (1.0, 1.05, 1.1, 1.05, 0.9, 0.45, 0.4)
 _FAILED, _FAILED_ON_A_BAD_DAY, _CANCELED = 0.03, 0.3, 0.02
 
 
-#: A generation as it went, in the columns of its row: all but its id, its output and who paid.
+#: A generation in the columns of its row, without id, output and payer.
 Event = dict[str, Any]
 
 
@@ -243,7 +243,7 @@ def story(
 
 
 def _moments(draw: np.random.Generator, count: int, since: int, until: int) -> tuple[Any, Any]:
-    """Return when orders came, rising, and whether that was on a bad day."""
+    """Return the sorted times of orders, and whether each is on a bad day."""
     hours = np.arange(max(1, (until - since) // HOUR_MS))
     days, hour = hours // 24, hours % 24
     day = _QUIET_HOURS + sum(h * np.exp(-(((hour - at) / w) ** 2)) for at, w, h in _PEAKS)
@@ -307,20 +307,20 @@ def _event(
         "updated_at": completed,
         "started_at": started if begun else None,
         "completed_at": completed,
-        "outputs_deleted_at": completed if state == "completed" else None,  # they were never made
+        "outputs_deleted_at": completed if state == "completed" else None,  # there are no files
         "file_metadata": 1,
     }
 
 
 def _value(draw: np.random.Generator, parameter: Parameter) -> Any:
-    """Return a value: most people leave most settings alone."""
+    """Return a value of a parameter: usually the default."""
     least, most = parameter.minimum, parameter.maximum
     if parameter.name == "seed":
         return int(draw.integers(0, min(int(most or 2**31), 2**31)))
     if parameter.enum and (parameter.default is None or draw.random() < 0.45):
         return _one(draw, parameter.enum)
     if least is not None and most is not None and draw.random() < 0.25:
-        # the lower half of the range: few ask for the longest and the largest
+        # the lower half of the range: the longest and the largest are rare
         share = 0.5 * int(draw.integers(0, 6)) / 5
         value = least + (most - least) * share
         return round(value) if parameter.type == "integer" else round(value, 2)

@@ -1,4 +1,4 @@
-"""``kit deploy``: how the service is run on other machines, as files to begin with."""
+"""``kit deploy``: example files for running the service on other machines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-#: What a file is for -> its name in `kit/deploy`.
+#: File in `kit/deploy` by kind.
 _FILES = {
     "compose": "compose.yaml",
     "dockerfile": "Dockerfile",

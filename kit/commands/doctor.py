@@ -1,7 +1,7 @@
-"""``kit doctor``: whether everything is here and works, and what to do where it does not.
+"""``kit doctor``: checks the installation, and says how to fix what does not work.
 
-What Lab shows is drawn by the extension that it finds first, and what runs is decided by the kernel
-that it starts: both may be of another environment.
+Lab uses the first extension that it finds for displaying widgets, and the kernel that it starts for
+running code: both may be of another environment.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from kit.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was examined."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -50,7 +50,7 @@ class Finding:
     remedy: str = ""
 
 
-#: What a notebook needs, and the releases that the kit is tested with.
+#: Packages for notebooks, with the releases that the kit is tested with.
 _PACKAGES = {
     "jupyterlab": (4, 5),
     "ipywidgets": (8, 9),
@@ -60,7 +60,7 @@ _PACKAGES = {
     "httpx": (0, 1),
 }
 _LAB = ("jupyterlab", "ipykernel")
-#: What some tests need -> the programs or modules that will do, and how to get them.
+#: Requirements of some tests: alternative programs or modules, and how to install them.
 _TEST_NEEDS = {
     "tests": (("pytest", "playwright"), "pip install -e '.[test]'"),
     "a browser for widgets": (
@@ -75,7 +75,7 @@ _TEST_NEEDS = {
     "local pipelines": (("diffusers",), "pip install -e '.[test,diffusers]'"),
     "a language model as writer": (("xllamacpp",), "pip install xllamacpp"),
 }
-#: Package with widgets -> what draws them in Lab; and how the release of that begins.
+#: Extension of Lab by widget package; and the start of its version.
 _EXTENSIONS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 _SEE = "see the sentence above"
 _join = subprocess.list2cmdline if os.name == "nt" else shlex.join
@@ -101,7 +101,7 @@ def command(
 
 
 def examine_tests() -> Iterator[Finding]:
-    """Yield what tests need besides Python; those without it are skipped and say so."""
+    """Yield the external requirements of tests; without one, its tests are skipped."""
     path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin"))
     for need, (names, remedy) in _TEST_NEEDS.items():
         there = [name for name in names if shutil.which(name, path=path) or find_spec(name)]
@@ -112,13 +112,13 @@ def examine_tests() -> Iterator[Finding]:
 def examine(
     settings: ServiceSettings, find_models: Callable[[ModelSource], Listing] = survey
 ) -> Iterator[Finding]:
-    """Yield what was found, cheap things first."""
+    """Yield the findings, fast checks first."""
 
     def models() -> Listing:
         return find_models(ModelSource(settings.engines_file, settings.engine_copies))
 
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
-    notebooks = find_spec("jupyter_core") is not None  # where a service runs alone, there are none
+    notebooks = find_spec("jupyter_core") is not None  # a server needs none
     yield from (_package(name) for name in _PACKAGES if notebooks or name not in _LAB)
     if notebooks and _has_home():
         yield from examine_lab()
@@ -140,10 +140,10 @@ def examine(
 
 
 def _engines(models: Callable[[], Listing]) -> Iterator[Finding]:
-    """Yield what is not served, or will fail when it is asked for; each with the reason."""
+    """Yield models that are not offered or will fail when used, with the reason."""
     try:
         found = models()
-    except KitError:  # the models' own finding has the sentence
+    except KitError:  # reported by the finding about models
         return
     for broken in found.left_out:
         yield Finding("left out", False, f"{broken.what}: {broken.why}", broken.remedy)
@@ -176,11 +176,11 @@ def _checked(name: str, look: Callable[[], str], remedy: str) -> Finding:
 
 
 def _privacy(settings: ServiceSettings) -> Finding:
-    """Return whether others on this machine can read what is kept; where they can, it is ended."""
+    """Check whether other users of this machine can read private files, and prevent it."""
     if os.name == "nt":
         return Finding("privacy", True, f"{settings.data} has the rights of the folder around it")
     kept = dict.fromkeys((*settings.private_paths(), profiles.file()))
-    if not settings.secret_path.exists():  # no data folder: it may be one of the whole machine
+    if not settings.secret_path.exists():  # not a data folder; other programs may use it
         kept.pop(settings.data, None)
     open_to_all = [path for path in kept if is_exposed(path)]
     if not open_to_all:
@@ -200,7 +200,7 @@ def _folder(path: Path) -> str:
 
 
 def _storage(settings: ServiceSettings) -> str:
-    from kit.service.app import create_storage  # it loads the whole service
+    from kit.service.app import create_storage  # imports the whole service
 
     place = settings.storage_url.partition("?")[0]
     if not asyncio.run(create_storage(settings, b"").ready()):
@@ -218,7 +218,7 @@ def _cluster(settings: ServiceSettings) -> str:
 
 
 def _picture() -> str:
-    """Make the cheapest picture there is, the whole way, on a folder that is thrown away."""
+    """Generate the cheapest picture with an embedded service in a temporary folder."""
     from kit.local import stop
 
     kinds = {name: type(engine).__module__ for name, engine in installed().items()}
@@ -226,10 +226,10 @@ def _picture() -> str:
     with (
         apart(),
         tempfile.TemporaryDirectory() as folder,
-        kit.connect(data=folder, profile="embedded") as studio,  # no other service is to be paid
+        kit.connect(data=folder, profile="embedded") as studio,  # no charge at another service
     ):
         try:
-            # others may need more than is here
+            # others may need files that are missing here
             fit = [m for m in studio.models.values() if m.id in ours and m.prompt_required]
             cheapest = min(fit, key=lambda model: model.credits_from or 0)
             facts = studio.generate(cheapest.id, "a quiet lake").output.facts
@@ -241,16 +241,16 @@ def _picture() -> str:
 def examine_lab(
     folders: Sequence[Path] | None = None, kernel: Path | None = None, lab: Path | None = None
 ) -> Iterator[Finding]:
-    """Yield what was found of the kernel ``python3``, of the shell's Lab, and of its extensions.
+    """Yield findings about the kernel ``python3``, the shell's JupyterLab, and its extensions.
 
-    The folders with these are looked through in the order in which Lab does.
+    Folders of extensions are searched in the same order as Lab does.
     """
     from jupyter_core.paths import jupyter_path
 
     lab = lab or Path(shutil.which("jupyter-lab") or sys.executable)
     if _is_ours(lab):
         yield Finding("JupyterLab", True, str(lab.parent))
-    else:  # nothing is broken as long as it is not the one that is started
+    else:  # not an error as long as that one is not started
         cure = "start JupyterLab with `kit lab`: it takes the one beside the kit"
         yield Finding("JupyterLab", True, f"{lab} belongs to another environment", cure)
     places = [*map(Path, jupyter_path("labextensions"))] if folders is None else folders
@@ -272,7 +272,7 @@ def _examine_extension(package: str, folders: Sequence[Path]) -> Finding:
     if not there:
         return Finding(name, False, "Lab has none", f"{cure}, and reload the page")
     release = str(json.loads(there[0].read_text("utf-8")).get("version", "?"))
-    # anywidget asks for its own minor release
+    # anywidget requires its own minor release
     begins = "5." if package == "ipywidgets" else f"{'.'.join(here.split('.')[:2])}."
     if release.startswith(begins):
         return Finding(name, True, f"{release} for {package} {here}")
@@ -283,18 +283,18 @@ def _examine_extension(package: str, folders: Sequence[Path]) -> Finding:
 
 
 def _find_kernel() -> Path | None:
-    """Return the interpreter that the kernel ``python3`` is started with here."""
+    """Return the interpreter that runs the kernel ``python3`` here."""
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     try:
         command = Path(KernelSpecManager().get_kernel_spec("python3").argv[0])
     except NoSuchKernel:
         return None
-    # a bare name is replaced by the server's own interpreter
+    # the server replaces a bare name by its own interpreter
     return command if command.is_absolute() else Path(sys.executable)
 
 
 def _is_ours(program: Path) -> bool:
-    """Whether a program lies in this environment; on Windows they may be beside its Python."""
+    """Whether a program is in this environment; on Windows it may be beside its Python."""
     places = Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))
     return program.parent.resolve() in [place.resolve() for place in places]

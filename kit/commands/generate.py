@@ -1,4 +1,4 @@
-"""``kit generate``: a picture or a video from the command line."""
+"""``kit generate``: generates a picture or a video from the command line."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def command(
 
 
 def check_ending(model: wire.Model, output: Path | None) -> None:
-    """Refuse the name of a picture for a video and the other way round, before it is paid."""
+    """Refuse an image suffix for a video and vice versa, before anything is charged."""
     if output is None or output.is_dir():
         return
     kind = guess_type(output.name).partition("/")[0]

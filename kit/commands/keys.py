@@ -1,4 +1,4 @@
-"""``kit keys``: secrets that act for an account."""
+"""``kit keys``: the API keys of accounts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def list_keys(
     """List the keys, without their secrets."""
     config = settings_of(data, database)
     if account is not None:
-        read(config, accounts.get(account))  # a name that is mistyped has no empty list
+        read(config, accounts.get(account))  # an unknown account is an error, not an empty list
     rows = read(config, keys.list_keys(account))
     lines = [(r.id, r.prefix, r.name, r.scopes, keys.state_of(r, clock())) for r in rows]
     text = table(("ID", "PREFIX", "NAME", "SCOPES", "STATE"), lines)

@@ -30,8 +30,8 @@ def command(
     settings = service_settings.load(data=data)
     url, _ = start_embedded(settings.data)
     typer.echo(f"Creative Studio at {url}, data in {settings.data}")
-    # The notebooks find the service through the data folder, so that no key travels in a variable.
-    # A newcomer is not asked about news first, nor is PyPI; callbacks run on the main thread (see
+    # The notebooks find the service through the data folder, so that no variable contains a key.
+    # Lab does not ask about news or check PyPI at the start; callbacks run on the main thread (see
     # "Subshells" in the decisions).
     config = str(Path(__file__).with_name("jupyter_config"))
     config = os.pathsep.join(filter(None, (config, os.environ.get(_CONFIG))))
@@ -56,7 +56,7 @@ def command(
 
 
 def tutorials() -> Path:
-    """Return the folder of the tutorials: the checkout's, else one here, with those it lacks."""
+    """Return the folder of the tutorials: the checkout's, or one here, adding missing ones."""
     checkout = Path(__file__).parents[2] / "notebooks"
     if (checkout / _FIRST).is_file():
         return checkout
@@ -69,7 +69,7 @@ def tutorials() -> Path:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Wait for JupyterLab to end; it asks about a Ctrl-C itself."""
+    """Wait for JupyterLab to end; it handles Ctrl-C itself."""
     while True:
         try:
             return process.wait()

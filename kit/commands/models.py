@@ -1,4 +1,4 @@
-"""``kit models``: what can be asked for."""
+"""``kit models``: the catalog of models."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(
         raise kit.errors.ConfigError("--model goes with --gallery")
     embedded = settings.resolve(None, None, data=data) is None
     listing = None
-    if embedded and not as_json:  # what is installed is known without the service
+    if embedded and not as_json:  # installed models are known without the service
         ours = service_settings.load(data=data)
         listing = look(ModelSource(ours.engines_file, ours.engine_copies))
         models: Iterable[wire.Model] = catalog.load_engines(listing.engines).models.values()
@@ -74,8 +74,8 @@ def command(
 
 
 def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) -> None:
-    """Print what a model does, costs and takes."""
-    # Imported here: a list needs none of it.
+    """Print the description, prices and parameters of a model."""
+    # Imported here: the list does not need it.
     from kit.studio.catalog import Models
     from kit.widgets.preview import limits_text
 
@@ -96,8 +96,8 @@ def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) ->
 
 
 def show_gallery(target: Path, only: Sequence[str], **how: Any) -> None:
-    """Write the page of examples and print where it is; exits with 1 where one failed."""
-    # Imported here: what draws and encodes is heavy, and a list of models needs none of it.
+    """Write the gallery page and print its path; exits with 1 if a model failed."""
+    # Imported here: drawing and encoding is heavy, and the list does not need it.
     from kit.commands.gallery import make
 
     failed = make(target, only, say=partial(typer.echo, err=True), **how)

@@ -1,4 +1,4 @@
-"""Options that several commands take, and how they print."""
+"""Options and output shared by several commands."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ Output = Annotated[
 
 
 def group() -> typer.Typer:
-    """Return what takes the commands of a noun, also where there is only one."""
+    """Return an app with subcommands, even if there is only one."""
     app = typer.Typer(no_args_is_help=True)
     app.callback()(lambda: None)
     return app
 
 
 def check_folder(output: Path | None) -> None:
-    """Refuse a file that cannot be written, before it costs anything."""
+    """Raise if the folder of an output file does not exist, before anything is charged."""
     if output is not None and not output.absolute().parent.is_dir():
         raise ConfigError(f"the folder {output.absolute().parent} does not exist")
 
 
-#: More is a slip of the finger, and would have no room in the ledger sooner or later.
+#: More is a typing error, and would exceed the ledger's range sooner or later.
 _MOST_CREDITS = 10**12
 
 
 def amount(text: str, name: str) -> int:
-    """Return credits as they were typed, in millicredits."""
+    """Return credits on the command line as millicredits."""
     try:
         value = Decimal(text)
         if not value.is_finite() or abs(value) >= _MOST_CREDITS:
@@ -89,14 +89,14 @@ def instant(text: str) -> int:
 
 
 def show(as_json: bool, value: Any, text: str) -> None:
-    """Print a value as JSON, if that is wanted, or what is said of it."""
-    # JSON has its own way to write what an output cannot hold.
+    """Print a value as JSON or as text."""
+    # JSON can escape characters that the output's encoding does not have.
     unicode = (sys.stdout.encoding or "utf").lower().startswith("utf")
     typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode) if as_json else text)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return rows under their columns, as wide as they are, each of them on one line."""
+    """Return rows as text in aligned columns, one line per row."""
     cells = [[plain(str(cell)).replace("\n", " ") for cell in row] for row in [columns, *rows]]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)

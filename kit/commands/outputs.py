@@ -1,4 +1,4 @@
-"""``kit outputs``: the files that generations made."""
+"""``kit outputs``: the output files of generations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def delete(
 ) -> None:
     """Delete the files of generations permanently; the generations stay."""
     with kit.connect(data=data) as studio:
-        # one that is mistyped is said before any of the others has lost its files
+        # check all ids first, so that a mistyped one deletes nothing
         found = [studio.history[name] for name in generations]
         gone = [one.delete_outputs() for one in found]
     moments = [(one.id, one.facts.outputs_deleted_at) for one in gone]

@@ -52,7 +52,7 @@ def command(
     known = transact(settings, accounts.list_accounts())
     listener = server.bind(host, port)
     url = server.url_of(listener)
-    # Whoever is told this name calls the service by it.
+    # Clients use this name to call the service.
     settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, host.lower()))
     typer.echo(f"Creative Studio at {url}  (docs: {url}/docs)")
     where = (

@@ -43,9 +43,9 @@ def command(
 
 
 def write_page(path: Path, folder: Path) -> str:
-    """Run a notebook on data that are thrown away, write it as a page, and return its title.
+    """Run a notebook with temporary data, write it as a page, and return its title.
 
-    What the notebook made comes to stand beside the page, in ``outputs``.
+    Its output files are written beside the page, in ``outputs``.
     """
     with require_extra("lab", "`kit tour`"):
         import nbformat
@@ -53,7 +53,7 @@ def write_page(path: Path, folder: Path) -> str:
         from nbconvert import HTMLExporter
         from pygments.formatters import HtmlFormatter
 
-    # Of the event loop of Windows, which serves as well.
+    # A warning about the event loop on Windows, which works anyway.
     warnings.filterwarnings("ignore", "Proactor", RuntimeWarning)
     notebook: Any = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory(prefix="kit-tour-", ignore_cleanup_errors=True) as scratch:
@@ -61,7 +61,7 @@ def write_page(path: Path, folder: Path) -> str:
         run.mkdir()
         client = NotebookClient(notebook, timeout=600, store_widget_state=False)
         client.resources = {"metadata": {"path": str(run)}}
-        # Nothing is asked of, or saved for, a service of the user's.
+        # The user's own services are neither called nor configured.
         own = {"XDG_CONFIG_HOME": f"{scratch}/config", "KIT_PROFILE": "embedded"}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
         client.execute(env=kept | own | {"KIT_DATA": f"{scratch}/data"})

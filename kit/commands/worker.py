@@ -1,4 +1,4 @@
-"""``kit worker``: renders for the services on a cluster."""
+"""``kit worker``: renders for the services of a cluster."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ async def _work(
     given: settings.ServiceSettings, *, gpu: bool, host: str | None, port: int, name: str | None
 ) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):  # loops on Windows handle no signals themselves
+    for number in (signal.SIGTERM, signal.SIGINT):  # event loops on Windows cannot handle signals
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop.set))
-    # It signs no addresses: what the services sign with stays theirs.
+    # A random secret: a worker signs no URLs, so it does not need the services' own.
     storage = create_storage(given, secrets.token_bytes(32))
     if not await storage.ready():
         raise ConfigError("the storage cannot be written; see KIT_STORAGE_URL")
@@ -84,8 +84,8 @@ async def _work(
 
 
 async def _sweep(storage: Storage, scratch: Path) -> None:
-    """Remove inputs and results that jobs have left here a day ago."""
+    """Remove inputs and results of jobs that are older than a day."""
     while True:
-        with suppress(OSError):  # the next round may go better
+        with suppress(OSError):  # the next round may succeed
             await upkeep.tidy(storage, scratch, time.time())
         await asyncio.sleep(upkeep.ROUND_SECONDS)
