@@ -1,8 +1,8 @@
-"""What made a file, in the file: model, prompt, parameters and seed, as XMP.
+"""Metadata of generated files as XMP: model, prompt, parameters and seed.
 
-It is written into PNG, JPEG, WebP and MP4 without decoding them, by the service into what engines
-make and by the toolkit into what it saves. A file that has XMP already, or is signed (C2PA), is
-left as it is.
+It is written into PNG, JPEG, WebP and MP4 without decoding them, by the service into outputs of
+engines and by the toolkit into files that it saves. Files that already have XMP, or are signed
+(C2PA), are not changed.
 
 Source: XMP part 1 and 3; IPTC Photo Metadata 2025.1, "Digital Source Type" and "AI" properties.
 """
@@ -20,26 +20,26 @@ __all__ += ["read", "read_signed", "remove"]
 
 
 def embed(path: Path, metadata: FileMetadata) -> bool:
-    """Write into a file what made it; return whether that was done.
+    """Write metadata into a file; return whether that was done.
 
-    A file of another format, one that has another program's XMP and one that is signed stay byte
-    for byte.
+    Files of other formats, with XMP of another program, or with a signature are not changed at
+    all.
     """
     packet, text = xmp.write(metadata), xmp.summarize(metadata)
-    return formats.insert(path, packet, text, xmp.is_own)  # own: of an input that was passed on
+    return formats.insert(path, packet, text, xmp.is_own)  # own XMP: from an input file
 
 
 def remove(path: Path) -> None:
-    """Take out of a file what `embed` has written, and a signature of that."""
+    """Remove what `embed` has written, and its signature."""
     if xmp.is_own(formats.extract(path)[0]):
         formats.remove(path)
 
 
 def read(path: Path) -> FileMetadata | None:
-    """Return what a file says made it, or None.
+    """Return the metadata of a file, or None.
 
-    Files of AUTOMATIC1111 and its relatives (text ``parameters``) and of ComfyUI (text ``prompt``)
-    are read as far as their words have a place here; `FileMetadata.unread` lists the rest.
+    Of files of AUTOMATIC1111 and related programs (text ``parameters``) and of ComfyUI (text
+    ``prompt``), supported settings are returned; `FileMetadata.unread` lists the rest.
     """
     packet, texts = formats.extract(path)
     return xmp.read(packet) or foreign.read(texts)

@@ -1,4 +1,4 @@
-"""What other programs of the field write into their pictures, as far as it has a place here."""
+"""Reads the metadata of pictures by other programs of the field."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from kit.file_metadata.xmp import TRAINED, FileMetadata
 
-#: Names of these programs, in lower case -> names of parameters here.
+#: Our parameter names by the lower-case names of these programs.
 _NAMES = {
     **{name: name for name in ("seed", "width", "height", "negative_prompt")},
     **dict.fromkeys(("cfg", "cfg scale"), "guidance_scale"),
@@ -18,24 +18,24 @@ _NAMES = {
     "steps": "num_inference_steps",
     "clip skip": "clip_skip",
 }
-#: One of the settings, which commas separate: looked for there only, so that blanks cost nothing.
+#: A setting in a comma-separated list; it must start at a comma, so that blanks cost no time.
 _PAIR = re.compile(r'(?:^|(?<=,))\s*([A-Za-z][\w /-]{0,60}):\s*("(?:\\.|[^"\\])*"|[^,]*)(?:,|$)')
 #: A network that a prompt of AUTOMATIC1111 loads.
 _NETWORK = re.compile(r"<(\w{1,20}:[^<>]{1,200})>")
-#: Nodes of ComfyUI that are read, and what is named of those that are not: entries, characters.
+#: ComfyUI nodes that are read; and limits for listing the others: entries, characters.
 _NODES = ("Sampler", "CLIPTextEncode", "CheckpointLoader", "UNETLoader", "LatentImage")
 _MOST, _LONGEST = 40, 100
 
 
 def read(texts: Mapping[str, str]) -> FileMetadata | None:
-    """Return what the texts of a file say, or None."""
+    """Return the metadata in the texts of a file, or None."""
     if "parameters" in texts:
         return read_parameters(texts["parameters"])
     return read_graph(texts["prompt"]) if "prompt" in texts else None
 
 
 def read_parameters(text: str) -> FileMetadata | None:
-    r"""Return what the text of AUTOMATIC1111 says.
+    r"""Return the metadata in a text of AUTOMATIC1111.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def read_parameters(text: str) -> FileMetadata | None:
 
 
 def read_graph(text: str) -> FileMetadata | None:
-    """Return what a graph of ComfyUI says: texts, the first sampler's settings, the checkpoint."""
+    """Return the metadata in a graph of ComfyUI: texts, first sampler's settings, checkpoint."""
     try:
         graph = json.loads(text)
     except (ValueError, RecursionError):
@@ -95,7 +95,7 @@ def read_graph(text: str) -> FileMetadata | None:
 
 
 def _sort(pairs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings that have a name here, and sentences of the others."""
+    """Return the settings that we have names for, and descriptions of the others."""
     known = {name: _NAMES.get(name.lower()) for name in pairs}
     settings = {new: pairs[name] for name, new in known.items() if new and pairs[name] != ""}
     return settings, [f"{name}: {pairs[name]}" for name, new in known.items() if not new]
@@ -107,7 +107,7 @@ def _shorten(unread: Sequence[str]) -> list[str]:
 
 
 def _linked_text(graph: Mapping[str, Any], link: Any) -> str | None:
-    """Return the text of the node that an input is linked with, through few others."""
+    """Return the text that an input is linked with, through at most a few nodes."""
     for _ in range(8):
         node = graph.get(str(link[0])) if isinstance(link, list) and link else None
         inputs = node.get("inputs") if isinstance(node, dict) else None

@@ -1,4 +1,4 @@
-"""Where PNG, JPEG, WebP and MP4 keep XMP and texts; nothing of a picture is decoded.
+"""XMP and texts in PNG, JPEG, WebP and MP4, read and written without decoding pictures.
 
 Source: PNG, third edition, 11.3.3; XMP part 3, "JPEG", "PNG", "WebP", "MPEG-4"; C2PA 2.2, A.3.
 """
@@ -18,11 +18,11 @@ _XMP_PNG = b"XML:com.adobe.xmp"
 _XMP_JPEG = b"http://ns.adobe.com/xap/1.0/\0"
 _XMP_MP4 = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
 _SIGNED_MP4 = bytes.fromhex("d8fec3d61b0e483c92975828877ec481")
-#: Brands of the pictures that have the container of MP4.
+#: Brands of pictures in an MP4 container.
 _PICTURES_IN_MP4 = (b"avi", b"hei", b"hev", b"mif", b"msf")
-#: Bytes of a segment of a JPEG, of a text that is read, and of a picture.
+#: Maximum of bytes in a JPEG segment, in a text, and in a picture file.
 _SEGMENT, _TEXT, _PICTURE = 65_000, 1_000_000, 200_000_000
-#: Parts of a file that are looked at.
+#: Maximum of parts of a file that are read.
 _PARTS = 10_000
 
 
@@ -34,7 +34,7 @@ _UNREADABLE = (_LeaveAloneError, struct.error, LookupError, OverflowError, zlib.
 
 
 class _Part(NamedTuple):
-    """A chunk, segment or box: its name, and where its content begins and ends."""
+    """A chunk, segment or box: its name, and the start and end of its content."""
 
     name: bytes
     start: int
@@ -42,9 +42,9 @@ class _Part(NamedTuple):
 
 
 def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) -> bool:
-    """Write XMP, and into a PNG a text ``parameters``, into a file; return whether it was done.
+    """Write XMP, in PNG also a text ``parameters``, into a file; return whether it was done.
 
-    XMP that is our own makes room for it; what has any other, or is signed, is left as it is.
+    Our own XMP is replaced; files with other XMP, or with a signature, are not changed.
     """
     fits = len(packet) <= _SEGMENT
 
@@ -67,7 +67,7 @@ def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) 
 
 
 def remove(path: Path) -> bool:
-    """Take XMP, the text ``parameters`` and a signature of them out; return whether it was done."""
+    """Remove XMP, the text ``parameters`` and their signature; return whether it was done."""
     return _rewrite(path, _blank_in_mp4, _without_packet)
 
 
@@ -83,7 +83,7 @@ def _rewrite(
             data = _read_picture(file)
             made = change(data, kind)
             file.seek(0)
-            file.write(made)  # a second file in its place would cost twenty times as much
+            file.write(made)  # in place, because a new file would cost twenty times as much
             if len(made) < len(data):
                 file.truncate()
     except _UNREADABLE:
@@ -106,21 +106,21 @@ def _without_packet(data: bytes, kind: str) -> bytes:
 
 
 def extract(path: Path) -> tuple[str, dict[str, str]]:
-    """Return the XMP of a file and its texts by name, as far as there are any."""
+    """Return the XMP of a file and its texts by name, empty if there are none."""
     found = _look(path, lambda file: (_mp4_packet(file), {}), _picture_texts)
     packet, texts = found or (b"", {})
     return _decode(packet), texts
 
 
 def is_signed(path: Path) -> bool:
-    """Whether a file holds credentials of C2PA, which any change of it would break."""
+    """Whether a file has C2PA credentials, which any change would invalidate."""
     return bool(_look(path, _is_signed_mp4, _is_signed_picture))
 
 
 def _look(
     path: Path, in_film: Callable[[IO[bytes]], T], in_picture: Callable[[bytes, str], T]
 ) -> T | None:
-    """Return what is found in a file; None in one of another format, and in a damaged one."""
+    """Return the result of a function for a file; None for other formats and damaged files."""
     try:
         with path.open("rb") as file:
             kind = _format(file)
@@ -152,7 +152,7 @@ def _picture_texts(data: bytes, kind: str) -> tuple[bytes, dict[str, str]]:
 
 
 def _labeled(data: bytes, kind: str) -> Iterator[tuple[bytes, _Part]]:
-    """Yield the parts of a picture, each after its name and first word."""
+    """Yield the parts of a picture, each with its name and first word."""
     for part in _PARTS_OF[kind](data):
         first = b"" if kind == "webp" else data[part.start : part.start + 40].split(b"\0")[0]
         yield part.name + first, part
@@ -267,7 +267,7 @@ def _webp_with(data: bytes, packet: bytes, _text: str) -> bytes:
 
 
 def _extended_header(data: bytes, names: dict[bytes, _Part]) -> bytes:
-    """Return the chunk that says that a WebP of a single picture holds XMP, too."""
+    """Return the header chunk for a single-picture WebP with XMP."""
     if b"VP8L" in names:
         (bits,) = struct.unpack_from("<I", data, names[b"VP8L"].start + 1)
         width, height, alpha = bits & 0x3FFF, bits >> 14 & 0x3FFF, bits >> 28 & 1
@@ -307,7 +307,7 @@ def _mp4_packet(file: IO[bytes]) -> bytes:
 
 
 def _append_to_mp4(file: IO[bytes], packet: bytes) -> None:
-    """Add a box at the end: what is before it stays where it is."""
+    """Add a box at the end, so that the offsets of other boxes stay the same."""
     if any(_holds(file, box, _XMP_MP4) for box in _boxes(file)):
         raise _LeaveAloneError
     file.seek(0, 2)
@@ -322,7 +322,7 @@ def _blank_in_mp4(file: IO[bytes]) -> None:
 
 
 def _holds(file: IO[bytes], box: _Part, *names: bytes) -> bool:
-    """Whether a box is of one of the kinds that are named by 16 bytes."""
+    """Whether a box has one of the given UUIDs of 16 bytes."""
     file.seek(box.start)
     return box.name == b"uuid" and file.read(16) in names
 
@@ -331,7 +331,7 @@ _WRITERS = {"png": _png_with, "jpeg": _jpeg_with, "webp": _webp_with}
 _PARTS_OF = {"png": _png_chunks, "jpeg": _jpeg_segments, "webp": _chunks}
 #: Bytes of a part before and after its content.
 _FRAMES = {"png": (8, 4), "jpeg": (4, 0), "webp": (8, 0)}
-#: The parts that hold credentials of C2PA.
+#: The parts with C2PA credentials.
 _SIGNED = {"png": b"caBX", "jpeg": b"\xeb", "webp": b"C2PA"}
-#: Names and first words of the parts that hold XMP.
+#: Names and first words of parts with XMP.
 _XMP = {b"iTXt" + _XMP_PNG, b"\xe1" + _XMP_JPEG[:-1], b"XMP "}

@@ -1,4 +1,4 @@
-"""Who signed a file: its C2PA credentials, as that project's own library reads them."""
+"""Signatures of files: their C2PA credentials, read with the library of the C2PA project."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 from kit.file_metadata import formats, xmp
 from kit.file_metadata.xmp import FileMetadata, Signature
 
-#: Nothing is fetched: what a file names could be anywhere.
+#: No network access: a file may name any URL.
 _OFFLINE = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False}}
-#: Says what `Signature.trusted` says already.
+#: Reported by `Signature.trusted` instead.
 _UNTRUSTED = "signingCredential.untrusted"
 
 
 def read_signed(path: Path, anchors: Path | None = None) -> FileMetadata | None:
-    """Return what a signature says of a file, and whether it is right; None of one without any.
+    """Return the signed metadata of a file and whether its signature is valid; None without one.
 
-    It is checked where the extra ``credentials`` is installed.
+    It is verified if the extra ``credentials`` is installed.
 
     Parameters
     ----------
     anchors : Path, optional
-        The certificates (PEM) of trusted authorities; none is when left out.
+        The certificates (PEM) of trusted authorities; by default none.
     """
     if not formats.is_signed(path):
         return None
