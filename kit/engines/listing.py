@@ -1,7 +1,7 @@
-"""The file of configured models, read: each entry becomes engines, or a warning.
+"""Reads the file of configured models: each entry becomes engines, or a warning.
 
-Listing loads no weights. It asks the network only for the models of other services, and only where
-`refresh` says so; a render process is content with the copy that was kept then.
+Listing loads no weights. Only the models of other services need the network, and only if `refresh`
+is set; a render process uses the copy that was stored then.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from kit.errors import EngineError
 from kit.parameters import suggest
 
 Kinds = Mapping[str, Callable[[Mapping[str, Any], Path, bool], Sequence[Engine]]]
-#: Table of the file -> what makes engines of one of its entries.
+#: Functions that create engines of an entry, by table of the file.
 KINDS: Kinds = {"diffusers": diffusers, "images": images, "videos": videos, "services": services}
-#: Entries looked at together: a service that is down must not add its wait to that of the others.
+#: Entries that are read concurrently, so that the wait for one service does not delay others.
 _TOGETHER = 8
 
 
@@ -40,7 +40,7 @@ class _Item:
         return f"the configured model {self.kind} {self.number} ({name})"
 
     def may_hold(self, model_id: str | None) -> bool:
-        """Whether it may be the entry of a model; of none, whether it is an entry at all."""
+        """Whether the entry may define a model; for None, whether it is an entry at all."""
         if model_id is None or "prefix" not in self.data:
             return model_id in (None, self.data.get("id"))
         return model_id.startswith(f"{self.data['prefix']}-")
@@ -49,14 +49,14 @@ class _Item:
 def list_configured(
     source: ModelSource, *, only: str | None = None, refresh: bool = True, kinds: Kinds = KINDS
 ) -> Listing:
-    """Return what the file holds; what is broken in it is left out, and the listing says why.
+    """Return the models of the file; broken entries are left out and reported in the listing.
 
     Parameters
     ----------
     only : str, optional
-        A model's id: entries that cannot hold it are not looked at.
+        A model's id: entries that cannot define it are skipped.
     refresh : bool
-        Whether to ask other services what they offer now.
+        Whether to request the current models of other services.
     """
     left_out: list[LeftOut] = []
     remarks: list[str] = []
@@ -67,7 +67,7 @@ def list_configured(
     def make(item: _Item) -> Sequence[Engine]:
         try:
             return kinds[item.kind](item.data, source.copies, refresh)
-        except Exception as error:  # noqa: BLE001 - one entry must not take the others with it
+        except Exception as error:  # noqa: BLE001 - one entry must not prevent the others
             leave_out(item, describe_error(error))
             return ()
 

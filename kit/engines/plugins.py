@@ -1,8 +1,8 @@
-"""Plug-ins looked at before anything relies on them: engines that other packages bring.
+"""Plug-ins: engines of other packages, checked before the service relies on them.
 
-Their code may fail in any way, and wherever it is touched. What is found is a sentence for whoever
-runs the service; no plug-in keeps the other engines from being served. They are loaded in a process
-of their own first: some end it, and some never come back.
+Their code may fail in any way, at any access. A failure becomes a sentence for the operator of the
+service; no plug-in prevents other engines from being offered. They are first loaded in a separate
+process: some end it, and some never return.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from kit.engines.configured.place import ID, LeftOut, describe_error
 from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 
-#: The package that the built-in engines come from, and where they are in it.
+#: The package of the built-in engines, and their module prefix.
 _OURS, _BUILT_IN = "creative-studio-kit", "kit.engines."
 _SETTINGS = ("string", "integer", "number", "boolean")
 _MEDIA = ("image", "video", "audio")
 _NOT_PLAIN = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
-#: Seconds that they may take to load; where one never does, a service starts as much later.
+#: Time limit for loading in seconds; the start of a service may be delayed by this.
 SECONDS = 30.0
-#: Exit code of a process that has loaded them all.
+#: Exit code of a process that has loaded all plug-ins.
 _SURVIVED = 93
 _SCRIPT = (
     "import sys; sys.path[:] = {path!r}; from kit.engines import plugins;"
@@ -47,12 +47,12 @@ def is_built_in(point: EntryPoint) -> bool:
 
 
 def rank(point: EntryPoint) -> tuple[str, bool, str, str]:
-    """Return what entry points are sorted by: the first of an id is the one that is served."""
+    """Return the sort key of an entry point: the first one with an id is offered."""
     return point.name, not is_built_in(point), _package(point.dist), point.value
 
 
 def describe(point: EntryPoint) -> str:
-    """Return how an entry point's engine is called, and which package it comes from."""
+    """Return the name of an entry point's engine with its package."""
     package = _package(point.dist)
     named = f"the package {package!r}" if package else "a package without a name"
     return f"the engine {point.name!r} of {named} ({point.value})"
@@ -62,17 +62,17 @@ def describe(point: EntryPoint) -> str:
 def _package(package: Distribution | None) -> str:
     try:
         return str(package.metadata["Name"] or "") if package else ""
-    except Exception:  # noqa: BLE001 - metadata may be as broken as code
+    except Exception:  # noqa: BLE001 - metadata may be broken, too
         return ""
 
 
 def leave_out(point: EntryPoint, why: str) -> LeftOut:
-    """Return what is said of a plug-in that is not served."""
+    """Return the report about a plug-in that is not offered."""
     return LeftOut(describe(point), why, "update or uninstall that package")
 
 
 def load(point: EntryPoint) -> Engine:
-    """Return the engine that an entry point names; its code may raise anything."""
+    """Return the engine of an entry point; its code may raise anything."""
     found = point.load()
     engine = found() if isinstance(found, type) else found
     if not isinstance(engine, Engine):
@@ -81,28 +81,28 @@ def load(point: EntryPoint) -> Engine:
 
 
 def load_plugin(point: EntryPoint) -> Engine | LeftOut:
-    """Return the engine of a plug-in if the service can offer it, else why it cannot."""
+    """Return the engine of a plug-in if the service can offer it, or the reason if not."""
     try:
         return _check_engine(load(point), point.name)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - it may raise anything, SystemExit as well
+    except BaseException as error:  # noqa: BLE001 - a plug-in may even raise SystemExit
         return leave_out(point, describe_error(error))
 
 
 class PinnedEngine(Engine):
-    """An engine that computes its definition: what it said when it was looked at stands."""
+    """An engine with a computed definition, fixed to its value at the time of the check."""
 
     def __init__(self, engine: Engine, **facts: Any) -> None:
         self._engine = engine
         vars(self).update(facts)
 
     def check(self, order: Order) -> Iterable[Problem]:
-        """Yield what the engine yields."""
+        """Yield the problems that the engine reports."""
         return self._engine.check(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Have the engine render."""
+        """Render with the engine."""
         return self._engine.render(job, progress)
 
 
@@ -134,14 +134,14 @@ def _check_engine(engine: Engine, name: str) -> Engine:
         raise ConfigError("its 'environment' must be a tuple of names of variables")
     _check_types(definition)
     check_definition(definition, ("prompt",), "say supports_prompt instead")
-    # A value that JSON does not have would break the list of all models.
+    # A value that JSON cannot represent would break the list of all models.
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
     is_plain = all(inspect.getattr_static(engine, name, None) is facts[name] for name in facts)
     return engine if is_plain else PinnedEngine(engine, **facts)
 
 
 def _check_render(engine: Engine) -> None:
-    """Refuse a method that would fail at every job, after it was paid for."""
+    """Refuse a method that would fail for every job, after the charge."""
     render = engine.render
     if any(is_kind(render) for is_kind in _NOT_PLAIN):
         raise ConfigError("its render is no plain method: write 'def', return an Asset, no 'yield'")
@@ -152,7 +152,7 @@ def _check_render(engine: Engine) -> None:
 
 
 def _check_types(definition: Definition) -> None:
-    """Refuse what a type checker would have: the wire forgives much, for other services' sake."""
+    """Refuse wrong types, which the API's models accept for the sake of other services."""
     for name in ("title", "description"):
         if not isinstance(getattr(definition, name), str):
             raise ConfigError(f"its {name} is no text")
@@ -181,9 +181,9 @@ def _problem_with(parameter: Parameter, media: bool) -> str:
 def find_fatal(
     points: tuple[EntryPoint, ...], seconds: float = SECONDS
 ) -> Mapping[EntryPoint, str]:
-    """Return which entry points end a process that loads them, and how.
+    """Return the entry points that end a process when loaded, and how.
 
-    All are loaded in one process first; only where it does not come back, each by itself.
+    First all are loaded in one process; only if it fails, each in its own.
     """
     if not points or not _try_apart(points, seconds):
         return {}
@@ -195,25 +195,25 @@ def load_apart(points: Sequence[tuple[str, str]]) -> None:
     for name, value in points:
         with suppress(BaseException):
             load(EntryPoint(name, value, "kit.engines"))
-    os._exit(_SURVIVED)  # what they have started or registered is not waited for
+    os._exit(_SURVIVED)  # without waiting for threads or exit hooks of plug-ins
 
 
 def _try_apart(points: Sequence[EntryPoint], seconds: float) -> str:
-    """Return why a process that loads plug-ins does not come back; empty where it does."""
+    """Return why a process that loads plug-ins fails; empty if it does not."""
     script = _SCRIPT.format(path=sys.path, points=[(p.name, p.value) for p in points])
     silent: dict[str, Any] = dict.fromkeys(
         ("stdin", "stdout", "stderr"), subprocess.DEVNULL
-    )  # they may talk
+    )  # plug-ins may print
     command = [sys.executable, "-c", script]
     try:
-        # Tried again where a signal has ended it, which may have come from elsewhere.
+        # Repeated after a signal, which may have another cause.
         for _ in range(2):
             code = subprocess.run(command, timeout=seconds, check=False, **silent).returncode  # noqa: S603
             if code >= 0:
                 break
     except subprocess.TimeoutExpired:
         return f"it is not loaded within {seconds:g} s: import what is heavy inside its render"
-    except OSError:  # no process can be started: then nothing is known against any of them
+    except OSError:  # no process can be started, which is not the plug-ins' fault
         return ""
     way = f"exit code {code}"
     with suppress(ValueError):

@@ -1,8 +1,8 @@
-"""Which engines there are: the entry points of the group ``kit.engines``, and what a file adds.
+"""The registry of engines: entry points of the group ``kit.engines``, and models of a file.
 
 A plug-in is one line in its own package's metadata; nothing here names it. The entry point's name
-is the model's id, so that a render process loads the one engine that it needs. Models that are
-configured stand beside them; see `kit.engines.configured`.
+is the model's id, so that a render process loads only the engine that it needs. Configured models
+are added to them; see `kit.engines.configured`.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from kit.errors import ConfigError
 from kit.version import __version__
 
 GROUP = "kit.engines"
-#: Seconds that an engine may take to load without a word.
+#: Seconds for loading an engine after which a warning is logged.
 _SLOW = 1.0
 _log = logging.getLogger(__name__)
 
 
 def installed(source: ModelSource | None = None) -> Mapping[str, Engine]:
-    """Return the installed and the configured engines by model id, in the order of their names.
+    """Return the installed and the configured engines by model id, in order of their names.
 
-    Raises ConfigError where a built-in engine is broken. `survey` also tells what was left out.
+    Raises ConfigError if a built-in engine is broken. `survey` also returns what was left out.
     """
     return survey(source).engines
 
 
 @cache
 def survey(source: ModelSource | None = None) -> Listing:
-    """Return the engines that there are, and what is wrong with the others, which is logged once.
+    """Return the engines and the problems of the others, which are logged once.
 
-    A plug-in or a configured model that cannot be served is left out; a built-in one is an error.
-    Neither loads weights; the models of other services are asked for, briefly.
+    A broken plug-in or configured model is left out; a broken built-in engine is an error. No
+    weights are loaded; the models of other services are requested with a short time limit.
     """
     listing = look(source)
     for sentence in (*listing.left_out, *listing.remarks):
@@ -51,9 +51,9 @@ def survey(source: ModelSource | None = None) -> Listing:
 def look(
     source: ModelSource | None = None, *, refresh: bool = True, seconds: float = plugins.SECONDS
 ) -> Listing:
-    """Return what `survey` does, anew and without a word in the log.
+    """Return the result of `survey` without cache and without logging.
 
-    Without `refresh`, what other services said last is taken. Plug-ins may take so many seconds.
+    Without `refresh`, cached models of other services are used. `seconds` limits plug-ins.
     """
     points = sorted(entry_points(group=GROUP), key=plugins.rank)
     engines, left_out = _load_all(points, seconds)
@@ -69,7 +69,7 @@ def look(
 
 @cache
 def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
-    """Return the engine of a model, loading no other, asking no other service, saying nothing."""
+    """Return the engine of a model, without loading others, network access or logging."""
     for point in _find_points(model_id):
         engine = load_any(point)
         if isinstance(engine, Engine):
@@ -82,7 +82,7 @@ def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
 
 @cache
 def software_of(model_id: str) -> str:
-    """Return the package that a model's engine comes from, with its version."""
+    """Return the package of a model's engine, with its version."""
     point = next(iter(_find_points(model_id)), None)
     if point is None or point.dist is None or plugins.is_built_in(point):
         return f"creative-studio-kit {__version__}"
@@ -95,9 +95,9 @@ def _find_points(model_id: str) -> list[EntryPoint]:
 
 
 def load_any(point: EntryPoint) -> Engine | LeftOut:
-    """Return the engine of an entry point, or why it is left out; a built-in one is an error."""
+    """Return the engine of an entry point, or why it is left out; a built-in one must work."""
     if not plugins.is_built_in(point):
-        with redirect_stdout(sys.stderr):  # what it says is none of what a command prints
+        with redirect_stdout(sys.stderr):  # its prints do not belong to a command's output
             return plugins.load_plugin(point)
     try:
         return plugins.load(point)
@@ -109,7 +109,7 @@ def load_any(point: EntryPoint) -> Engine | LeftOut:
 def _load_all(
     points: Iterable[EntryPoint], seconds: float
 ) -> tuple[dict[str, Engine], list[LeftOut]]:
-    """Load the first entry point of each id, unless its process would not survive it."""
+    """Load the first entry point of each id, unless it would end the process."""
     owners: dict[str, EntryPoint] = {}
     for point in points:
         owners.setdefault(point.name, point)

@@ -1,4 +1,4 @@
-"""Models that one file adds to the catalog: local pipelines, image and video endpoints, services.
+"""Models that a file adds to the catalog: local pipelines, image and video endpoints, services.
 
-What is wrong in the file is reported and left out; the other models are served.
+Errors in the file are reported and left out; the other models are offered.
 """

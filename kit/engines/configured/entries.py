@@ -1,6 +1,6 @@
-"""What an entry of the file may hold: keys that every kind shares, and the price of a model.
+"""Entries of the file: keys that all kinds share, and the price of a model.
 
-An unknown key is an error that names the closest known one: a typo must not change a price.
+An unknown key is an error that suggests the closest known one: a typo must not change a price.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from kit.errors import ConfigError
 from kit.parameters import suggest
 from kit.wire import Credits, Parameter, Rule
 
-#: Longest text of the file that is repeated: a longer one may be a key in the wrong place.
+#: Maximum length of a value in a message: a longer one may be a secret in the wrong place.
 _SHORT = 16
-#: Kinds of problems that TOML has another word for than Python.
+#: TOML's terms for types in error messages of pydantic.
 _IN_TOML = {
     "string_type": "must be text in quotes",
     "model_type": "must be a table, such as { ... }",
@@ -29,7 +29,7 @@ _IN_TOML = {
 
 
 def describe_problem(problem: Mapping[str, Any]) -> str:
-    """Return what a value must be, and what it is where that is short, of a pydantic's error.
+    """Return the message for a pydantic error: the requirement, and the value if it is short.
 
     Examples
     --------
@@ -44,13 +44,13 @@ def describe_problem(problem: Mapping[str, Any]) -> str:
 
 
 def _instead(value: Any) -> str:
-    """Return what a value is, to end a sentence with, where it is short and no table or list."""
+    """Return the end of a message with the value, if that is short and no table or list."""
     short = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _SHORT)
     return f", not {value!r}" if short else ""
 
 
 def text_of_form(pattern: str, right: str) -> AfterValidator:
-    """Return the check that a text has a form; `right` says which, after "must be"."""
+    """Return a validator for a pattern; `right` describes it, after "must be"."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -64,13 +64,13 @@ E = TypeVar("E", bound="FileTable")
 
 
 class FileTable(BaseModel):
-    """Base of everything that the file holds: immutable, and an unknown key is refused."""
+    """Base class of all tables of the file: immutable, and refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
 
 class Unit(FileTable):
-    """Credits for each unit of a number parameter, or for each second of an input medium."""
+    """Credits per unit of a number parameter, or per second of an input medium."""
 
     parameter: str | None = None
     medium: str | None = None
@@ -78,21 +78,21 @@ class Unit(FileTable):
 
 
 class Factor(FileTable):
-    """A factor on the price that depends on the value of a parameter."""
+    """A factor of the price that depends on the value of a parameter."""
 
     parameter: str
     values: dict[str, Credits]
 
 
 class PriceTable(FileTable):
-    """A price rule, as the file has it. Source: contract, "Pricing"."""
+    """A price rule in the file. Source: contract, "Pricing"."""
 
     base: Credits = Decimal(0)
     units: list[Unit] = Field(default_factory=list)
     multipliers: list[Factor] = Field(default_factory=list)
 
     def rule(self) -> Rule:
-        """Return it as the rule that quotes are made with."""
+        """Return it as a rule for quotes."""
         return Rule.model_validate(self.model_dump())
 
 
@@ -109,7 +109,7 @@ def _table(price: Any) -> Any:
 
 
 class EntrySetting(FileTable):
-    """A setting that is passed on as it is, under its own name."""
+    """A setting that is passed on unchanged, under its own name."""
 
     name: Annotated[
         str,
@@ -130,23 +130,23 @@ class EntrySetting(FileTable):
 
 
 class ModelEntry(FileTable):
-    """What every entry that is one model has; empty texts are made up by its kind."""
+    """Keys of all entries for one model; empty texts get defaults of their kind."""
 
     id: Annotated[str, text_of_form(ID, ID_WORDS)]
     title: str = ""
     category: str = ""
     description: str = ""
-    #: A number is the price of every request; a table has the parts of a rule.
+    #: A number is the price of each request; a table has the parts of a rule.
     price: Annotated[PriceTable, BeforeValidator(_table)]
 
 
 def read(kind: type[E], data: Mapping[str, Any]) -> E:
-    """Return an entry of a kind.
+    """Return a validated entry of a kind.
 
     Raises
     ------
     ConfigError
-        With a sentence for each key that is unknown, missing or makes no sense.
+        With a sentence for each key that is unknown, missing or invalid.
 
     Examples
     --------
@@ -183,10 +183,10 @@ def _table_with(kind: type[BaseModel], place: tuple[int | str, ...]) -> type[Bas
     return kind
 
 
-#: Variables that are the service's own, also the keys to its bucket.
+#: Variables of the service itself, including the credentials of its bucket.
 _KEPT_BACK = re.compile("KIT_((API|WRITER)_KEY|(DATABASE|STORAGE)_URL)|AWS_.*(ACCESS|SESSION).*")
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-#: No variable is called so: a long text of small letters and digits, or one that begins as keys do.
+#: Unlike any variable name: a long text of small letters and digits, or with a key's prefix.
 _KEY = re.compile(
     r"(?=.{20})((?=.*[a-z])(?=.*[0-9])|(?=.*[a-z])(?=.*[A-Z])(?!.*_)|(sk|cs|hf|gsk|r8|xai)_).*"
 )
@@ -194,7 +194,7 @@ _KEY = re.compile(
 
 def _check_variable(name: str) -> str:
     if not _VARIABLE.fullmatch(name) or _KEY.fullmatch(name):
-        # Without the text: it may well be a key.
+        # The message omits the text, which may be a key.
         raise ValueError("name an environment variable, not the key itself")
     if _KEPT_BACK.fullmatch(name):
         raise ValueError(f"{name} is kept from render processes; give this key its own variable")
@@ -202,11 +202,11 @@ def _check_variable(name: str) -> str:
 
 
 class SecretEntry(FileTable):
-    """What every entry has whose models may need a secret; only their jobs are given it."""
+    """Keys of all entries whose models may need a secret; only their jobs get it."""
 
-    #: Name of the environment variable that holds the key; the key itself never stands here.
+    #: Name of the environment variable with the key; never the key itself.
     key_env: Annotated[str, AfterValidator(_check_variable)] | None = None
 
     def variables(self) -> tuple[str, ...]:
-        """Return the names of the variables that it reads."""
+        """Return the names of the variables that it uses."""
         return (self.key_env,) if self.key_env else ()

@@ -1,7 +1,7 @@
-"""The settings and media of a model, looked at: what can never be used is not offered.
+"""Checks the settings and media of a model, so that no unusable one is offered.
 
-For the author of a model, in the file or as a plug-in. The models of another service pass as they
-are: their defaults are its affair.
+For authors of models, in the file or in plug-ins. Models of other services are not checked: their
+defaults are not ours to correct.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from kit.wire import Parameter
 def check_definition(
     definition: Definition, taken: Collection[str] = (), why: str = ""
 ) -> Definition:
-    """Return a definition that the catalog takes, and whose settings and media can all be used.
+    """Return a definition that the catalog accepts, and whose settings and media are all usable.
 
-    Taken names are those that no setting may have, and why.
+    `taken` are reserved names that no setting may have, `why` the reason.
 
     Raises
     ------
     ConfigError
-        As `model_of`; or with a sentence for each name that is there twice or taken, each range
-        without a value in it, and each choice or default that its own parameter does not allow.
+        As `model_of`; or with a sentence for each duplicate or reserved name, each empty range, and
+        each choice or default that its own parameter does not allow.
     """
     model_of(definition)
     inputs = [*definition.media, *definition.settings]

@@ -1,4 +1,4 @@
-"""Where configured models come from, what they may be called, and what is found there."""
+"""The source of configured models, the rule for their ids, and the result of reading them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pydantic_core import ValidationError
 from kit.engines.base import Engine
 from kit.errors import KitError
 
-#: What the id of a model may be: it is part of addresses and of file names.
+#: Pattern of a model's id: it is part of URLs and file names.
 ID = "[a-z0-9][a-z0-9.-]{0,99}"
 ID_WORDS = "small letters, digits, dots and dashes, at most 100, a letter or digit first"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """The file that names models, which need not exist, and what goes with it.
+    """The file of models, which may not exist, and its folder of copies.
 
-    `example.toml` beside this module shows what it may hold. In the folder `copies` lies what other
-    services offer, as last seen, and notes of what they are making.
+    `example.toml` beside this module shows the format of the file. The folder `copies` caches the
+    models of other services, and has notes about their running jobs.
     """
 
     file: Path
@@ -31,7 +31,7 @@ class ModelSource:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An engine that is not served: which one, why, and what to do about it."""
+    """An engine that is not offered: its name, the reason, and the remedy."""
 
     what: str
     why: str
@@ -43,7 +43,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Engines by model id, those left out, and remarks on what will not work as it is."""
+    """Engines by model id, those left out, and remarks about expected failures."""
 
     engines: Mapping[str, Engine]
     left_out: tuple[LeftOut, ...] = ()
@@ -51,7 +51,7 @@ class Listing:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return an error in one line, even one whose own text cannot be had."""
+    """Return an error in one line, even if its own text cannot be read."""
     if isinstance(error, KitError):
         return str(getattr(error, "detail", "")) or str(error)
     if isinstance(error, ValidationError):

@@ -1,7 +1,7 @@
-"""A job on a pipeline: the run in a thread of its own, watched from the job's thread.
+"""A job on a pipeline: runs in its own thread, watched by the job's thread.
 
 All work of the library happens in one thread. The job's own thread only watches it, so that a
-cancel is heard while weights load or a long step computes; what was canceled ends with its step.
+cancel works while weights are loading or a long step runs; the canceled run ends with its step.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from kit.errors import EngineError
 
 _log = logging.getLogger(__name__)
 _LOOK_EVERY = 0.2
-#: Parts of the whole: until the weights are there, and until the last step.
+#: Progress when the weights are loaded, and after the last step.
 _LOADED, _STEPPED = 0.05, 0.9
 _CHANNELS = (1, 3, 4)
 _RATES = ("frame_rate", "fps")
-#: A frame may hold a few values that are no numbers; beyond this share there is nothing to see.
+#: A frame may have a few NaN values; above this share there is nothing to see.
 _MOST_VOID = 0.01
 
 _thread = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
@@ -40,27 +40,27 @@ _thread = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
 
 @dataclass(slots=True)
 class _Run:
-    """What the two threads know of each other."""
+    """The state that the two threads share."""
 
     fraction: float = 0.0
     steps: int = 0
     canceled: threading.Event = field(default_factory=threading.Event)
 
     def note(self, number: int, steps: int | None) -> None:
-        """Take note of a step, from 0, out of so many."""
+        """Record a step, from 0, out of `steps`."""
         if self.canceled.is_set():
             raise CanceledError("canceled")
         share = min(1.0, (number + 1) / max(1, steps or number + 1))
         self.fraction = max(self.fraction, _LOADED + (_STEPPED - _LOADED) * share)
 
     def step(self, pipeline: Any, number: int, _: Any, values: dict[str, Any]) -> dict[str, Any]:
-        """Take note of a step; the pipeline calls it and goes on with the values returned."""
+        """Record a step; the pipeline calls it and continues with the returned values."""
         self.note(number, getattr(pipeline, "num_timesteps", 0))
         return values
 
     @contextmanager
     def watching(self, pipeline: Any, is_called: bool) -> Iterator[None]:
-        """Take note of the steps of a pipeline that does not call `step`: by its scheduler's."""
+        """Record the steps of a scheduler, for a pipeline that does not call `step`."""
         scheduler: Any = getattr(pipeline, "scheduler", None)
         if is_called or not hasattr(scheduler, "step"):
             yield
@@ -87,7 +87,7 @@ def draw(
     progress: Progress,
     load: Callable[[PipelineEntry], pipelines.LoadedPipeline],
 ) -> Asset:
-    """Render a job; a cancel is heard within a fraction of a second, whatever a pipeline does."""
+    """Render a job; a cancel takes effect within a fraction of a second, at any time."""
     run = _Run()
     future = _thread.submit(_run, entry, shape, job, run, load)
     try:
@@ -108,14 +108,14 @@ def _run(
     run: _Run,
     load: Callable[[PipelineEntry], pipelines.LoadedPipeline],
 ) -> Any:
-    """Return what the pipeline returns."""
+    """Return the pipeline's result."""
     pipeline = load(entry).pipeline(inputs.task(shape, job))
     run.fraction = _LOADED
     if run.canceled.is_set():
         raise CanceledError("canceled")
     import torch
 
-    # Not everything in every pipeline draws from the generator that it is given.
+    # Some parts of pipelines do not use the given generator.
     torch.manual_seed(job.seed)
     values = inputs.arguments(entry, shape, job, pipeline, run.step)
     try:
@@ -145,16 +145,16 @@ def _first_line(error: Exception) -> str:
 
 
 def write(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
-    """Return a file of what a pipeline returned.
+    """Write the result of a pipeline to a file.
 
     Its ``images`` or ``frames`` are floats of the shape (1, [frames,] height, width, channels).
 
     Raises
     ------
     EngineError
-        It was held back (``held_back``), or there is nothing to see in it (``engine_failed``).
+        It was blocked (``held_back``), or there is nothing to see in it (``engine_failed``).
     """
-    # One library has two words for it.
+    # The library has two names for this.
     for name in ("nsfw_content_detected", "nsfw_detected"):
         if any(getattr(made, name, None) or ()):
             raise EngineError("the model's safety checker holds the picture back", code="held_back")
@@ -164,7 +164,7 @@ def write(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asse
     if np.ndim(pixels) != (4 if is_clip else 3) or np.shape(pixels)[-1] not in _CHANNELS:
         sentence = f"the model made no {'clip' if is_clip else 'picture'}"
         raise EngineError(sentence, code="engine_failed", detail=f"shape {np.shape(pixels)}")
-    # Frame by frame: a clip is large.
+    # Frame by frame, because a clip is large.
     if any(np.isnan(frame).mean() > _MOST_VOID for frame in (pixels if is_clip else [pixels])):
         raise EngineError(
             "the model's numbers overflowed, so there is nothing to see",
@@ -199,7 +199,7 @@ def _clip(
 
 
 def _bytes(pixels: Any) -> Bytes:
-    """Return floats from 0 to 1 as opaque pixels; what is not a number is black."""
+    """Return floats from 0 to 1 as opaque pixels; NaN becomes black."""
     scaled = np.nan_to_num(np.asarray(pixels, dtype=np.float32)) * 255.0
     whole = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
     if whole.shape[-1] == 1:

@@ -1,4 +1,4 @@
-"""Local pipelines as engines: nothing here loads torch."""
+"""Local pipelines as engines; this module does not import torch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kit.engines.diffusers.shape import definition_of, shape_of
 class Pipeline(Engine):
     """Renders with a pipeline of the diffusers library; its weights stay loaded between jobs.
 
-    `load` takes the entry and returns the `LoadedPipeline`, instead of loading its weights.
+    `load` takes the entry and returns the `LoadedPipeline`; by default it loads the weights.
     """
 
     resident = trained = True
@@ -36,7 +36,7 @@ class Pipeline(Engine):
         self.definition = definition_of(entry, self._shape, library)
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Run the pipeline on the job's prompt, settings and pictures."""
+        """Run the pipeline with the job's prompt, settings and pictures."""
         from kit.engines.diffusers.drawing import draw
         from kit.engines.diffusers.pipelines import load
 

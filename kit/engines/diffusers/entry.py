@@ -1,4 +1,4 @@
-"""What an entry ``[[diffusers]]`` of the file may hold."""
+"""The keys of an entry ``[[diffusers]]`` of the file."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ def _absolute(path: Path) -> Path:
 
 
 _Scalar = bool | int | float | str
-#: The keys that say what is loaded and how.
+#: The keys that determine what is loaded and how.
 _LOADING = {"path", "hub_id", "hub", "revision", "variant", "pipeline", "device", "dtype"}
 _LOADING |= {"offload", "vae_tiling", "vae_slicing", "attention_slicing", "threads"}
 
 
 class PipelineEntry(ModelEntry, SecretEntry):
-    """A pipeline of the diffusers library as a model; `example.toml` says what its keys mean."""
+    """A pipeline of the diffusers library as a model; `example.toml` explains its keys."""
 
-    #: Where its weights are: a folder, or a name in the local hub cache. Exactly one of them.
+    #: Location of the weights: a folder, or a name in the local hub cache. Exactly one of them.
     path: Annotated[Path, AfterValidator(_absolute)] | None = None
     hub_id: str | None = Field(default=None, pattern=r"^[\w.-]+(/[\w.-]+)?$")
-    #: Whether weights that are not in the cache may be fetched from the hub, at the first job.
+    #: Whether weights that are not in the cache may be downloaded from the hub, at the first job.
     hub: bool = False
     revision: str | None = None
     variant: str | None = None
-    #: Another class than ``model_index.json`` says, or where that file is not on this machine yet.
+    #: A class instead of that in ``model_index.json``, also if that file is not downloaded yet.
     pipeline: str = ""
-    #: ``auto`` is the first GPU that CUDA (or ROCm) finds in bfloat16, else the processor.
+    #: ``auto`` is the first GPU that CUDA (or ROCm) finds with bfloat16, otherwise the processor.
     device: Annotated[
         str,
         text_of_form(r"auto|cpu|mps|cuda(:\d+)?", "auto, cpu, mps, cuda or a numbered one: cuda:1"),
     ] = "auto"
     dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
-    #: Parts of the model wait in main memory: whole ones, or layers, by far the slowest.
+    #: Parts of the model that wait in main memory: whole ones, or layers, which is slowest by far.
     offload: Literal["none", "model", "sequential"] = "none"
     vae_tiling: bool = False
     vae_slicing: bool = False
     attention_slicing: bool = False
     threads: int = Field(default=0, ge=0, le=1024)
-    #: A text-to-image model also takes a picture, and a mask, where the same weights can use them.
+    #: Whether a text-to-image model also accepts a picture, and a mask, if its weights allow it.
     edit: bool = True
-    #: Media that a job must bring although the library does not say so.
+    #: Media that a job must have although the library does not say so.
     required: list[str] = Field(default_factory=list)
     defaults: dict[str, _Scalar] = Field(default_factory=dict)
     limits: dict[str, tuple[float | int, float | int]] = Field(default_factory=dict)
     choices: dict[str, list[_Scalar]] = Field(default_factory=dict)
     #: Settings that are not offered.
     hidden: list[str] = Field(default_factory=list)
-    #: Arguments of the pipeline that are no settings, e.g. ``max_sequence_length``.
+    #: Arguments of the pipeline that are not settings, e.g. ``max_sequence_length``.
     always: dict[str, Any] = Field(default_factory=dict)
-    #: Frames per second of the clip, where the pipeline does not ask for them.
+    #: Frames per second of the clip, if the pipeline has no such argument.
     fps: int | None = Field(default=None, ge=1, le=120)
-    #: Larger input pictures are scaled down to it, in pixels.
+    #: Maximum side length in pixels; larger input pictures are scaled down.
     most_side: int = Field(default=1024, ge=64, le=8192)
 
     @model_validator(mode="after")
@@ -74,7 +74,7 @@ class PipelineEntry(ModelEntry, SecretEntry):
 
     @property
     def weights(self) -> str:
-        """What is loaded and how, as text: entries that share it share what is loaded."""
+        """What is loaded and how, as text: entries with the same text share the loaded weights."""
         return self.model_dump_json(include=_LOADING)
 
     def class_name(self, library: Library = INSTALLED) -> str:
@@ -83,13 +83,13 @@ class PipelineEntry(ModelEntry, SecretEntry):
         Raises
         ------
         ConfigError
-            Neither says it, or the pipeline brings code of its own.
+            Neither names it, or the pipeline contains code.
         """
         found = class_name(self.path / INDEX, library) if self.path else ""
         return self.pipeline or found or class_name(self._cached_index(), library)
 
     def check_files(self) -> None:
-        """Look at the weights, where all of them should be on this machine; see `folder.check`."""
+        """Check the weights if they should be on this machine completely; see `folder.check`."""
         if self.path:
             check(self.path, self.variant)
         elif not self.hub:

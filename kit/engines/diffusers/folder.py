@@ -1,7 +1,7 @@
-"""A pipeline's folder looked at before anything is loaded from it: what would fail at every job.
+"""Checks a pipeline's folder before anything is loaded, for errors that would fail every job.
 
-The library finds the same faults, at the first job and in its own words; and code that comes with
-weights it would load. Here nothing but the index and the names of the files is read.
+The library finds the same errors, but only at the first job and in its own terms; and it would load
+code that comes with weights. Here only the index and the names of the files are read.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from kit.errors import ConfigError
 
 INDEX = "model_index.json"
 _CHECKPOINTS = (".safetensors", ".ckpt", ".pt", ".pth", ".bin", ".gguf")
-#: Formats that are read by running what is in them, and those of other libraries.
+#: Formats whose content is executed when it is loaded, and those of other libraries.
 _UNREAD = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".msgpack", ".h5", ".onnx"}
 _LORA = ("pytorch_lora_weights.safetensors", "adapter_config.json")
-#: Ends of class names whose folders hold words and settings, and no weights.
+#: Suffixes of class names whose folders contain vocabularies and settings, but no weights.
 _WEIGHTLESS = ("Tokenizer", "TokenizerFast", "Processor", "ProcessorFast", "Extractor", "Scheduler")
 _WEIGHTS = re.compile(
     r"(?:model|diffusion_pytorch_model)(?:-\d+-of-\d+)?"
@@ -33,12 +33,12 @@ _POINTER = b"version https://git-lfs"
 
 
 def class_name(index: Path, library: Library = INSTALLED) -> str:
-    """Return the pipeline class that an index names.
+    """Return the pipeline class in an index.
 
     Raises
     ------
     ConfigError
-        It is no index, or the pipeline or one of its parts brings code of its own.
+        It is no index, or the pipeline or one of its parts contains code.
     """
     content = _read(index)
     name = content["_class_name"]
@@ -53,12 +53,12 @@ def class_name(index: Path, library: Library = INSTALLED) -> str:
 
 
 def check(folder: Path, variant: str | None) -> None:
-    """Look at the files of a pipeline that should all be there, with weights such as ``fp16``.
+    """Check the files of a pipeline that should be complete, with weights such as ``fp16``.
 
     Raises
     ------
     ConfigError
-        A part is missing, or its weights are, or they are of another kind.
+        A part or its weights are missing, or they are of another variant.
     """
     found: set[str | None] = set()
     for part, (source, kind) in _parts(_read(folder / INDEX)):
@@ -84,7 +84,7 @@ def _read(index: Path) -> Mapping[str, Any]:
 
 
 def _instead(index: Path) -> str:
-    """Return what is there, where the index of a pipeline should be."""
+    """Return what was found instead of the index of a pipeline."""
     folder = index.parent
     if folder.is_file() and folder.suffix.lower() in _CHECKPOINTS:
         return f"{folder} is a single file: {_CONVERT}"
@@ -101,14 +101,14 @@ def _instead(index: Path) -> str:
 
 
 def _parts(content: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the parts of a pipeline, each with its library and class; neither for none."""
+    """Yield the parts of a pipeline with library and class, both None for an empty part."""
     for part, value in content.items():
         if not part.startswith("_") and isinstance(value, list) and len(value) == 2:
             yield part, value
 
 
 def _variants(part: Path, wanted: str | None) -> set[str | None]:
-    """Return which weights a part has, none being the plain ones; an empty set if it needs none."""
+    """Return the variants of a part's weights, None for plain ones; empty if it needs none."""
     files = sorted(file for file in part.iterdir() if file.is_file())
     found: set[str | None] = set()
     for file in files:

@@ -1,4 +1,4 @@
-"""What a pipeline is called with: a job's settings and pictures, in sizes that it can work with."""
+"""The arguments of a pipeline: a job's settings and pictures, in sizes that it supports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kit.engines.media.footage import Footage
 from kit.engines.media.stills import open_still
 from kit.errors import EngineError
 
-_OWN = {"seed", "format"}  # settings that are not the pipeline's
+_OWN = {"seed", "format"}  # settings that are not arguments of the pipeline
 _OWN_SIZE = ("Edit", "SuperResolution")
 _SIDES = ("width", "height")
 _STRIDES = (
@@ -27,12 +27,12 @@ _STRIDES = (
     "vae_temporal_compression_ratio",
     "vae_temporal_scale_factor",
 )
-_MOST_SIDE = 4096  # of a side that follows from the other one
-_MOST_FRAMES = 81  # of an input clip, where no setting says how many
+_MOST_SIDE = 4096  # of a side that is computed from the other one
+_MOST_FRAMES = 81  # of an input clip, if no setting determines it
 
 
 def task(shape: PipelineShape, job: Job) -> str:
-    """Return which of the pipelines on one set of weights a job is for: text, image, inpaint."""
+    """Return the pipeline for a job among those of the same weights: text, image, inpaint."""
     image, mask = job.media.get("image"), job.media.get("mask_image")
     if mask and not image:
         raise EngineError("a mask needs the image that it is for", code="missing_image")
@@ -48,11 +48,11 @@ def task(shape: PipelineShape, job: Job) -> str:
 def arguments(
     entry: PipelineEntry, shape: PipelineShape, job: Job, pipeline: Any, step: Callable[..., Any]
 ) -> dict[str, Any]:
-    """Return what to call a pipeline with; it calls `step` after each of its steps."""
+    """Return the arguments for a pipeline, which calls `step` after each of its steps."""
     import torch
 
     if shape.stride > 1:
-        # With these weights, or else as usual.
+        # The value of the loaded weights, otherwise the usual one.
         found = (getattr(pipeline, name, 0) for name in _STRIDES)
         shape = replace(shape, stride=next((int(n) for n in found if n), shape.stride))
     takes = inspect.signature(type(pipeline).__call__).parameters
@@ -63,8 +63,8 @@ def arguments(
     first = next(iter(pictures.values()), None)
     image = first[0] if isinstance(first, list) and first else first
     if image and not any(part in shape.pipeline for part in _OWN_SIZE):
-        # The library would press any picture into a square. Pipelines that edit choose sizes that
-        # the model was trained on, and those that enlarge have a size of their own.
+        # The library would distort any picture to a square. Pipelines that edit choose sizes that
+        # the model was trained on, and those that enlarge have their own size.
         sides = zip(_SIDES, image.size, strict=True)
         values |= {side: size for side, size in sides if values.get(side) is None}
     values |= pictures
@@ -80,7 +80,7 @@ def arguments(
     strength: Any = called.get("strength")
     numbers = isinstance(steps, int) and isinstance(strength, (int, float))
     if numbers and called.get("image") is not None and int(steps * strength) < 1:
-        # The library fails unreadably where not even one step is left.
+        # The library's error is unreadable if no step is left.
         sentence = f"a strength of {strength:g} leaves none of {steps} steps; raise one of them"
         raise EngineError(sentence, code="bad_parameters")
     return {**entry.always, **values}
@@ -97,7 +97,7 @@ def _round_length(count: int, shape: PipelineShape) -> int:
 def _pictures(
     entry: PipelineEntry, shape: PipelineShape, job: Job, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    # All are cut to the size of the result.
+    # All are cropped to the size of the result.
     size = None
     for name, paths in ((name, job.media[name]) for name in MEDIA if job.media.get(name)):
         stills = (open_still(path, most=entry.most_side).flatten() for path in paths)

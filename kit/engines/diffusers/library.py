@@ -1,7 +1,7 @@
-"""What the installed diffusers library offers, read from its source text.
+"""The pipelines and arguments of the installed diffusers library, read from its source text.
 
-Importing it loads torch: seconds and hundreds of megabytes that a process which only lists models
-has no use for.
+Importing it loads torch, which takes seconds and hundreds of megabytes: too much for a process that
+only lists models.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MISSING = (
     "pip install 'creative-studio-kit[diffusers]' brings them"
 )
 _CLASS = re.compile(r"^class (\w+)\b", re.MULTILINE)
-#: What a pipeline can also do with the same weights -> table of the library's automatic pipelines.
+#: Table of the library's automatic pipelines by further task with the same weights.
 _TABLES = {
     "text": "AUTO_TEXT2IMAGE_PIPELINES_MAPPING",
     "image": "AUTO_IMAGE2IMAGE_PIPELINES_MAPPING",
@@ -34,7 +34,7 @@ _TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a pipeline's call; its default is None where it is no literal."""
+    """An argument of a pipeline's call; its default is None if it is no literal."""
 
     name: str
     default: Any
@@ -42,12 +42,12 @@ class Argument:
 
 
 class Library:
-    """The source of the library, in a folder or where it is installed.
+    """The source of the library, in a folder or as installed.
 
     Raises
     ------
     ConfigError
-        From all of it: the library is not installed, or has no such class.
+        From all methods: the library is not installed, or has no such class.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -55,7 +55,7 @@ class Library:
 
     @cache  # noqa: B019 - there is one library
     def arguments(self, pipeline: str) -> tuple[Argument, ...]:
-        """Return what a pipeline class is called with, in the order of its signature."""
+        """Return the arguments of a pipeline class, in the order of its signature."""
         for definition in self._lineage(pipeline):
             for node in definition.body:
                 if isinstance(node, ast.FunctionDef) and node.name == "__call__":
@@ -65,7 +65,7 @@ class Library:
     def siblings(self, pipeline: str) -> Mapping[str, str]:
         """Return the pipelines that share a text-to-image pipeline's weights.
 
-        ``image`` and ``inpaint``, as far as there are such, to class names.
+        The keys are ``image`` and ``inpaint``, if they exist; the values are class names.
         """
         tables = self._tables
         keys = [key for key, name in tables["text"].items() if name == pipeline]
@@ -77,18 +77,18 @@ class Library:
         }
 
     def folders(self) -> frozenset[str]:
-        """Return the names of the library's own modules of pipelines, which may bring parts."""
+        """Return the names of the library's own modules of pipelines, which may contain parts."""
         return frozenset(path.name for path in self._pipelines.iterdir() if path.is_dir())
 
     def _lineage(self, pipeline: str) -> Iterator[ast.ClassDef]:
-        """Yield a class and what it inherits from, as far as the library's pipelines define it."""
+        """Yield a class and its base classes, as far as they are defined by library pipelines."""
         if pipeline not in self._files:
             known = [name for name in self._files if name.endswith("Pipeline")]
             hint = suggest(pipeline, known)
             hint = hint if "did you mean" in hint else ""
             raise ConfigError(f"the installed diffusers has no pipeline {pipeline!r}{hint}")
         names = [pipeline]
-        for name in names:  # which grows
+        for name in names:  # the list grows meanwhile
             tree = ast.parse(self._files[name].read_text(encoding="utf-8"))
             found = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
             bases = [base.id for base in found.bases if isinstance(base, ast.Name)]
@@ -117,7 +117,7 @@ class Library:
 
     @cached_property
     def _tables(self) -> Mapping[str, Mapping[str, str]]:
-        """For each task, the class that the library takes for each family of weights."""
+        """For each task, the class that the library uses for each family of weights."""
         tree = ast.parse((self._pipelines / "auto_pipeline.py").read_text(encoding="utf-8"))
         named = {
             node.targets[0].id: dict(_pairs(node.value))
@@ -127,7 +127,7 @@ class Library:
         return {task: named.get(table, {}) for task, table in _TABLES.items()}
 
 
-#: The library that is installed.
+#: The installed library.
 INSTALLED = Library()
 
 
@@ -138,14 +138,14 @@ def _arguments(found: ast.arguments) -> Iterator[Argument]:
     both += zip(found.kwonlyargs, found.kw_defaults, strict=True)
     for argument, default in both:
         value = None
-        with suppress(ValueError):  # a name or a call: the pipeline knows it, we leave it alone
+        with suppress(ValueError):  # a name or a call: the pipeline uses its own default
             value = default and ast.literal_eval(default)
         if argument.arg != "self":
             yield Argument(argument.arg, value, default is None)
 
 
 def _pairs(node: ast.expr) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of a text and a name in an expression, e.g. ``("flux", FluxPipeline)``."""
+    """Yield pairs of a text and a name in an expression, e.g. ``("flux", FluxPipeline)``."""
     for pair in ast.walk(node):
         match pair:
             case ast.Tuple(elts=[ast.Constant(value=str(key)), ast.Name(id=name)]):

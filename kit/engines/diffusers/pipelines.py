@@ -1,7 +1,7 @@
-"""Pipelines with their weights: loaded once in a process, kept until another one is asked for.
+"""Pipelines with their weights: loaded once in a process, kept until another one is needed.
 
-Weights are data, never code: only safetensors files are read, and no code that comes with them is
-run. Nothing is fetched unless the entry allows it.
+Weights are data, never code: only safetensors files are read, and code that comes with them is not
+executed. Nothing is downloaded unless the entry allows it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class LoadedPipeline:
-    """A pipeline that is ready, and its siblings on the same weights as they are asked for."""
+    """A loaded pipeline, and its siblings with the same weights, created on demand."""
 
-    key: str  # what it was loaded from and how
+    key: str  # identifies what was loaded and how
     pipelines: dict[str, Any]
-    place: Callable[[Any], Any] = field(repr=False)  # puts a pipeline where it computes
+    place: Callable[[Any], Any] = field(repr=False)  # moves a pipeline to its device
 
     def pipeline(self, task: str) -> Any:
-        """Return the pipeline for ``text`` (the one that was loaded), ``image`` or ``inpaint``."""
+        """Return the pipeline for ``text`` (the loaded one), ``image`` or ``inpaint``."""
         if task not in self.pipelines:
             import diffusers
 
@@ -47,18 +47,18 @@ class LoadedPipeline:
         return self.pipelines[task]
 
 
-#: The one pipeline that this process holds: two at once would need the memory of both.
+#: The only loaded pipeline of this process: two would need the memory of both.
 held: list[LoadedPipeline] = []
 
 
 def load(entry: PipelineEntry) -> LoadedPipeline:
-    """Return an entry's pipeline, loading it if it is not the one that is held.
+    """Return an entry's pipeline, loading it unless it is already loaded.
 
     Raises
     ------
     EngineError
-        The libraries are missing (``not_installed``), the weights cannot be loaded, or not where
-        they should compute (``not_loadable``), or not for want of memory (``out_of_memory``).
+        The libraries are missing (``not_installed``), the weights cannot be loaded or moved to the
+        device (``not_loadable``), or there is too little memory (``out_of_memory``).
     SpentError
         The GPU refuses all work of this process.
     """
@@ -75,17 +75,17 @@ def load(entry: PipelineEntry) -> LoadedPipeline:
 
 
 def free_memory() -> None:
-    """Give back what is kept for later; other programs want to use the GPU, too."""
+    """Release cached memory, because other programs use the GPU, too."""
     import torch
 
-    # A driver that refuses all work has nothing to give back.
+    # A driver that refuses all work cannot release memory.
     with suppress(RuntimeError):
         if torch.cuda.is_initialized():
             torch.cuda.empty_cache()
 
 
 def free_frames(error: BaseException | None) -> None:
-    """Empty the frames that an error came through: their tensors would live as long as it does."""
+    """Clear the frames of an error's traceback, whose tensors would otherwise stay in memory."""
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
@@ -93,13 +93,13 @@ def free_frames(error: BaseException | None) -> None:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether that is what an error of the library is about."""
+    """Whether an error of the library is about missing memory."""
     said = str(error).lower()
     return "out of memory" in said or "can't allocate" in said
 
 
 def _check_device() -> None:
-    """Refuse to go on where a kernel has failed: CUDA then refuses a process until its end."""
+    """Raise if a kernel has failed: CUDA then refuses the process until its end."""
     import torch
 
     try:
@@ -140,8 +140,8 @@ def _load(entry: PipelineEntry, key: str) -> LoadedPipeline:
             **{name: value for name, value in options.items() if value is not None},
         )
         return LoadedPipeline(key, {"text": place(found)}, place)
-    except Exception as error:  # noqa: BLE001 - what other people's files and drivers bring about
-        # What the library says names folders; the log is for the operator.
+    except Exception as error:  # noqa: BLE001 - files and drivers may cause any error
+        # The library's message contains paths; the log is for the operator.
         _log.warning("the model %r cannot be loaded: %s", entry.id, error)
         free_frames(error)
         free_memory()
@@ -157,8 +157,8 @@ def _class(entry: PipelineEntry, token: str | None) -> Any:
     if entry.hub_id:
         from huggingface_hub import hf_hub_download
 
-        # Where weights may be fetched, this is the first look at their index: code that comes with
-        # them is refused here, too.
+        # If downloads are allowed, their index is first checked here: code that comes with weights
+        # is refused, too.
         local = {"local_files_only": not entry.hub, "token": token}
         fetched = hf_hub_download(entry.hub_id, INDEX, revision=entry.revision, **local)
         class_name(Path(fetched))
@@ -166,7 +166,7 @@ def _class(entry: PipelineEntry, token: str | None) -> Any:
 
 
 def _place(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
-    """Put a pipeline where it computes, with the memory options of its entry."""
+    """Move a pipeline to its device, with the memory options of its entry."""
     if device == "cpu" or entry.offload == "none":
         pipeline.to(device)
     elif entry.offload == "model":
@@ -174,7 +174,7 @@ def _place(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
     else:
         pipeline.enable_sequential_cpu_offload(device=device)
     vae = getattr(pipeline, "vae", None)
-    # The decoder of that family works in tiles only.
+    # The decoder of that family works only in tiles.
     tiling = entry.vae_tiling or entry.class_name().startswith("Allegro")
     for wanted, part, switch in (
         (tiling, vae, "enable_tiling"),

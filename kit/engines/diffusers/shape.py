@@ -1,6 +1,6 @@
-"""The settings and media that a pipeline's arguments become: a table of the names that are known.
+"""Maps a pipeline's arguments to settings and media, with a table of known names.
 
-What is not in the table stays hidden: arrays, hooks and switches are for programs, not for forms.
+Other arguments are not offered: arrays, hooks and switches are for programs, not for forms.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from kit.errors import ConfigError
 from kit.parameters import suggest
 from kit.wire import AssetType, Parameter, Rule
 
-#: What sizes are rounded down to a multiple of, by the beginning of class names.
+#: Sizes are rounded down to these multiples, by prefix of the class name.
 _MULTIPLES = {32: "LTX Sana GlmImage", 64: "HunyuanImage Kandinsky", 16: "Kandinsky5"}
-#: Frames per second that a family was trained on.
+#: Frames per second that a family was trained with.
 _RATES = {
     16: "Wan SanaVideo SanaImageToVideo ChronoEdit",
     8: "CogVideoX ConsisID AnimateDiff PIA TextToVideo",
     7: "StableVideoDiffusion",
     30: "Mochi",
 }
-#: Frames that are one step in the latent space: a clip has a multiple of them, and one more.
+#: Frames per step in latent space: a clip has a multiple of them, plus one.
 _STRIDES = {
     8: "LTX Cosmos",
     6: "Mochi",
     4: "Cosmos2 Cosmos3 AnyFlow ChronoEdit CogVideoX ConsisID EasyAnimate Hunyuan Kandinsky"
     " LucyEdit MotifVideo Sana SkyReels Wan",
 }
-#: Parts of class names whose pipelines cannot do without a picture, though the default is None.
+#: Parts of class names whose pipelines require a picture, although the default is None.
 _NEED_A_PICTURE = (
     "Img2Img Image2Image ImageToVideo VideoToVideo Inpaint Fill Edit InstructPix2Pix Upscale"
     " SuperResolution Refiner Depth2Img Control Adapter Variation I2VGen"
@@ -43,15 +43,15 @@ _NEED_A_PICTURE = (
 _NO_PICTURE = (
     "Audio Prior LatentUpsample ShapE Marigold DiffusionGemma LDM3D QwenImageLayered VisualCloze"
 )
-#: Arguments that their pipelines cannot do without, though the default is None.
+#: Arguments that are required although the default is None.
 _NEEDED = {"conditioning_frames", "control_video", "control_mask", "gligen_boxes", "id_cond"}
 _NEEDED |= {"original_image", "source_embeds"}
-#: Pipelines that take a list of pictures, and how many may come.
+#: Pipelines that accept a list of pictures, and its maximum length.
 _MANY_PICTURES, _MOST_PICTURES = ("QwenImageEditPlus", "Flux2"), 4
 
 
 def _of_family(table: Mapping[int, str], pipeline: str, usual: int) -> int:
-    """Return the value of the longest beginning of a class name in a table."""
+    """Return the value for the longest matching prefix of a class name in a table."""
     starts = {start: value for value, names in table.items() for start in names.split()}
     found = max((start for start in starts if pipeline.startswith(start)), key=len, default="")
     return starts.get(found, usual)
@@ -101,9 +101,9 @@ MEDIA: Mapping[str, str] = {
     "control_image": "Edges, depth or a pose to follow, as the model was trained for",
     "video": "The clip to change; of a long one only the beginning is used",
 }
-#: The settings that say how many frames a clip has.
+#: Settings for the number of frames of a clip.
 LENGTHS = ("num_frames", "frames", "video_length")
-#: The guidance that a negative prompt needs, the most telling one first.
+#: Guidance settings that a negative prompt needs, in order of preference.
 _GUIDANCE = ("true_cfg_scale", "guidance_scale")
 #: Arguments that are filled in for every job.
 _FILLED = {"prompt", "generator", "output_type", "return_dict", "callback_on_step_end"}
@@ -118,29 +118,29 @@ _FORMAT = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class PipelineShape:
-    """What a pipeline is like."""
+    """The inputs and outputs of a pipeline."""
 
     pipeline: str
     asset_type: AssetType
     arguments: Sequence[Argument]
     also: Mapping[str, str]  # siblings that share its weights: "image", "inpaint" -> class name
     multiple: int  # sizes are rounded down to it
-    stride: int  # the frames of a clip are a multiple of it, beside the first one
-    fps: int  # of the clip, where no setting says so
+    stride: int  # the number of frames is a multiple of it, plus one
+    fps: int  # of the clip, if no setting determines it
 
     @property
     def names(self) -> frozenset[str]:
-        """What it can be called with."""
+        """The names of its arguments."""
         return frozenset(argument.name for argument in self.arguments)
 
 
 def shape_of(entry: PipelineEntry, library: Library = INSTALLED) -> PipelineShape:
-    """Return what an entry's pipeline is like, without importing it.
+    """Return the shape of an entry's pipeline, without importing it.
 
     Raises
     ------
     ConfigError
-        It makes neither pictures nor video, or needs something that a job cannot bring.
+        It makes neither pictures nor video, or requires an argument that a job cannot provide.
     """
     pipeline = entry.class_name(library)
     found = library.arguments(pipeline)
@@ -156,7 +156,7 @@ def shape_of(entry: PipelineEntry, library: Library = INSTALLED) -> PipelineShap
         hint = suggest(strange[0], free)
         raise ConfigError(f"'always.{strange[0]}': {pipeline} takes no such argument{hint}")
     video = bool(names & {*LENGTHS}) or "Video" in pipeline
-    # The siblings of a controlled pipeline need the picture that controls, too.
+    # The siblings of a controlled pipeline need the controlling picture, too.
     shares = entry.edit and not video and "Control" not in pipeline
     return PipelineShape(
         pipeline=pipeline,
@@ -195,7 +195,7 @@ def definition_of(
 
 
 def _price(entry: PipelineEntry, settings: Sequence[Parameter]) -> Rule:
-    # A job that leaves everything out has to pay for what it gets.
+    # A job without these settings must still be charged for their effective values.
     silent = {p.name for p in settings if p.default is None and not p.required}
     rule = entry.price.rule()
     for unit in rule.units:
@@ -261,7 +261,7 @@ def _media(entry: PipelineEntry, shape: PipelineShape) -> Iterator[Parameter]:
 
 
 def _adjust(entry: PipelineEntry, settings: Sequence[Parameter]) -> list[Parameter]:
-    """Return the settings as the entry wants them, without the hidden ones."""
+    """Return the settings as adjusted by the entry, without the hidden ones."""
     known = {parameter.name: parameter for parameter in settings}
     changes: dict[str, Mapping[str, Mapping[str, Any]]] = {
         "defaults": {name: {"default": value} for name, value in entry.defaults.items()},

@@ -1,4 +1,4 @@
-"""Models that another machine renders: image and video endpoints, and services of this same API.
+"""Models on other machines: image and video endpoints, and services with this same API.
 
-`http` is the one module that knows httpx, and the one door through which a key leaves.
+Only the module `http` uses httpx and sends keys.
 """

@@ -1,9 +1,9 @@
-"""Models of endpoints that speak OpenAI's image or video API, as many local servers do.
+"""Models of endpoints with OpenAI's image or video API, which many local servers have, too.
 
-``POST /v1/images/generations`` makes a picture, ``POST /v1/images/edits`` changes one that is sent.
-``POST /v1/videos`` starts a clip, ``GET /v1/videos/{id}`` tells how far it is and
-``GET /v1/videos/{id}/content`` is the file. The prompt and the pictures of a job go to that
-machine, and the model's description says so.
+``POST /v1/images/generations`` makes a picture, ``POST /v1/images/edits`` edits one.
+``POST /v1/videos`` starts a clip, ``GET /v1/videos/{id}`` returns its progress and
+``GET /v1/videos/{id}/content`` the file. Prompt and pictures of a job are sent to that machine, as
+the model's description says.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kit.wire import AssetType, Parameter
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """What a kind of endpoint makes and takes, and the fields of a request that it fills in."""
+    """The output and inputs of a kind of endpoint, and the request fields that it fills."""
 
     asset_type: AssetType
     category: str
@@ -97,7 +97,7 @@ def _definition(entry: EndpointEntry) -> Definition:
 
 
 class Endpoint(Engine):
-    """Has its pictures or clips made by an endpoint on another machine."""
+    """Renders pictures or clips with an endpoint on another machine."""
 
     trained = True
 
@@ -108,12 +108,12 @@ class Endpoint(Engine):
         self.definition = _definition(entry)
 
     def check(self, order: Order) -> Iterator[base.Problem]:
-        """Yield that a mask comes without a picture."""
+        """Report a mask without a picture."""
         if "mask_image" in order.media and "image" not in order.media:
             yield "mask_image", "needs the image that it is for"
 
     def render(self, job: Job, progress: Progress) -> base.Asset:
-        """Send the job to the endpoint and take what it makes."""
+        """Send the job to the endpoint and return its output."""
         from kit.engines.remote import orders, requests
 
         if isinstance(self._entry, ImagesEntry):

@@ -1,7 +1,7 @@
-"""A job on another service of this API: files sent, started once, followed, fetched.
+"""A job on another service with this API: uploads files, starts it once, waits, downloads.
 
-What is sent carries idempotency keys made from the content. So a job that is tried again after
-this process was killed finds the order that it left behind, and is not paid for twice.
+Requests have idempotency keys computed from the content. So a job that is retried after this
+process was killed finds its previous order, and is not charged twice.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from kit.wire import Generation, Model, Receipt, Ticket, WireShape
 
 W = TypeVar("W", bound=WireShape)
 _ROOT = "v1/creative-studio"
-#: Orders of the same content that may have ended badly before one is given up.
+#: Maximum of failed orders of the same content before the job fails.
 _ORDERS = 20
-#: Characters of metadata, as JSON, that are taken over with a result.
+#: Maximum of characters of metadata, as JSON, that are copied from a result.
 _MOST_FACTS = 32_000
 
 
 async def forward(
     model: Model, caller: RemoteCaller, job: Job, target: Path, tell: orders.Tell
 ) -> Mapping[str, Any]:
-    """Have a job rendered by another service, whose own description the model is."""
+    """Render a job on another service, with the model as that service describes it."""
     body = await _body(caller, model, job)
     tell(orders.BEGUN)
     generation = await _generation(caller, body, job.seed, tell)
@@ -73,8 +73,8 @@ async def _body(caller: RemoteCaller, model: Model, job: Job) -> dict[str, Any]:
 
 
 async def _upload(caller: RemoteCaller, model_id: str, kind: str, path: Path) -> str:
-    # A ticket that was given for the same content before is given again: its file may be there, and
-    # then it is not sent twice; its address may be too old, and then another ticket is asked for.
+    # The same content gets the same ticket as before: a file that was received is not sent again;
+    # if the ticket has expired, another one is requested.
     content_type = orders.content_type_of(path, kind)
     if content_type is None:
         raise EngineError(f"an input file is not of type {kind}", code="wrong_type")
@@ -113,7 +113,7 @@ async def _generation(
         request = _post("generations", body, orders.fingerprint(body, str(seed), number))
         reply = await orders.undo_if_canceled(caller.send(request), undo)
         receipt = _read(Receipt, reply)
-        # An address elsewhere would be sent the key.
+        # The key must not be sent to a URL of another origin.
         url = receipt.status_url
         own = url and caller.is_own(caller.address(url))
         path = url if url and own else f"{_ROOT}/{_path(receipt)}"
@@ -123,7 +123,7 @@ async def _generation(
             return generation
         if not _is_replay(reply):
             break
-        # An order that ended badly before is answered for a day: this one is a new one.
+        # A failed order is repeated for a day under its key: this attempt needs a new one.
     raise state.failure(caller, "output")
 
 

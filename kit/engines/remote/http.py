@@ -1,9 +1,9 @@
-"""HTTP of the remote engines: patient where a repetition does no harm, bounded, and discreet.
+"""HTTP of the remote engines: retries where they are safe, has limits, and protects keys.
 
-A key is read from the environment when it is needed and leaves only to the origin that it is for.
-A request is never redirected, and a file that lies elsewhere is fetched over https without the key.
-What another machine says is cut and cleared of the key before it is logged; what of it may be
-shown, `kit.engines.remote.reasons` decides.
+A key is read from the environment when it is needed and sent only to its own origin. Redirects are
+not followed with it; a file of another origin is downloaded over https without the key. Messages
+of other machines are shortened and the key is removed before logging; `kit.engines.remote.reasons`
+decides which part users may see.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ from kit.errors import EngineError
 from kit.internet import origin, retry_after
 from kit.version import __version__
 
-#: How often a request is sent at most; what is asked of work that is paid for already is sent until
-#: an outage of nearly two minutes is over, at the usual pause.
+#: Maximum of attempts of a request; and for work that is already paid, enough attempts for an
+#: outage of nearly two minutes at the default pause.
 TRIES, PATIENT = 5, 17
-#: Largest answer that is read into memory, and largest file that is taken.
+#: Maximum size of a response in memory, and of a downloaded file.
 ANSWER_BYTES = 96_000_000
 FILE_BYTES = 1_000_000_000
 _CHUNK = 1 << 16
 _TIMEOUT = {"connect": 10.0, "write": 60.0, "pool": 10.0}
-#: Seconds that a site has for its first connection, before anything is being made there.
+#: Time limit in seconds for the first connection to a site, before any work has begun there.
 _FIRST_CONTACT = 4.0
-#: Longest wait that a busy site may ask for; beyond it the job fails and is refunded.
+#: Maximum wait that a busy site may request; with a longer one the job fails and is refunded.
 _LONGEST_WAIT = 60.0
-#: Errors before anything was sent.
+#: Errors that happen before anything is sent.
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _NO_ADDRESS = (httpx.InvalidURL, httpx.UnsupportedProtocol)
-#: Answers that say "not now": nothing was done, so asking again does no harm.
+#: Statuses of a busy service: nothing was done, so a retry is safe.
 _BUSY = frozenset({429, 503})
-#: Answers about a file that may come to be there.
+#: Statuses for a file that may not exist yet.
 _NOT_YET = frozenset({202, 404})
-#: Answers after which only a request that may be repeated is sent again.
+#: Statuses after which only repeatable requests are sent again.
 _FAILED = frozenset({408, 500, 502, 504})
-#: Answers that say where a file is, and how often that is believed.
+#: Statuses of redirects, and the maximum of redirects.
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _REDIRECTS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteReply:
-    """An answer, read to its end."""
+    """A complete response."""
 
     status: int
     headers: Mapping[str, str]
     content: bytes
 
     def json(self) -> Any:
-        """Return what the JSON of the body says, or raise EngineError (``upstream_odd``)."""
+        """Return the parsed JSON of the body, or raise EngineError (``upstream_odd``)."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError):
@@ -69,12 +69,12 @@ class RemoteReply:
 
     @property
     def is_good(self) -> bool:
-        """Whether the request was carried out."""
+        """Whether the request succeeded."""
         return 200 <= self.status < 300
 
     @property
     def sentence(self) -> str:
-        """The sentence in an error, in the shapes that services give it; empty without one."""
+        """The message of an error, in any of the usual formats; empty without one."""
         try:
             body = json.loads(self.content)
         except (ValueError, RecursionError):
@@ -83,7 +83,7 @@ class RemoteReply:
 
     @property
     def is_out_of_credits(self) -> bool:
-        """Whether an account there has nothing left, which OpenAI says as it says "too fast".
+        """Whether the account has no credits left, for which OpenAI uses 429, too.
 
         Source: OpenAI API documentation, "Error codes", 429 and ``insufficient_quota``.
         """
@@ -91,7 +91,7 @@ class RemoteReply:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds after which it wants to be asked again, said as such or as a date."""
+        """Seconds of ``Retry-After``, given as a number or as a date."""
         return retry_after(self.headers.get("retry-after"))
 
 
@@ -100,25 +100,25 @@ class RemoteRequest:
     """One request."""
 
     method: str
-    path: str  # below the site's address, or a whole address
+    path: str  # below the site's URL, or a complete URL
     json: Any = None
     files: Any = None
-    upload: Path | None = None  # is the body
+    upload: Path | None = None  # file to send as the body
     headers: Mapping[str, str] = field(default_factory=dict)
-    again: bool = False  # may be sent again although it could have been carried out before
-    bare: bool = False  # goes without the key
-    late: bool = False  # a 404, or a 202, may only mean that it is not there yet
+    again: bool = False  # may be repeated, although an earlier attempt may have succeeded
+    bare: bool = False  # is sent without the key
+    late: bool = False  # 404 or 202 may mean that the file does not exist yet
     tries: int = TRIES
-    quiet: float = 60.0  # seconds without a byte after which the connection counts as lost
-    #: Whether an answer is one although its status is an error's.
+    quiet: float = 60.0  # seconds without data after which the connection counts as lost
+    #: Whether a response is accepted in spite of an error status.
     accepts: Callable[[RemoteReply], bool] = lambda _: False
 
     def wait_after(
         self, outcome: RemoteReply | LostConnection, attempt: int, pause: float
     ) -> float | None:
-        """Return the seconds until it is sent again, or None if it is not to be.
+        """Return the seconds until the next attempt, or None for none.
 
-        `attempt` counts from 0. The first wait is the pause, the later ones up to eight of it.
+        `attempt` counts from 0. The first wait is the pause, later ones are up to eight times it.
         """
         few = attempt < TRIES - 1
         backoff = pause * 2.0 ** min(attempt, TRIES - 2) if attempt < self.tries - 1 else None
@@ -131,26 +131,26 @@ class RemoteRequest:
             return None
         is_running = status == 409 and asked is not None and self.again
         if asked is not None and (status in _BUSY or is_running):
-            # A server that loads a model first says when to come back.
+            # A server that loads a model first says when to retry.
             return max(asked, pause) if asked <= _LONGEST_WAIT else None
-        # A server that answers 500 is there, and will hardly do better in a minute.
+        # A server that answers 500 is running, and will hardly recover within a minute.
         repeatable = self.again and status in _FAILED and (few or status != 500)
         return backoff if repeatable or status in _BUSY else None
 
 
 @dataclass(frozen=True, slots=True)
 class LostConnection:
-    """No answer; `sent` says whether the request may have arrived."""
+    """No response; `sent` says whether the request may have arrived."""
 
     why: str
     sent: bool
 
 
 class RemoteCaller:
-    """Talks to one site; use it as ``async with``.
+    """The connection to one site; use it with ``async with``.
 
-    Raises EngineError where the key's variable is not set. Answers of more bytes than `most` are
-    not read into memory.
+    Raises EngineError if the key's variable is not set. Responses of more bytes than `most` are not
+    read into memory.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class RemoteCaller:
         self._key = site.key()
         self._most = most
         self._reached = False
-        # Asked for as it is; what comes packed all the same is bounded by what it unpacks to.
+        # Uncompressed; the size of a response that is compressed anyway is limited after unpacking.
         agent = f"creative-studio-kit/{__version__}"
         headers = {"Accept-Encoding": "identity", "User-Agent": agent}
         self._client = httpx.AsyncClient(headers=headers, transport=transport)
@@ -176,7 +176,7 @@ class RemoteCaller:
         await self._client.aclose()
 
     def address(self, path: str) -> str:
-        """Return the whole address of a path; one that begins with ``/`` may repeat the prefix."""
+        """Return the complete URL of a path; one that starts with ``/`` may repeat the prefix."""
         if path.startswith(("http://", "https://")):
             return path
         prefix = urlsplit(self.site.url).path
@@ -185,18 +185,18 @@ class RemoteCaller:
         return f"{self.site.url}/{path.lstrip('/')}"
 
     def resolve(self, url: str) -> str:
-        """Return the whole address of what an endpoint names, as a browser would find it."""
+        """Return the complete URL of a reference by an endpoint, as a browser resolves it."""
         try:
             return urljoin(f"{self.site.url}/", url)
-        except ValueError:  # no address at all: `fetch` says so
+        except ValueError:  # invalid; `fetch` reports it
             return url
 
     def is_own(self, url: str) -> bool:
-        """Whether an address is of the site's own origin."""
+        """Whether a URL has the site's own origin."""
         return origin(url) == origin(self.site.url)
 
     def safe(self, url: str) -> str:
-        """Return the whole address of a file: of the site's origin or encrypted, else an error."""
+        """Return the complete URL of a file; raises unless it has the site's origin or https."""
         url = same_server(self.address(url), self.site.url)
         if not self._is_safe(url):
             sentence = "points to a file at an address that is not safe"
@@ -207,23 +207,23 @@ class RemoteCaller:
         return self.is_own(url) or url.startswith("https://")
 
     async def send(self, request: RemoteRequest) -> RemoteReply:
-        """Send a request and return the answer if it is a good one, or one that it accepts."""
+        """Send a request and return the response if it succeeded or is accepted."""
         reply = await self.attempt(request)
         if reply.is_good or request.accepts(reply):
             return reply
         raise self.refusal(reply, request.method)
 
     async def attempt(self, request: RemoteRequest) -> RemoteReply:
-        """Send a request, again where that does no harm, and return whatever is answered."""
+        """Send a request, with retries where they are safe, and return any response."""
         return await self._repeat(request, "does not answer")
 
     async def fetch(
         self, url: str, target: Path, *, most: int = FILE_BYTES, late: bool = False
     ) -> None:
-        """Write the file at an address, of at most so many bytes, to a path.
+        """Download the file at a URL, of at most `most` bytes, to a path.
 
-        Another origin, also one that a redirect names, is asked without the key, and only where
-        the way there is encrypted. With `late`, a file that is missing is asked for again.
+        Other origins, also after a redirect, are accessed without the key, and only if the
+        connection is encrypted. With `late`, a missing file is requested again.
         """
         url = self.safe(url)
         for _ in range(_REDIRECTS):
@@ -242,14 +242,14 @@ class RemoteCaller:
         raise self.refusal(reply, "file")
 
     def refusal(self, reply: RemoteReply, of: str = "") -> EngineError:
-        """Return the error that an answer stands for; `of` as in `reasons.explain`."""
+        """Return the error for a response; `of` as in `reasons.explain`."""
         status = 402 if reply.is_out_of_credits else reply.status
         sentence, code = reasons.explain(status, reply.sentence, self._secrets, of=of)
         said = f" and says: {reply.sentence}" if reply.sentence else ""
         return self.failure(sentence, f"it answers {reply.status}{said}", code=code)
 
     def failure(self, sentence: str, detail: str, *, code: str = "upstream_failed") -> EngineError:
-        """Return an error: the sentence is shown, where the site is and what it says is logged."""
+        """Return an error: users see the sentence; the site and its message are only logged."""
         line = " ".join(detail.split())
         if self._key:
             line = line.replace(self._key, "***")
@@ -258,7 +258,7 @@ class RemoteCaller:
         return EngineError(whole, code=code, detail=f"{self.site.name}: {line}")
 
     def reason(self, text: str) -> str:
-        """Return what the site says of a job that failed, after a colon, as far as it is shown."""
+        """Return the site's reason for a failed job after a colon, as far as users may see it."""
         shown = reasons.clean_reason(text, self._secrets)
         return f": {shown}" if shown else ""
 
@@ -271,7 +271,7 @@ class RemoteCaller:
     ) -> RemoteReply:
         started = time.monotonic()
         for attempt in range(PATIENT):
-            # Whether the site may simply not be there: what is paid for is waited for longer.
+            # Whether the site may not be running at all: wait longer only for work that is paid.
             is_first = not self._reached and request.tries <= TRIES
             outcome = await self._once(request, target, most, is_first)
             self._reached = self._reached or isinstance(outcome, RemoteReply) or outcome.sent

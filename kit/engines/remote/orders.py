@@ -1,6 +1,6 @@
-"""A job on another machine: begun there, followed until it is made, fetched; ended if canceled.
+"""A job on another machine: started, polled until it is done, downloaded; ended if canceled.
 
-What differs between endpoints and services of this API is in `requests` and `forwarding`.
+The differences between endpoints and services of this API are in `requests` and `forwarding`.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from kit.errors import EngineError
 from kit.private import make_folder, try_lock
 
 T = TypeVar("T")
-#: Tells how far the work is, 0 to 1.
+#: Reports progress, 0 to 1.
 Tell = Callable[[float], None]
-#: Writes what comes of a job to a path, and returns facts about it.
+#: Writes the output of a job to a path, and returns its facts.
 Work = Callable[[RemoteCaller, Job, Path, Tell], Awaitable[Mapping[str, Any]]]
 
 _LOOK_EVERY = 0.2
-#: Seconds that ending a job on the other machine may take: a cancel takes effect within one.
+#: Time limit in seconds for ending a job on the other machine: a cancel takes at most one.
 _GOODBYE_SECONDS = 0.75
-#: Longest pause between two looks at a job, in seconds.
+#: Maximum pause between two polls of a job, in seconds.
 _LONGEST_PAUSE = 10.0
-#: Parts of the whole: until a job is begun, and until it is made.
+#: Progress when a job has started, and when it is done and only the download is left.
 BEGUN, MADE = 0.05, 0.9
 
 
 def render(work: Work, site: Site, asset_type: str, job: Job, progress: Progress) -> Asset:
-    """Have work done on a site and return the file that it leaves as the job's asset.
+    """Run work on a site and return its output file as the job's asset.
 
-    The work runs in an event loop of its own. A cancel reaches it as `asyncio.CancelledError`
-    within a fifth of a second, wherever it waits.
+    The work runs in its own event loop. A cancel raises `asyncio.CancelledError` in it within a
+    fifth of a second, at any await.
 
     Raises
     ------
     CanceledError
         Raised by `progress`.
     EngineError
-        The site cannot be reached, refuses the job, fails, takes too long (``timed_out``), or what
-        it sends is no asset of the type, broken, or too large (``upstream_odd``).
+        The site cannot be reached, refuses the job, fails, takes too long (``timed_out``), or its
+        output is no asset of the type, broken, or too large (``upstream_odd``).
     """
     target = job.folder / "output"
     fraction = 0.0
@@ -100,7 +100,7 @@ def _asset(path: Path, asset_type: str, facts: Mapping[str, Any]) -> Asset:
 
 
 def content_type_of(path: Path, kind: str) -> str | None:
-    """Return the type of a file that is to be an image, a video or a sound, by its first bytes."""
+    """Return the content type of a file by its first bytes; None if it is not of the kind."""
     with path.open("rb") as file:
         head = file.read(32)
     for content_type, marks in MAGIC.items():
@@ -112,15 +112,15 @@ def content_type_of(path: Path, kind: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class RemoteState:
-    """How far a job on another machine is."""
+    """The state of a job on another machine."""
 
     word: str  # processing, completed, failed or canceled
     fraction: float = 0.0
-    reason: str = ""  # why it failed
-    answer: Any = None  # what tells more of it
+    reason: str = ""  # of a failure
+    answer: Any = None  # the response with further facts
 
     def failure(self, caller: RemoteCaller, what: str) -> EngineError:
-        """Return the error of a job that ended without what it was to make."""
+        """Return the error for a job that ended without an output."""
         said = self.reason or self.word
         return caller.failure(f"did not make the {what}{caller.reason(said)}", said)
 
@@ -133,7 +133,7 @@ async def follow(
     tell: Tell,
     state: RemoteState | None = None,
 ) -> RemoteState:
-    """Ask after a job, of which a state may be known, until it is over; end it if canceled."""
+    """Poll a job, from a known state if given, until it is done; end it if canceled."""
     pause = caller.site.pause
     try:
         while state is None or state.word == "processing":
@@ -149,22 +149,22 @@ async def follow(
 
 
 def look_at(path: str, **more: Any) -> RemoteRequest:
-    """Return the request for the state of a job that is paid for."""
+    """Return the request for the state of a job that is already paid."""
     return RemoteRequest(method="GET", path=path, again=True, tries=PATIENT, **more)
 
 
 async def end_job(caller: RemoteCaller, request: RemoteRequest) -> None:
-    """Ask for a job to be ended; a machine that cannot do so goes on with it."""
+    """Request the end of a job; a machine that does not support it continues."""
     with suppress(EngineError, TimeoutError):
         async with asyncio.timeout(_GOODBYE_SECONDS):
             await caller.attempt(request)
 
 
 async def undo_if_canceled(step: Awaitable[T], undo: Callable[[T], Awaitable[None]]) -> T:
-    """Return what a step returns that has the other machine begin something.
+    """Return the result of a step that starts something on another machine.
 
-    Where a cancel comes in the middle of it, its answer is waited for a moment longer and undone:
-    else what was begun would be made, and paid for, in vain.
+    If it is canceled meanwhile, the response is awaited for a moment and the start undone;
+    otherwise the job would be run, and charged, in vain.
     """
     task = asyncio.ensure_future(step)
     try:
@@ -178,24 +178,24 @@ async def undo_if_canceled(step: Awaitable[T], undo: Callable[[T], Awaitable[Non
         task.cancel()
 
 
-#: Where an answer that is a file itself holds it.
+#: Key of the file in an answer whose body is the file itself.
 _FILE = "file"
 
 
 def read_answer(reply: RemoteReply, kind: str) -> Any:
-    """Return what the JSON of an answer says; where it is a file itself, that is its only item."""
+    """Return the JSON of a response; if the body is the file, it becomes the only item."""
     if reply.headers.get("content-type", "").startswith(f"{kind}/"):
         return {"data": [{_FILE: reply.content}]}
     return reply.json()
 
 
 def find_item(answer: Any) -> dict[str, Any] | None:
-    """Return the first entry of an answer's ``data``, or None where there is none with a file."""
+    """Return the first entry of an answer's ``data``, or None if it has no file."""
     data = answer.get("data") if isinstance(answer, dict) else None
     item = data[0] if isinstance(data, list) and data else None
     if not isinstance(item, dict):
         return None
-    # JSON knows no bytes, so nothing but the file itself is taken for it.
+    # JSON has no bytes, so bytes can only be the file itself.
     is_file = isinstance(item.get(_FILE), bytes)
     return item if is_file or _text(item, "b64_json") or _text(item, "url") else None
 
@@ -219,7 +219,7 @@ def _text(item: Mapping[str, Any], name: str) -> str:
 
 
 def _decode(text: str) -> bytes:
-    # Base64 may come in lines, as a ``data:`` address, unpadded.
+    # Base64 may have line breaks, be a ``data:`` URL, or have no padding.
     text = text.partition(",")[2] if text.startswith("data:") else text
     text = "".join(text.split()).rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
     try:
@@ -230,7 +230,7 @@ def _decode(text: str) -> bytes:
 
 
 def fingerprint(*content: Any) -> str:
-    """Return what tells some content, as JSON has it, from all other."""
+    """Return a hash of JSON content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -241,20 +241,20 @@ def digest(path: Path) -> str:
 
 
 _SUFFIX = ".clip"
-#: Notes are removed with the wait for the job; one that is older was left by a job that was never
-#: taken over, and endpoints do not keep what they made for longer.
+#: Notes are removed at the end of the wait for the job; older ones are from abandoned jobs, and
+#: endpoints do not keep outputs for longer.
 _OLDEST_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Where a job is asked after, for whichever process takes it over."""
+    """The URL of a job's state, for a process that takes the job over."""
 
-    found: str = ""  # by a process that was killed
-    file: IO[bytes] | None = None  # without a buffer
+    found: str = ""  # written by a process that was killed
+    file: IO[bytes] | None = None  # unbuffered
 
     def keep(self, address: str) -> None:
-        """Write down an address, if that can be: the job is under way anyway."""
+        """Write down a URL; errors are ignored, because the job runs anyway."""
         if self.file is not None:
             with suppress(OSError):
                 self.file.truncate(0)
@@ -263,10 +263,10 @@ class Note:
 
 @contextmanager
 def keep_note(folder: Path, order: str) -> Iterator[Note]:
-    """Yield the note of an order, and remove it at the end, however the wait for the job ends.
+    """Yield the note of an order, and remove it at the end of the wait for the job.
 
-    Another process that waits for the same order has the note locked: then there is none here, and
-    each of the two has its own job.
+    If another process waits for the same order, it has locked the note: then there is no note here,
+    and each of the two has its own job.
     """
     path = folder / f"{order}{_SUFFIX}"
     file = _lock(path)
@@ -278,8 +278,8 @@ def keep_note(folder: Path, order: str) -> Iterator[Note]:
         yield Note(file.read().decode(errors="replace"), file)
     finally:
         with file, suppress(OSError):
-            file.truncate(0)  # whoever finds it before it is gone has another job
-        with suppress(OSError):  # closed by now, for Windows removes no file that is open
+            file.truncate(0)  # a process that still opens it starts its own job
+        with suppress(OSError):  # closed before, because Windows cannot remove open files
             path.unlink()
 
 

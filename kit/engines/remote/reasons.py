@@ -1,4 +1,4 @@
-"""Why another machine refuses a job: the sentence in its answer, and what of it may be read."""
+"""Reasons of other machines for refusing a job: their messages, and what users may see of them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-#: Where an error has its sentence, the likelier first, and how deep it is looked for.
+#: Keys of an error with its message, the most likely first, and the maximum depth of nesting.
 _SENTENCES = ("message", "detail", "error", "msg", "errors", "code")
 _DEEP = 5
 
 
 def find_sentence(error: Any, deep: int = _DEEP) -> str:
-    """Return the sentence in an error, whatever it is wrapped in; empty without one.
+    """Return the message of an error at any nesting; empty without one.
 
     Examples
     --------
@@ -41,9 +41,9 @@ def _problem(problem: Any, deep: int) -> str:
     return f"{named}: {problem['msg']}" if named else str(problem["msg"])
 
 
-#: Answers with a reason that the user can act on: other words, settings, files.
+#: Statuses with a reason that the user can act on: other prompt, parameters or files.
 _CURABLE = frozenset({400, 413, 422, 451})
-#: What an answer means, by its status or the first digit of it; the rest is `_REJECTED`.
+#: Explanations by status or its first digit; otherwise `_REJECTED`.
 _MEANINGS = {
     401: ("refuses the key that it is asked with", "upstream_refused"),
     402: ("is out of credits", "upstream_no_credits"),
@@ -56,7 +56,7 @@ _MEANINGS = {
     5: ("failed", "upstream_failed"),
 }
 _REJECTED = ("refuses this request; other settings or words may do", "upstream_rejected")
-#: Answers that something is not there, and what that means, by what was asked for.
+#: Statuses of missing resources, and explanations by what was requested.
 _NOT_THERE = frozenset({404, 405, 410})
 _MISSING = {
     "POST": (
@@ -68,13 +68,13 @@ _MISSING = {
     "file": ("does not have the file that it made", "upstream_rejected"),
 }
 
-#: A text with one of these says nothing of the request: a page, a trace, a dump, a broken machine.
+#: Signs of text that is no message: an HTML page, a traceback, a dump, an internal failure.
 _NO_SENTENCE = re.compile(
     r"<\s*[/!?a-zA-Z]|Traceback|\bFile \"|^\s*at \w|\{\s*[\"']|Exception in thread"
     r"|\bCUDA\b|out of memory|\bErrno\b",
     re.MULTILINE,
 )
-#: What is taken out, and what stands in its place; in this order.
+#: Patterns to remove with their replacements, in this order.
 _TAKEN_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), instead)
     for pattern, instead in (
@@ -93,17 +93,17 @@ _TAKEN_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?=\S*\d)[\w+/=*-]{24,}", "***"),
     )
 )
-#: Longest reason that is passed on, in characters.
+#: Maximum length of a reason in characters.
 _MOST = 240
 
 
 def explain(
     status: int, reason: str, secrets: Iterable[str] = (), *, of: str = ""
 ) -> tuple[str, str]:
-    """Return what a refusal means, to end a sentence with, and its code.
+    """Return the explanation of a refusal, as the end of a sentence, and its code.
 
-    The reason is passed on, without the secrets, where that may help. `of` is what was refused:
-    ``POST`` for a job that was to begin, ``GET`` for one that was begun, ``file`` for its output.
+    The reason is included, without secrets, if it may help. `of` is what was refused: ``POST`` for
+    the start of a job, ``GET`` for a started one, ``file`` for its output.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def explain(
 
 
 def clean_reason(reason: str, secrets: Iterable[str] = ()) -> str:
-    """Return a reason in one line that anybody may read, empty where it is none.
+    """Return a reason in one line without anything private; empty if it is no message.
 
     Examples
     --------

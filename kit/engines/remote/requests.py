@@ -1,4 +1,4 @@
-"""Jobs on endpoints that speak OpenAI's image or video API: what is sent, and what is answered."""
+"""Requests of jobs to endpoints with OpenAI's image or video API, and their responses."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from kit.engines.remote.site import EndpointEntry, ImagesEntry, VideosEntry
 from kit.errors import EngineError
 from kit.wire import FINISHED
 
-#: What endpoints take at most; larger pictures only take longer to send.
+#: Maximum side length for endpoints; larger pictures only take longer to send.
 _MOST_SIDE = 2048
-#: Largest picture that is taken, in bytes.
+#: Maximum size of a received picture in bytes.
 _PICTURE_BYTES = 64_000_000
-#: Seeds are folded below this: LocalAI reads them as 32 bits with a sign, and refuses larger ones.
+#: Seeds are reduced below this: LocalAI parses them as signed 32 bits, and refuses larger ones.
 #: Source: mudler/LocalAI, core/schema/localai.go, VideoRequest.Seed.
 _SEEDS = 2**31
-#: Endpoints and models that refused the field ``response_format``: no other job has to find out.
+#: Endpoints and models that refuse the field ``response_format``, so that only one job must try.
 _WITHOUT_FORMAT: set[tuple[str, str]] = set()
 
 
@@ -39,7 +39,7 @@ def _fields(entry: EndpointEntry, job: Job) -> dict[str, Any]:
 
 
 def _json(entry: EndpointEntry, path: str, fields: Mapping[str, Any], **how: Any) -> RemoteRequest:
-    # An endpoint that answers with what it makes is silent until it is made.
+    # Some endpoints send no data until the output is finished.
     return RemoteRequest(method="POST", path=path, json=fields, quiet=entry.timeout, **how)
 
 
@@ -50,7 +50,7 @@ def _form(
     files: list[tuple[str, bytes]],
     **how: Any,
 ) -> RemoteRequest:
-    # A field with a file name of None is a plain one: a form without a file stays multipart.
+    # A file name of None makes a plain field: so a form without a file is multipart, too.
     parts: list[Any] = [
         (name, (None, json.dumps(v) if isinstance(v, bool | list | dict) else str(v)))
         for name, v in fields.items()
@@ -64,8 +64,8 @@ def _picture(path: Path) -> bytes:
 
 
 def _mask(path: Path, picture: Path) -> bytes:
-    # White and see-through where it may change: OpenAI looks at what can be seen through alone,
-    # servers on diffusers or stable-diffusion.cpp at how light it is.
+    # White and transparent where it may change: OpenAI uses transparency only, servers on diffusers
+    # or stable-diffusion.cpp use brightness.
     height, width = open_still(picture, most=_MOST_SIDE).flatten().shape[:2]
     light = cv2.cvtColor(open_still(path, most=_MOST_SIDE).flatten(), cv2.COLOR_RGB2GRAY)
     light = cv2.resize(light, (width, height), interpolation=cv2.INTER_LINEAR)
@@ -79,14 +79,14 @@ def _in_base64(path: Path) -> str:
 async def make_image(
     entry: ImagesEntry, caller: RemoteCaller, job: Job, target: Path, tell: orders.Tell
 ) -> Mapping[str, Any]:
-    """Have an endpoint make a job's picture, and return facts about it."""
+    """Make a job's picture with an endpoint, and return its facts."""
     if job.media.get("mask_image") and not job.media.get("image"):
         raise EngineError("a mask needs the image that it is for", code="missing_image")
     reply = await _image_reply(entry, caller, job)
     tell(orders.MADE)
     item = orders.find_item(orders.read_answer(reply, "image"))
     if item is None:
-        # Gateways may say why, as if all was well.
+        # Gateways may report an error with a success status.
         sentence = f"answered without a picture{caller.reason(reply.sentence)}"
         detail = reply.sentence or "it gives no reason"
         raise caller.failure(sentence, detail, code="upstream_odd")
@@ -98,7 +98,7 @@ async def make_image(
 
 
 async def _image_reply(entry: ImagesEntry, caller: RemoteCaller, job: Job) -> RemoteReply:
-    # It is sent again only without a field that was refused, never once it may be carried out.
+    # Repeated only without a refused field, never if the first request may have succeeded.
     place = (entry.url, entry.model)
     if entry.response_format and place not in _WITHOUT_FORMAT:
         reply = await caller.send(_image_request(entry, job, entry.response_format))
@@ -121,7 +121,7 @@ def _image_request(entry: ImagesEntry, job: Job, response_format: str) -> Remote
         if pictures:
             fields[entry.picture_field] = [_in_base64(path) for path in pictures]
         return _json(entry, "v1/images/generations", fields, **how)
-    # Several pictures are named as OpenAI's client names them.
+    # Several pictures are named as in OpenAI's client.
     name = "image" if len(pictures) == 1 else "image[]"
     files = [(name, _picture(path)) for path in pictures]
     masks = job.media.get("mask_image", ())
@@ -130,7 +130,7 @@ def _image_request(entry: ImagesEntry, job: Job, response_format: str) -> Remote
 
 
 def order_of(entry: VideosEntry, job: Job) -> str:
-    """Return what tells the order of a job from all others; the same job has the same one."""
+    """Return the fingerprint of a job's order; the same job has the same one."""
     media = {name: [orders.digest(path) for path in paths] for name, paths in job.media.items()}
     place = (entry.url, entry.path, entry.model)
     return orders.fingerprint(*place, job.prompt, dict(job.parameters), job.seed, media)
@@ -139,10 +139,10 @@ def order_of(entry: VideosEntry, job: Job) -> str:
 async def make_video(
     entry: VideosEntry, notes: Path, caller: RemoteCaller, job: Job, target: Path, tell: orders.Tell
 ) -> Mapping[str, Any]:
-    """Have an endpoint make a job's clip, noted in a folder; return facts about it."""
+    """Make a job's clip with an endpoint, with a note in a folder; return its facts."""
     with orders.keep_note(notes, order_of(entry, job)) as note:
         address, answer = note.found, None
-        if address:  # of a process that was killed
+        if address:  # from a process that was killed
             reply = await caller.attempt(orders.look_at(address, accepts=_is_over))
             answer = reply.json() if reply.is_good else None
         if answer is None or _state_of(answer).word not in ("processing", "completed"):
@@ -174,7 +174,7 @@ async def _begin(entry: VideosEntry, caller: RemoteCaller, job: Job) -> Any:
 def _video_request(entry: VideosEntry, job: Job) -> RemoteRequest:
     fields, pictures = _fields(entry, job), job.media.get("image", ())
     if "seconds" in fields:
-        fields["seconds"] = str(fields["seconds"])  # the API has it as text
+        fields["seconds"] = str(fields["seconds"])  # a string in the API
     if entry.encoding == "json" and (entry.picture_field or not pictures):
         if pictures:
             fields[entry.picture_field] = _in_base64(pictures[0])
@@ -195,14 +195,14 @@ def _ending(address: str) -> RemoteRequest:
 
 
 def _is_over(reply: RemoteReply) -> bool:
-    # vLLM-Omni tells of a job that failed under the status of its error, such as 500. Source:
+    # vLLM-Omni returns failed jobs with the status of their error, such as 500. Source:
     # vllm-project/vllm-omni 0.30, vllm_omni/entrypoints/openai/api_server.py, retrieve_video.
     found = _job_in(reply)
     return found is not None and _state_of(found).word != "processing"
 
 
 def _job_in(reply: RemoteReply) -> dict[str, Any] | None:
-    # As its body, or as LiteLLM repeats it in an error.
+    # In the body, or repeated by LiteLLM in an error.
     for text in (reply.content.decode(errors="replace"), reply.sentence):
         try:
             found, _ = json.JSONDecoder().raw_decode(text[max(0, text.find("{")) :])
@@ -234,7 +234,7 @@ def _state_of(answer: Any) -> orders.RemoteState:
 async def _fetch(
     caller: RemoteCaller, address: str, answer: Mapping[str, Any], target: Path
 ) -> None:
-    # SGLang keeps none that it has put into a bucket, and its job names the address there. Source:
+    # SGLang deletes files that it has put into a bucket, and its job has the URL there. Source:
     # sgl-project/sglang 0.5, multimodal_gen/runtime/entrypoints/openai/video_api.py.
     url = answer.get("url")
     item = {"url": url} if isinstance(url, str) and url else None

@@ -1,7 +1,7 @@
-"""Models of another service of this same API, offered here under a prefix.
+"""Models of another service with this same API, offered here with a prefix.
 
-Jobs are forwarded with their files; progress and cancels are passed on. A price here is the price
-there times a factor; the difference is the operator's to keep or to bear.
+Jobs are forwarded with their files, progress and cancels, too. A price here is the price there
+times a factor; the operator keeps or bears the difference.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ID = re.compile(r"[\w.:-]{1,120}", re.ASCII)
 
 
 class ServicesEntry(SiteEntry):
-    """An entry ``[[services]]`` of the file; `example.toml` says what its keys mean."""
+    """An entry ``[[services]]`` of the file; `example.toml` explains its keys."""
 
     prefix: Annotated[
         str,
@@ -40,16 +40,16 @@ class ServicesEntry(SiteEntry):
             "small letters, digits and dashes, at most 40, a letter or digit first",
         ),
     ]
-    #: Stands behind the titles of its models; when empty, a public host or the prefix does.
+    #: Appended to the titles of its models; if empty, a public host or the prefix.
     title: str = ""
     factor: Decimal = Field(default=Decimal(1), gt=0, le=1_000_000)
     models: list[str] = Field(default_factory=list)
-    #: Seconds that it may take to list its models when this service starts.
+    #: Time limit in seconds for the list of its models when this service starts.
     wait: float = Field(default=4.0, gt=0, le=60)
 
 
 class ForwardedModel(Engine):
-    """Has its jobs rendered by another service of this API."""
+    """Renders with another service of this API."""
 
     def __init__(self, entry: ServicesEntry, model: Model) -> None:
         self._site = entry.site()
@@ -58,7 +58,7 @@ class ForwardedModel(Engine):
         self.definition = define(entry, model)
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Send the job on, follow it, and take its output."""
+        """Forward the job, wait for it, and return its output."""
         from kit.engines.remote.forwarding import forward
         from kit.engines.remote.orders import render
 
@@ -67,10 +67,10 @@ class ForwardedModel(Engine):
 
 
 def services(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[Engine]:
-    """Return the engines of an entry ``[[services]]``, one for each model, or raise ConfigError."""
+    """Return the engines of an entry ``[[services]]``, one per model, or raise ConfigError."""
     entry = read(ServicesEntry, data)
     found = _list_models(entry, copies / f"{entry.prefix}.json", refresh)
-    # Said when models are listed, and not again by each render process that looks for one.
+    # Logged when models are listed, and not again by each render process that needs one.
     level = logging.WARNING if refresh else logging.DEBUG
     models = {model.id: model for model in [*found.image, *found.video]}
     engines = []
@@ -108,7 +108,7 @@ def _list_models(entry: ServicesEntry, copy: Path, refresh: bool) -> Models:
 
 
 async def _fetch_models(site: Site, seconds: float) -> Models:
-    # Imported here: listing the models of other kinds loads no HTTP client.
+    # Imported here: listing other kinds of models needs no HTTP client.
     from kit.engines.remote.http import RemoteCaller, RemoteRequest
 
     path = "v1/creative-studio/models"
@@ -120,7 +120,7 @@ async def _fetch_models(site: Site, seconds: float) -> Models:
 def _read_copy(site: Site, copy: Path) -> Models | None:
     try:
         content = json.loads(copy.read_text(encoding="utf-8"))
-        # Another address is another service, whatever it is called.
+        # Another URL is another service, even with the same name.
         return Models.model_validate(content["models"]) if content["url"] == site.url else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -136,7 +136,7 @@ def _write_copy(site: Site, copy: Path, models: Models) -> None:
 
 
 def define(entry: ServicesEntry, model: Model) -> Definition:
-    """Return a model of another service as it is offered here; ConfigError where it cannot be."""
+    """Return the definition of another service's model here; ConfigError if impossible."""
     if not _ID.fullmatch(model.id):
         raise ConfigError("its id cannot be part of an address")
     kinds: Mapping[str | None, AssetType] = {kind: kind for kind in get_args(AssetType)}
@@ -162,7 +162,7 @@ def define(entry: ServicesEntry, model: Model) -> Definition:
 
 
 def _price(entry: ServicesEntry, model: Model) -> Rule:
-    # The rule there if it says one, else its usual figure for every job.
+    # The service's price rule if it has one, otherwise its typical price for all jobs.
     factor, rule = entry.factor, model.pricing
     if rule is not None:
         units = [u.model_copy(update={"credits": u.credits * factor}) for u in rule.units]

@@ -1,7 +1,7 @@
-"""Where a remote service is, and what the entries of the models file for one may hold.
+"""The site of a remote service, and the keys of its entries in the file of models.
 
-That is its address, the variable that holds its key, how long to wait, and of endpoints that speak
-OpenAI's image or video API what they take.
+These are its URL, the variable with its key, time limits, and for endpoints with OpenAI's image or
+video API their inputs.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from kit.engines.configured.entries import EntrySetting, ModelEntry, SecretEntry
 from kit.errors import EngineError
 from kit.internet import origin
 
-#: Ends of addresses that were copied whole.
+#: Ends of URLs that were copied completely.
 _BELOW = ("/images/generations", "/images/edits", "/videos", "/creative-studio", "/models")
-#: Ends of host names that cannot be looked up from outside.
+#: Suffixes of host names that are not public.
 _INTERNAL = (".local", ".internal", ".lan", ".home.arpa", ".localhost", ".test")
 
 
@@ -30,9 +30,9 @@ _INTERNAL = (".local", ".internal", ".lan", ".home.arpa", ".localhost", ".test")
 class Site:
     """A remote service."""
 
-    url: str  # what its paths are below, without a slash at the end
-    key_env: str | None = None  # name of the environment variable that holds the key
-    pause: float = 1.0  # seconds before the first repetition, and between two looks at a job
+    url: str  # base URL, without a slash at the end
+    key_env: str | None = None  # name of the environment variable with the key
+    pause: float = 1.0  # seconds before the first retry, and between two polls of a job
     timeout: float = 600.0  # seconds that a whole job may take
 
     @property
@@ -42,7 +42,7 @@ class Site:
 
     @property
     def public(self) -> str:
-        """Its host where that is a public one, else nothing: anybody may read it."""
+        """Its host if that is public, otherwise empty: all users may see it."""
         host = urlsplit(self.url).hostname or ""
         try:
             return host if ipaddress.ip_address(host).is_global else ""
@@ -51,11 +51,11 @@ class Site:
 
     @property
     def described(self) -> str:
-        """How public descriptions of models call it."""
+        """Its name in public descriptions of models."""
         return f"the service at {self.public}" if self.public else "a service on another machine"
 
     def key(self) -> str | None:
-        """Return the key out of the environment, or raise EngineError (``not_configured``)."""
+        """Return the key in the environment, or raise EngineError (``not_configured``)."""
         if self.key_env is None:
             return None
         key = os.environ.get(self.key_env, "").strip()
@@ -69,9 +69,9 @@ class Site:
 
 
 def same_server(url: str, other: str) -> str:
-    """Return an address with the origin of another, where both can only mean one local server.
+    """Return a URL with the origin of another if both can only mean the same local server.
 
-    Servers that listen on all addresses of a machine name any of them, such as ``0.0.0.0``.
+    Servers that listen on all addresses of a machine return any of them, such as ``0.0.0.0``.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _base(url: str) -> str:
     try:
         parts = urlsplit(url)
         begins = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # such as a port that cannot be
+    except ValueError:  # e.g. an invalid port
         raise ValueError("is not a valid address; write it as https://host:port") from None
     if not begins:
         raise ValueError("must begin with http:// or https://")
@@ -113,14 +113,14 @@ def _base(url: str) -> str:
 
 
 class SiteEntry(SecretEntry):
-    """What every entry of a remote service has; `url` with or without ``/v1``, times in seconds."""
+    """Keys of all entries of remote services; `url` with or without ``/v1``, times in seconds."""
 
     url: Annotated[str, AfterValidator(_base)]
     pause: float = Field(default=1.0, gt=0, le=60)
     timeout: float = Field(default=600.0, gt=0, le=86_400)
 
     def site(self) -> Site:
-        """Return the service that it names."""
+        """Return the site of the entry."""
         return Site(self.url, self.key_env, self.pause, self.timeout)
 
 
@@ -156,17 +156,17 @@ _Size = Annotated[
         " make it one of 'parameters'",
     ),
 ]
-#: A path below the address of a site.
+#: A path below the URL of a site.
 _Below = Annotated[str, AfterValidator(_below)]
-#: The name of a field; empty for the usual one, or for none.
+#: The name of a field; empty for the default one, or for none.
 _FieldName = Annotated[str, text_of_form("[A-Za-z0-9_]*", "letters, digits and underscores")]
 
 
 class _SharedEntry(ModelEntry, SiteEntry):
-    """What entries of endpoints share; `example.toml` says what the keys mean."""
+    """Keys that entries of endpoints share; `example.toml` explains them."""
 
     model: str
-    #: The default first, as of all choices; empty where the endpoint takes none.
+    #: The default comes first, as in all choices; empty if the endpoint has no such field.
     sizes: Annotated[list[_Size], AfterValidator(_distinct)] = Field(default_factory=list)
     parameters: list[EntrySetting] = Field(default_factory=list)
     seed: bool = False
@@ -179,11 +179,11 @@ class ImagesEntry(_SharedEntry):
     pictures: int = Field(default=0, ge=0, le=16)
     pictures_required: bool = False
     mask: bool = False
-    #: An endpoint that refuses the field in so many words is asked again without it.
+    #: If an endpoint explicitly refuses the field, the request is repeated without it.
     response_format: Literal["b64_json", "url", ""] = "b64_json"
     edits: _Below = "v1/images/edits"
     mask_field: _FieldName = "mask"
-    #: Where jobs with a picture are JSON like those without: what holds them in base64, as a list.
+    #: For jobs with pictures in JSON: the field for a list of base64 texts.
     picture_field: _FieldName = ""
 
     @model_validator(mode="after")
@@ -203,7 +203,7 @@ class VideosEntry(_SharedEntry):
     picture: Literal["none", "optional", "required"] = "none"
     encoding: Literal["multipart", "json"] = "multipart"
     path: _Below = "v1/videos"
-    #: Of a file, or of base64 in JSON; without it the picture is a file ``input_reference``.
+    #: For a file, or for base64 in JSON; by default the picture is a file ``input_reference``.
     picture_field: _FieldName = ""
 
 
