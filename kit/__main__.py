@@ -10,16 +10,16 @@ import sys
 
 def main() -> None:
     """Run the command line."""
-    # What is half done is taken back when a process is ended, as by Ctrl-C.
+    # Ending a process cleans up unfinished work, as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # A stream that was closed is empty, and takes what is written.
+    # Missing streams are replaced: nothing is read, and output is discarded.
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, io.StringIO())
-    # Where an output has no Unicode, as when Windows redirects it, what it lacks is written \uXXXX.
+    # If an output has no Unicode, as when Windows redirects it, missing characters become \uXXXX.
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
-    # While modules load there is no garbage, and looking for it takes an eighth of the start.
+    # Loading modules leaves no garbage, and collecting would take an eighth of the startup time.
     gc.disable()
     from kit import commands
 

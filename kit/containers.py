@@ -1,7 +1,7 @@
-"""Video and sound files: opened with named demuxers, and how long they play by their packets.
+"""Video and audio files: opened with an allowlist of demuxers, and measured by their packets.
 
-Both wings measure a file here, so that an estimate is the charge. Headers are written before or
-after the rest, or not at all, and anybody can write one: what counts is what a decoder gets.
+Both wings measure files here, so that an estimate equals the charge. Headers may be missing, late
+or forged, so durations are taken from the packets that a decoder gets.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from typing import IO, Any, NamedTuple
 
 from kit.errors import EngineError
 
-#: Seconds that a file may play.
+#: Maximum duration of a file, in seconds.
 SECONDS = 3600
-#: Seconds by which sound may outlast the pictures before the last picture is held to its end.
+#: Seconds by which audio may outlast the video before the last picture is held to its end.
 HELD = 0.5
 _STREAMS = 32
 _DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
-#: Seconds of a single picture that does not say how long it is on show.
+#: Duration in seconds of a single picture that does not declare one.
 _MOMENT = 0.04
-#: Seconds by which the packets of an MP3 may last longer than its sound: a header that says so
-#: little less knows what is padding.
+#: Seconds by which the packets of an MP3 may exceed its audio: a header that states slightly less
+#: knows the padding.
 _PADDING = 0.25
-#: By how much the lengths of packets may add up to more than their times say, as a share and in
-#: seconds, before the times are not believed.
+#: Maximum excess of the sum of packet durations over their timestamps, as a share and in seconds,
+#: for the timestamps to be trusted.
 _APART = (0.05, 0.5)
 
 
 def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
-    """Open a video or sound file with the demuxers and protocols that are allowed.
+    """Open a video or audio file with the allowed demuxers and protocols.
 
-    A playlist that calls itself a video would read other files. The caller closes the container.
-    Where pictures stay `unseen`, none is decoded to know more of them: 4K takes 60 ms or more.
+    A playlist disguised as a video would read other files. The caller closes the container. With
+    `unseen`, no picture is decoded to detect more properties: for 4K this takes 60 ms or more.
 
-    Raises `EngineError`: it holds too many streams. What the file itself is wrong with comes as
-    PyAV's error.
+    Raises `EngineError` if it has too many streams. Problems of the file itself are raised as
+    PyAV's errors.
     """
     import av
 
@@ -51,9 +51,9 @@ def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
 
 
 def moving_streams(container: Any) -> list[Any]:
-    """Return the streams of pictures that move, as far as they can be decoded.
+    """Return the streams of moving pictures that can be decoded.
 
-    The cover of a song is none.
+    The cover of a song is not one.
     """
     from av.stream import Disposition
 
@@ -62,24 +62,24 @@ def moving_streams(container: Any) -> list[Any]:
 
 
 def video_stream(container: Any) -> Any:
-    """Return the stream that a player would show.
+    """Return the video stream that a player would show.
 
-    Raises `EngineError`: there is none, with code ``wrong_type``.
+    Raises `EngineError` if there is none, with code ``wrong_type``.
     """
     return _best(container, "video", moving_streams(container), "video", "wrong_type")
 
 
 def audio_stream(container: Any) -> Any:
-    """Return the stream that a player would let hear.
+    """Return the audio stream that a player would play.
 
-    Raises `EngineError`: there is none, with code ``no_sound``.
+    Raises `EngineError` if there is none, with code ``no_sound``.
     """
     streams = [stream for stream in container.streams.audio if stream.codec_context]
     return _best(container, "audio", streams, "sound", "no_sound")
 
 
 def _best(container: Any, kind: str, streams: list[Any], what: str, code: str) -> Any:
-    """Return the best of the streams of a kind that can be decoded: phones add some that cannot."""
+    """Return the best decodable stream of a kind: phones add some that cannot be decoded."""
     if not streams:
         unknown = any(not stream.codec_context for stream in getattr(container.streams, kind))
         rest = " that can be decoded: save it again with another program" if unknown else ""
@@ -89,10 +89,10 @@ def _best(container: Any, kind: str, streams: list[Any], what: str, code: str) -
 
 
 def measure(source: Path | IO[bytes], kind: str) -> float:
-    """Return the seconds that a file plays.
+    """Return the duration of a file in seconds.
 
-    Raises `EngineError`: as `measure_film`. What the file itself is wrong with comes as PyAV's
-    error.
+    Raises `EngineError` as `measure_film` does. Problems of the file itself are raised as PyAV's
+    errors.
     """
     with open_media(source) as container:
         if kind == "video":
@@ -101,11 +101,11 @@ def measure(source: Path | IO[bytes], kind: str) -> float:
 
 
 class VideoFile(NamedTuple):
-    """How long a video plays.
+    """The duration of a video.
 
-    `seconds`: from the first picture to the end of the last one, or to the end of sound that goes
-    on for more than `HELD` after it: the last picture stays on show.
-    `end`: when everything in the file ends, which may not begin at 0.
+    `seconds`: from the first picture to the end of the last one, or to the end of audio that
+    continues for more than `HELD` after it: the last picture is held.
+    `end`: the end of everything in the file, which may not begin at 0.
     """
 
     seconds: float
@@ -115,24 +115,24 @@ class VideoFile(NamedTuple):
 def measure_film(container: Any, stream: Any) -> VideoFile:
     """Measure a video.
 
-    Read is what comes after the end that its header names, and a little before it: all of it where
-    the header names too little, or nothing.
+    Packets are read from slightly before the end stated in the header; all of them if the header
+    states too little, or nothing.
 
-    Raises `EngineError`: nothing in it plays (``undecodable``), or more than `SECONDS`
+    Raises `EngineError` if nothing can be played (``undecodable``), or it is longer than `SECONDS`
     (``too_long``).
     """
     import av
 
     ends: dict[int, float] = {}
     for start in dict.fromkeys((container.duration or 0, 0)):
-        # A file with nothing in it has no place to go to.
+        # An empty file has no position to seek to.
         with suppress(av.FFmpegError):
             container.seek(start)
         ends = _ends(container)
         if stream.index in ends:
             break
     begin = float((stream.start_time or 0) * stream.time_base)
-    # A single picture may say neither when it begins nor how long it stays.
+    # A single picture may have neither a start time nor a duration.
     pictures = ends[stream.index] - begin or _MOMENT if stream.index in ends else 0.0
     sound = max((ends.get(s.index, 0.0) - begin for s in container.streams.audio), default=0.0)
     seconds = _bounded(sound if pictures and sound > pictures + HELD else pictures)
@@ -140,9 +140,9 @@ def measure_film(container: Any, stream: Any) -> VideoFile:
 
 
 def _measure_sound(container: Any, stream: Any) -> float:
-    """Return how long a stream of sound plays, with the gaps in it, at whose beginning it is.
+    """Return the duration of an audio stream, including gaps; the container is at its beginning.
 
-    Plain streams have no index, and times after a jump are guesses.
+    Plain streams have no index, and timestamps after a seek are guesses.
     """
     begin, end, total = None, 0, 0
     most = SECONDS / stream.time_base
@@ -152,7 +152,7 @@ def _measure_sound(container: Any, stream: Any) -> float:
         lasts = packet.duration or 0
         total += lasts
         if packet.pts is not None and packet.size:
-            # What comes before 0 only wakes the decoder.
+            # Packets before 0 only prepare the decoder.
             begin = max(packet.pts, 0) if begin is None else begin
             end = max(end, packet.pts + lasts)
         if total > most:
@@ -167,9 +167,9 @@ def _measure_sound(container: Any, stream: Any) -> float:
 
 
 def _ends(container: Any) -> dict[int, float]:
-    """Return when each stream ends, by its number, read from where the container is to its end.
+    """Return the end of each stream by its number, read from the container's position to its end.
 
-    That is the end of what is shown last: others say how long they are in the way of a decoder.
+    This is the end of the packet presented last: stated stream durations follow decoding order.
     """
     last: dict[int, tuple[int, int]] = {}
     for packet in container.demux():

@@ -1,11 +1,11 @@
-"""What the ending of a file's name stands for; not every system knows these types."""
+"""File extensions and their content types, some of which systems do not know."""
 
 from __future__ import annotations
 
 import mimetypes
 from pathlib import PurePath
 
-#: Endings of a type, the usual one first.
+#: Extensions of each type, the usual one first.
 ENDINGS: dict[str, tuple[str, ...]] = {
     "image/png": (".png",),
     "image/gif": (".gif",),
@@ -29,7 +29,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 
 
 def guess_type(name: str) -> str:
-    """Return the content type that a file's name stands for, empty where there is none."""
+    """Return the content type for a file name; empty if unknown."""
     ending = PurePath(name).suffix.lower()
     known = (kind for kind, endings in ENDINGS.items() if ending in endings)
     return next(known, None) or mimetypes.guess_type(name)[0] or ""

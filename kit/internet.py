@@ -1,4 +1,4 @@
-"""The internet: where addresses lead, and how long its servers ask to be left alone."""
+"""The internet: public addresses, origins of URLs, and ``Retry-After``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-#: What this machine calls itself.
+#: Names of this machine.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _PORTS = {"http": 80, "https": 443}
-#: Networks that stand for one of IPv4, whose address is the last part.
+#: IPv6 networks whose addresses contain an IPv4 address at the end.
 _TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is one of the open internet, also inside of another.
+    """Return whether an address is public, including the addresses embedded in it.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def is_public(address: str) -> bool:
 
 
 def _inside(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
-    """Yield the addresses of IPv4 that one of IPv6 leads to."""
+    """Yield the IPv4 addresses embedded in an IPv6 address."""
     found: list[Any] = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
     if any(address in network for network in _TRANSLATED):
         found.append(IPv4Address(int(address) & 0xFFFFFFFF))
@@ -39,7 +39,7 @@ def _inside(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Return scheme, host and port of an address; a malformed one has an origin of its own."""
+    """Return scheme, host and port of a URL; a malformed one has its own origin."""
     try:
         parts = urlsplit(url)
         scheme = parts.scheme.lower()
@@ -49,7 +49,7 @@ def origin(url: str) -> tuple[str, str, int]:
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Return the seconds that a ``Retry-After`` header asks for, or None when it says nothing.
+    """Return the seconds requested by a ``Retry-After`` header; None if missing or invalid.
 
     Takes seconds, whole or not, and HTTP dates; a date in the past is 0.
 
@@ -70,7 +70,7 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
 
 
 def parse_date(value: str) -> datetime | None:
-    """Return the moment that an HTTP date names, or None where it is none."""
+    """Parse an HTTP date; None if it is invalid."""
     try:
         found = parsedate_to_datetime(value)
     except (ValueError, OverflowError):

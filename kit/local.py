@@ -1,8 +1,8 @@
-"""The embedded service: the one that runs on the data folder already, or one in this process.
+"""The embedded service: the one already running on the data folder, or one in this process.
 
-Its demo account and key lie in the data folder, readable by their owner only, so that notebooks,
-scripts and the command line on one machine share one history. It ends with the process that hosts
-it; the next one that misses it becomes its host.
+Its demo account and key are stored in the data folder, readable by their owner only, so that
+notebooks, scripts and the command line on one machine share one history. It ends with its host
+process; the next process that needs it hosts it again.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Earlier than `atexit`, which only comes when no thread can be started any more.
+#: Runs before `atexit`, which comes only when threads cannot be started any more.
 _at_exit = getattr(threading, "_register_atexit", atexit.register)
 
-#: What the demo account can spend.
+#: Credits of a new demo account.
 DEMO_CREDITS = 1000
 _DEMO = "demo.json"
 _DAY_MS = 24 * 3600 * 1000
-_GRACE_SECONDS = 1.0  # a kernel that restarts does not wait; what runs is handed back
+_GRACE_SECONDS = 1.0  # a restarting kernel does not wait; running jobs are returned to the queue
 
-#: Seconds to wait while another process starts the service.
+#: Maximum of seconds to wait while another process starts the service.
 _TURN_SECONDS = 15.0
 _LOCK, _LOG = "service.lock", "service.log"
 
-#: The services that this process hosts, by data folder.
+#: The services hosted by this process, by data folder.
 hosted: dict[Path, Running] = {}
 _lock = threading.Lock()
-#: Folders whose service was stopped here on purpose: only `kit.connect()` starts it again.
+#: Folders whose service was stopped deliberately: only `kit.connect()` starts it again.
 _stopped: set[Path] = set()
 _ending = threading.Event()
 
@@ -65,9 +65,9 @@ _ending = threading.Event()
 def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
     """Return the address of the embedded service and a key for it.
 
-    Without a data folder it is that of ``KIT_DATA``, or the platform's.
+    The default data folder is ``KIT_DATA``, or the platform's.
 
-    Raises `ConfigError`: the folder cannot be used, or the service does not start.
+    Raises `ConfigError` if the folder cannot be used, or the service does not start.
     """
     settings = service_settings.load(data=data)
     with _lock:
@@ -76,9 +76,9 @@ def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
 
 
 def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
-    """Return what says where the embedded service is once it refuses; starts it where it is gone.
+    """Return a function that finds the embedded service after a refusal, or starts it again.
 
-    The folder stays the same, whatever the environment says later; and the service knows the key.
+    It uses this folder whatever the environment is later; and the service must know the key.
     """
     folder = service_settings.load(data=data).data
 
@@ -87,7 +87,7 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
         with _lock:
             running = hosted.get(folder)
             if running is not None and running.url == refused:
-                # its thread has ended, or is that of another process since a fork
+                # its thread has ended, or belongs to the parent process of a fork
                 hosted.pop(folder).stop()
             url, known = _find_or_start(settings)
         if known != key:
@@ -98,7 +98,7 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
 
 
 def prover(data: Path | str | None) -> Callable[[str, str], str]:
-    """Return what says how the service of a data folder answers a challenge at an address."""
+    """Return a function that computes the response of a data folder's service to a challenge."""
     return partial(proof_of, service_settings.load(data=data).data)
 
 
@@ -113,7 +113,7 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
 
 
 def _start_service(settings: ServiceSettings) -> str:
-    """Start the service, unless another process does so at the same time; return its address."""
+    """Start the service, unless another process is starting it; return its address."""
     if _ending.is_set() or settings.data in _stopped:
         raise ConfigError("it was stopped here")
     with _wait_for_turn(settings.data):
@@ -130,7 +130,7 @@ def _host(settings: ServiceSettings) -> Running:
             "a frozen program, as of PyInstaller, has no Python to render with: start `kit serve` "
             "and kit.connect() to its address, or with the same data folder"
         )
-    from kit.service.server import start  # here: one that runs already is found without all that
+    from kit.service.server import start  # imported here, as a running service is found without it
 
     file = settings.data / _LOG
     undo = logs.log_to_file(file)
@@ -151,7 +151,7 @@ def _host(settings: ServiceSettings) -> Running:
 
 @contextmanager
 def _wait_for_turn(folder: Path) -> Iterator[None]:
-    """Wait for a turn: notebooks that miss the same host or account would each make their own."""
+    """Wait for a lock, so that notebooks do not create several services or accounts."""
     lock = Lock(folder / _LOCK)
     ends = time.monotonic() + _TURN_SECONDS
     while not lock.acquire() and time.monotonic() < ends:
@@ -165,14 +165,14 @@ def _wait_for_turn(folder: Path) -> Iterator[None]:
 @cache
 def _stop_at_exit() -> None:
     def end() -> None:
-        _ending.set()  # what still asks in the background must not start it again
+        _ending.set()  # background requests must not start it again
         stop()
 
     _at_exit(end)
 
 
 class LocalKeys:
-    """The keys of the demo account that has a key, managed in the service's own database."""
+    """The API keys of the account that owns a key, managed in the service's own database."""
 
     def __init__(self, data: Path | str | None, key: str) -> None:
         self._settings = service_settings.load(data=data)
@@ -185,7 +185,7 @@ class LocalKeys:
         return [_describe_key(row, now, row.id == payer.key_id) for row in rows]
 
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
-        """Make a key that works for so many days, or until it is revoked; return its text."""
+        """Create a key valid for some days, or until it is revoked; return its text."""
         now = clock()
         secret = self._settings.secret()
         wish = keys.KeyRequest(
@@ -198,14 +198,14 @@ class LocalKeys:
         return self._write(keys.create(wish, secret, now, actor=_actor())).text
 
     def revoke(self, key_id: str) -> None:
-        """Make a key useless from now on."""
+        """Revoke a key, effective immediately."""
         if key_id not in {key.id for key in self.known()}:
             raise NotFoundError(f"there is no key {key_id!r}")
         self._write(keys.revoke(key_id, clock(), actor=_actor()))
 
     @cached_property
     def _payer(self) -> Payer:
-        """Who pays with the key; its own list says that it was revoked."""
+        """The owner of the key; raises `InvalidApiKeyError` if it is revoked."""
         return self._write(keys.find_caller(self._key, self._settings.secret(), clock())).payer
 
     def _write(self, work: Transaction[T]) -> T:
@@ -213,7 +213,7 @@ class LocalKeys:
 
 
 def _actor() -> str:
-    return f"embedded:{machine.user()}"  # for the audit
+    return f"embedded:{machine.user()}"  # for the audit log
 
 
 def _describe_key(row: Any, now: int, in_use: bool) -> Key:
@@ -227,7 +227,7 @@ def _moment(milliseconds: int | None) -> datetime | None:
 
 
 def stop() -> None:
-    """Stop every service that was started in this process; `start_embedded` starts them again."""
+    """Stop all services started in this process; `start_embedded` starts them again."""
     with _lock:
         for running in hosted.values():
             running.stop()
@@ -236,7 +236,7 @@ def stop() -> None:
 
 
 def demo_key(settings: ServiceSettings) -> str:
-    """Return the demo account's key, made on first use and where it does not work any more."""
+    """Return the demo account's key, created on first use or if it is not valid any more."""
     path = settings.data / _DEMO
 
     async def find_or_make(database: Database) -> str:
@@ -256,13 +256,13 @@ def demo_key(settings: ServiceSettings) -> str:
 def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
     from kit.service.databases import with_database
 
-    # A notebook's cell has an event loop already, and this needs one of its own.
+    # A notebook cell has a running event loop already, and this needs its own.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: asyncio.run(with_database(settings, work))).result()
 
 
 def _make(secret: bytes, account_id: str) -> Transaction[dict[str, str]]:
-    """Make a key of an account, where there is it, else of a new one."""
+    """Create a key of an account if it exists, else of a new one."""
     now, credits = clock(), DEMO_CREDITS * MILLI
     try:
         account = yield from accounts.get(account_id)

@@ -1,8 +1,8 @@
-"""A plug-in of mypy that finds mistyped parameters of built-in models.
+"""A mypy plugin that finds mistyped parameters of built-in models.
 
-``plugins = ["kit.mypy"]`` in the settings of mypy switches it on. Where the id of a built-in model
-is written in a call, as in ``studio.generate("poster", "a lake", seed=7)``, the keywords are
-those of the model; any other model takes what its service says.
+Enable it with ``plugins = ["kit.mypy"]`` in the settings of mypy. If a call contains the id of a
+built-in model, as in ``studio.generate("poster", "a lake", seed=7)``, its keywords are checked
+against the model; calls with other models accept any keywords.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CALLS = frozenset(
 
 @cache
 def parameters_of(model_id: str) -> tuple[str, ...] | None:
-    """Return the names of a built-in model's parameters; None of any other model."""
+    """Return the names of a built-in model's parameters; None for other models."""
     points = entry_points(group=registry.GROUP, name=model_id)
     if not any(map(plugins.is_built_in, points)):
         return None
@@ -36,7 +36,7 @@ def parameters_of(model_id: str) -> tuple[str, ...] | None:
 
 
 def name_parameters(context: MethodSigContext) -> FunctionLike:
-    """Return the signature of a call with the parameters of its model as keywords."""
+    """Return the signature of a call with the model's parameters as keywords."""
     called = context.default_signature
     model = context.args[0][0] if context.args and context.args[0] else None
     names = parameters_of(model.value) if isinstance(model, StrExpr) else None
@@ -51,15 +51,15 @@ def name_parameters(context: MethodSigContext) -> FunctionLike:
 
 
 class ModelParameters(Plugin):
-    """Looks at the calls of a studio that take the parameters of a model."""
+    """The plugin class: checks calls of a studio that take parameters of a model."""
 
     def get_method_signature_hook(
         self, fullname: str
     ) -> Callable[[MethodSigContext], FunctionLike] | None:
-        """Return what names the parameters of a call."""
+        """Return the hook that adds the model's parameters to a call."""
         return name_parameters if fullname in _CALLS else None
 
 
 def plugin(_version: str) -> type[Plugin]:
-    """Return the plug-in to mypy."""
+    """Return the plugin class; mypy's entry point."""
     return ModelParameters

@@ -1,7 +1,7 @@
-"""Picture files: opened by named decoders, in the notebook as in the service.
+"""Picture files, opened with an allowlist of decoders, in the notebook as in the service.
 
-Pillow knows forty formats more. Some start programs or read other files, and hardly any is looked
-after like those that browsers show.
+Pillow supports forty more formats. Some start programs or read other files, and hardly any is
+maintained as well as those that browsers show.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-#: What services give out.
+#: Formats of services' outputs.
 SHOWN = ("PNG", "JPEG", "WEBP", "GIF", "AVIF", "BMP", "TIFF")
-#: What phones write; it is read where the optional package for it is installed.
+#: The format of phones; it is supported if the optional package for it is installed.
 HEIC = "image/heic"
 NO_HEIC = "HEIC pictures are read by an optional package: pip install 'creative-studio-kit[heic]'"
-#: What people have on their disks, HEIC among them.
+#: Formats of users' files, including HEIC.
 OWNED = (*SHOWN, "JPEG2000", "PPM", "TGA", "QOI", "ICO", "HEIF")
 
 
 def open_picture(file: Path | IO[bytes], formats: Sequence[str] = SHOWN) -> Any:
-    """Open a picture of which no pixel is decoded yet; the caller closes it.
+    """Open a picture without decoding its pixels; the caller closes it.
 
-    The formats, as Pillow calls them, are what it may be; anything else is an `OSError`.
+    `formats` are Pillow's names of the allowed formats; any other file raises `OSError`.
     """
     from PIL import Image
 
@@ -33,15 +33,14 @@ def open_picture(file: Path | IO[bytes], formats: Sequence[str] = SHOWN) -> Any:
 
 
 def decode_jpeg(file: Path, times: int = 1) -> Any:
-    """Return the pixels of a JPEG, as RGB and as they lie, made so many times smaller: 1, 2, 4, 8.
+    """Return the pixels of a JPEG as RGB, unrotated, reduced by a factor of 1, 2, 4 or 8.
 
-    They are those that Pillow finds, which copies them three times. A file that is cut off is an
-    `OSError`.
+    They equal those of Pillow, which copies them three times. A truncated file raises `OSError`.
     """
     import cv2
     import numpy as np
 
-    # The way to halve is a flag of 16, to quarter one of 32.
+    # The flag for half size is 16, that for a quarter 32.
     flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION | (8 * times if times > 1 else 0)
     pixels = cv2.imdecode(np.fromfile(file, np.uint8), flags)
     if pixels is None:
@@ -50,7 +49,7 @@ def decode_jpeg(file: Path, times: int = 1) -> Any:
 
 
 def to_srgb(mode: str, profile: bytes | None) -> Callable[[Any], Any]:
-    """Return what brings a picture of a mode into sRGB, by its color profile if that is usable."""
+    """Return a function that converts pictures of a mode to sRGB, by a color profile if valid."""
     from PIL import ImageCms
 
     if profile:
@@ -58,7 +57,7 @@ def to_srgb(mode: str, profile: bytes | None) -> Callable[[Any], Any]:
             source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
             way = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
         except (ImageCms.PyCMSError, OSError, TypeError, ValueError):
-            # A profile for another kind of picture than the one that it is stuck to.
+            # The profile is for another mode than that of the picture.
             pass
         else:
             return lambda image: ImageCms.applyTransform(image, way)
@@ -71,7 +70,7 @@ def has_heic() -> bool:
 
 
 def _reads_heic() -> bool:
-    """Have Pillow know HEIC, where the package for it is installed."""
+    """Register HEIC with Pillow, if the package for it is installed."""
     if has_heic():
         import pillow_heif
 

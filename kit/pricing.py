@@ -1,7 +1,7 @@
-"""Prices: one pure function turns a price rule and a request into a quote.
+"""Prices: a pure function that computes a quote from a price rule and a request.
 
-The service charges with it and the notebook estimates with it, so an estimate is the charge. All
-arithmetic is on exact fractions; the total is rounded up once, to 1/100 credit.
+The service charges with it and the notebook estimates with it, so an estimate equals the charge.
+All arithmetic is on exact fractions; the total is rounded up once, to 1/100 credit.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MILLI = 1000
 #: Credits for a title, and for each variation of a script. Source: API document, "Limits".
 TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
 _CENTS = 100
-#: The least length that a file with one is recorded with, in seconds.
+#: The shortest recorded duration of a file, in seconds.
 _SHORTEST = Fraction(1, 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class Medium:
-    """What a price may depend on of an input file: its kind, and its length where it has one."""
+    """The properties of an input file in a price: its kind, and its duration if it has one."""
 
     kind: str
     seconds: Fraction = Fraction(0)
@@ -38,10 +38,10 @@ Media = Mapping[str, Sequence[Medium]]
 
 
 def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None) -> Quote:
-    """Return what a request costs and why.
+    """Return the price of a request with its terms.
 
-    Parameters are checked values with every default filled in; one without a value adds nothing.
-    The terms of the quote add up to its total, to the millicredit.
+    `parameters` are validated and include all defaults; those without a value add nothing. The
+    terms of the quote add up exactly to its total, in millicredits.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None)
 
 
 def cost(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None) -> int:
-    """Return the total of a request's quote in ledger units, without writing out its terms."""
+    """Return the total of a request's quote in ledger units, without its terms."""
     return _units_of(_parts(rule, parameters, media or {}))
 
 
 def least(model: Model) -> Decimal:
-    """Return the least that any valid request for a model costs, in credits.
+    """Return the lowest price of any valid request for a model, in credits.
 
-    Files that it needs count with the shortest length that there is: what they add may be a cent.
+    Required files count with the shortest possible duration, which may add a hundredth of a credit.
 
     Source: contract, "Models", ``creditsFrom``.
     """
@@ -88,9 +88,9 @@ def least(model: Model) -> Decimal:
 
 
 def at_defaults(model: Model) -> Decimal:
-    """Return what a request with every default costs, in credits, before any medium's length.
+    """Return the price of a request with all defaults, in credits, without durations of media.
 
-    A required parameter without a default counts with the first value that it may have.
+    A required parameter without a default counts with its first allowed value.
     """
     values = {
         p.name: next(_candidates(p)) if p.required and p.default is None else p.default
@@ -100,16 +100,16 @@ def at_defaults(model: Model) -> Decimal:
 
 
 def rule_of(model: Model) -> Rule:
-    """Return a model's price rule, or say that it has none."""
+    """Return a model's price rule; raises `ConfigError` if it has none."""
     if model.pricing is None:
         raise ConfigError(f"the model {model.id!r} has no price rule")
     return model.pricing
 
 
 def check_rule(model: Model) -> None:
-    """Refuse a model whose price rule cannot price every valid request.
+    """Check that a model's price rule can price every valid request.
 
-    Raises `ConfigError`: it is missing, negative, or names what cannot carry a price.
+    Raises `ConfigError` if it is missing, negative, or names a parameter that cannot have a price.
     """
     rule = rule_of(model)
     settings = {p.name: p for p in model.setting_parameters}
@@ -119,7 +119,7 @@ def check_rule(model: Model) -> None:
 
 
 def millicredits(credits: Decimal) -> int:
-    """Return an amount of credits in ledger units, refusing anything finer than one."""
+    """Convert credits to ledger units; raises `ValueError` for fractions of a unit."""
     units = credits * MILLI
     if units != units.to_integral_value():
         raise ValueError(f"{credits} credits is finer than 1/{MILLI} credit")
@@ -127,12 +127,12 @@ def millicredits(credits: Decimal) -> int:
 
 
 def credits(millicredits: int) -> Decimal:
-    """Return an amount of ledger units in credits, without trailing zeros."""
+    """Convert ledger units to credits, without trailing zeros."""
     return _decimal(millicredits, MILLI)
 
 
 def parse_credits(amount: Decimal | float | str, what: str) -> Decimal:
-    """Return an amount of credits as somebody gave it, exact: 0.1 is a tenth.
+    """Convert a user's amount of credits exactly: 0.1 is a tenth.
 
     Raises `ConfigError`: it is no number, or below 0; the sentence begins with `what`.
 
@@ -198,7 +198,7 @@ def _choice_problems(multiplier: Multiplier, parameter: Parameter | None) -> Ite
 
 
 def _candidates(parameter: Parameter) -> Iterator[Any]:
-    """Yield the values of a parameter among which its cheapest is; None is leaving it out."""
+    """Yield values of a parameter that include its cheapest one; None is leaving it out."""
     if parameter.default is None and not parameter.required:
         yield None
     if parameter.enum:
@@ -217,7 +217,7 @@ def _amount(unit: UnitPrice, parameters: Mapping[str, Any], media: Media) -> Fra
 
 
 class _Part(NamedTuple):
-    """A term of a price before it is written out."""
+    """A term of a price as an exact fraction."""
 
     kind: str
     parameter: str | None
@@ -256,18 +256,18 @@ def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[
 
 
 def _units_of(parts: Iterable[_Part]) -> int:
-    """Return the sum of some parts in ledger units, rounded up to hundredths of a credit."""
+    """Return the sum of parts in ledger units, rounded up to hundredths of a credit."""
     return math.ceil(sum(part.exact for part in parts) * _CENTS) * (MILLI // _CENTS)
 
 
 def _decimal(numerator: int, denominator: int) -> Decimal:
-    """Write a fraction as a Decimal; rules and amounts are decimal numbers, so this is exact."""
+    """Convert a fraction to a Decimal; rules and amounts are decimal numbers, so it is exact."""
     value = Decimal(numerator) / denominator
     return value.normalize() if value % 1 else value.quantize(Decimal(1))
 
 
 def _key(value: Any) -> str:
-    """Return the text under which a multiplier holds a value: ``true``, ``2``, ``720p``."""
+    """Return the key of a value in a multiplier: ``true``, ``2``, ``720p``."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read, whatever the umask says: records and locks."""
+"""Records and locks in files and folders that only their owner can read, whatever the umask is."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 _OTHERS = 0o077
-#: Behind the end of the files: the byte that is locked, for what is locked cannot be read.
+#: The locked byte, beyond the end of all files, because locked bytes cannot be read.
 _FAR = 1 << 30
-#: Seconds between two tries to replace a file: who reads one is done soon.
+#: Seconds between attempts to replace a file: readers are done soon.
 _PAUSES = (0.001, 0.002, 0.005, *(0.01,) * 50)
 
 
 def user_folder(kind: Literal["config", "data"]) -> Path:
-    """Return where a user's settings or data of the kit belong, whether it exists or not.
+    """Return the folder for a user's settings or data of the kit, which may not exist yet.
 
-    A user without a name and a home, as in some containers, is at home in the topmost folder.
+    For a user without a name and a home, as in some containers, the root folder is the home.
     """
     from platformdirs import PlatformDirs
 
@@ -38,7 +38,7 @@ def user_folder(kind: Literal["config", "data"]) -> Path:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, unless it is there."""
+    """Create a folder and missing parent folders, if it does not exist."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except FileNotFoundError:
@@ -47,7 +47,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
+    """Write a file atomically."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -59,7 +59,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def replace_file(draft: Path, path: Path) -> None:
-    """Put a draft in a file's place; Windows does so only while nothing has that file open."""
+    """Move a draft to a file's place; on Windows retried while the file is open."""
     for pause in _PAUSES if os.name == "nt" else ():
         try:
             draft.replace(path)
@@ -73,36 +73,36 @@ def replace_file(draft: Path, path: Path) -> None:
 def is_exposed(path: Path) -> bool:
     """Whether another user of this machine may read or change a file or a folder.
 
-    A device, such as ``/dev/null``, is neither.
+    False for devices such as ``/dev/null``.
     """
     try:
         mode = path.stat().st_mode
         kept = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-        # Windows reports other rights than it has.
+        # Windows reports other permissions than the actual ones.
         return os.name == "posix" and kept and bool(mode & _OTHERS)
-    except OSError:  # it is gone, or in a folder that cannot be read
+    except OSError:  # deleted, or in a folder that cannot be read
         return False
 
 
 def tighten(path: Path) -> bool:
-    """Take everybody else's rights away where they have any; return whether that was so.
+    """Remove all permissions of other users, if there are any; return whether there were.
 
-    What belongs to another user, or to all like a folder for temporary files, stays as it is.
+    Files of another user, and shared folders such as those for temporary files, are not changed.
     """
     if not is_exposed(path):
         return False
     facts = path.stat()
     if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_ISVTX:
         return False
-    with suppress(PermissionError):  # a file system without rights
+    with suppress(PermissionError):  # a file system without permissions
         path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
     return not is_exposed(path)
 
 
 def try_lock(file: int) -> bool:
-    """Take the lock of a file that is open for writing unless another process has it.
+    """Lock a file opened for writing; return False if another process has locked it.
 
-    The system frees it when the file is closed, also by the end of the process.
+    The system releases the lock when the file is closed, also at the end of the process.
     """
     try:
         if sys.platform == "win32":
@@ -120,7 +120,7 @@ def try_lock(file: int) -> bool:
 
 
 class Lock:
-    """A lock file; the operating system frees it when its holder ends, however that happens."""
+    """A lock file; the operating system releases it when its holder ends, even by a crash."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -138,18 +138,18 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         if self._file is not None:
             if sys.platform != "win32":
                 import fcntl
 
                 fcntl.flock(self._file, fcntl.LOCK_UN)  # a forked child has the file open, too
-            os.close(self._file)  # which unlocks it
+            os.close(self._file)  # unlocks it
             self._file = None
 
 
 def _wait_for_turn(file: int) -> None:
-    """Let one process at a time append on Windows, which finds the end first and writes then."""
+    """Let one process at a time append on Windows, which seeks to the end before it writes."""
     for pause in _PAUSES if os.name == "nt" else ():
         if try_lock(file):
             return
@@ -157,7 +157,7 @@ def _wait_for_turn(file: int) -> None:
 
 
 class JsonLines:
-    """Records, one JSON object a line, only ever appended; a line that was cut short is skipped."""
+    """Records in a JSON Lines file, append-only; an incomplete line is skipped."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -176,7 +176,7 @@ class JsonLines:
                 yield record
 
     def version(self) -> tuple[int, int]:
-        """Return what changes whenever something was written, also by another kernel."""
+        """Return a value that changes after each write, also by other kernels."""
         try:
             facts = self.path.stat()
         except FileNotFoundError:
@@ -184,9 +184,9 @@ class JsonLines:
         return (facts.st_ino, facts.st_size)
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Write a record down, on a line of its own even where a crash has cut the last one short.
+        """Append a record, on its own line even if a crash has left the last one incomplete.
 
-        Raises `OSError`: the disk is full, say: the record is not kept.
+        Raises `OSError`, e.g. if the disk is full; the record is not kept.
         """
         make_folder(self.path.parent)
         line = json.dumps(record, ensure_ascii=False, default=str) + "\n"
@@ -197,7 +197,7 @@ class JsonLines:
                 os.lseek(file, -1, os.SEEK_END)
                 line = line if os.read(file, 1) == b"\n" else "\n" + line
             content = line.encode()
-            # one write: lines of two kernels do not mix; a full disk may take a part of it
+            # one write, so that lines of two kernels do not mix; on a full disk it may be partial
             if os.write(file, content) < len(content):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         finally:

@@ -1,6 +1,6 @@
-"""What was typed, read by the type of a parameter, and written so that it reads back.
+"""Typed text: parsed by the type of a parameter, and formatted so that parsing restores it.
 
-Forms, magics and the command line read alike: there is no other place where text becomes a value.
+Forms, magics and the command line share these functions: no other code converts text to values.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from kit.wire import Model, Parameter
 
 
 def parse_text(parameter: Parameter, text: str) -> Any:
-    """Return what a text says, by the type of its parameter; None for a blank that is no text.
+    """Parse a text by the type of its parameter; blank text for other types than text is None.
 
-    Of an unknown type it is a number, true, false or other JSON where it can be read so.
+    Unknown types accept a number, true, false or other JSON, else text.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def parse_text(parameter: Parameter, text: str) -> Any:
     >>> parse_text(Parameter(name="weights", type="tensor"), "[1, 2]")
     [1, 2]
 
-    Raises `ValueError` with a sentence where it cannot be read so.
+    Raises `ValueError` with a message if the text is invalid.
     """
     kind = known_type(parameter)
     if kind == "string":
@@ -45,11 +45,11 @@ def parse_text(parameter: Parameter, text: str) -> Any:
     except ValueError:
         if kind == parameter.type or _comma_hint(text.strip()):
             raise
-        return _parse_open(text)  # another service's name of a type: what it takes, it knows
+        return _parse_open(text)  # a type of another service, which checks the value itself
 
 
 def parse_item(parameter: Parameter, line: str) -> Any:
-    """Return the item that a line of a list says; text that is no plain line is JSON."""
+    """Parse a line of a list; text that would not survive as a plain line is JSON."""
     if known_type(parameter) != "string":
         return parse_text(parameter, line.strip())
     if line.startswith('"') and line.endswith('"'):
@@ -61,23 +61,23 @@ def parse_item(parameter: Parameter, line: str) -> Any:
 
 
 def format_line(parameter: Parameter, item: Any) -> str:
-    """Return the line that `parse_item` reads again."""
+    """Return the line from which `parse_item` restores an item."""
     text = format_text(parameter, item)
     needs_json = not text.strip() or "\n" in text or "\r" in text or text.startswith('"')
     return json.dumps(item, ensure_ascii=False) if needs_json else text
 
 
 def format_text(parameter: Parameter, value: Any) -> str:
-    """Return the text that `parse_text` reads again."""
+    """Return the text from which `parse_text` restores a value."""
     if isinstance(value, str) and (known_type(parameter) == "string" or _is_text(value)):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def parse_pairs(texts: Iterable[str], where: str) -> dict[str, list[str]]:
-    """Return what was typed as ``name=value``, by name; a name may stand several times.
+    """Parse texts such as ``name=value``, by name; a name may occur several times.
 
-    Anything else is a `ConfigError`, whose sentence begins with `where` it stands.
+    Other texts raise a `ConfigError`, whose message begins with `where`.
 
     Examples
     --------
@@ -96,11 +96,11 @@ def parse_pairs(texts: Iterable[str], where: str) -> dict[str, list[str]]:
 def parse_values(
     model: Model, given: Mapping[str, Sequence[str]], *, others: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Return a model's settings that were typed as ``name=value``, by name.
+    """Return a model's settings typed as ``name=value``, by name.
 
-    A name that is none may have meant one of `others`; bounds are checked later.
+    A name without a match may be meant for one of `others`; bounds are checked later.
 
-    Raises `ConfigError`: the model has no such setting, or it cannot be read.
+    Raises `ConfigError` if the model has no such setting, or it cannot be parsed.
     """
     known = {parameter.name: parameter for parameter in model.setting_parameters}
     for name in given:
@@ -113,10 +113,10 @@ def parse_values(
 
 
 def parse_value(parameter: Parameter, texts: Sequence[str]) -> Any:
-    """Return the value that was typed for a parameter; a list in several texts, or as JSON.
+    """Parse the texts typed for a parameter; a list has several texts, or is JSON.
 
-    A choice is the one that reads as it was typed, whatever type it has. What cannot be read is a
-    `ConfigError`, and so is nothing, or more than one where one is asked for.
+    A choice is matched by its text, whatever its type is. Raises `ConfigError` if a text cannot be
+    parsed, or if there is none, or more than one for a single value.
 
     Examples
     --------
@@ -156,13 +156,13 @@ def _parse_one(parameter: Parameter, text: str, read: Callable[[Parameter, str],
 
 
 def known_type(parameter: Parameter) -> str:
-    """Return the type of a parameter by the name that it has here, where other services differ."""
+    """Return the kit's name of a parameter's type, for the names of other services."""
     name = parameter.type.lower()
     return _SYNONYMS.get(name, name)
 
 
 def _parse_json(text: str) -> Any:
-    """Return what a text says as JSON, else the text; what JSON cannot send stays text."""
+    """Parse a text as JSON, else return the text; numbers that JSON cannot represent stay text."""
     try:
         return json.loads(text, parse_constant=_parse_finite, parse_float=_parse_finite)
     except (ValueError, RecursionError):
@@ -170,7 +170,7 @@ def _parse_json(text: str) -> Any:
 
 
 def _parse_open(text: str) -> Any:
-    """Return what a text says where anything may be said."""
+    """Parse a text of an unknown type."""
     found = _parse_json(text)
     if found is text and not _is_text(text):
         raise ValueError(NO_NAN)
@@ -178,12 +178,12 @@ def _parse_open(text: str) -> Any:
 
 
 def _is_text(text: str) -> bool:
-    """Return whether a text is no JSON, nor what would be if there were NaN in JSON."""
+    """Return whether a text is not JSON, and would not be if JSON had NaN."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return True
-    return isinstance(found, float) and not math.isfinite(found)  # a word, or too large a number
+    return isinstance(found, float) and not math.isfinite(found)  # "NaN", or too large
 
 
 def _parse_finite(text: str) -> float:
@@ -209,7 +209,7 @@ def _parse_number(text: str) -> float | int:
 
 
 def _comma_hint(text: str) -> str:
-    """Return how a number is written whose comma may stand for decimals, or between thousands."""
+    """Return a hint on a number whose comma may be a decimal point or separate thousands."""
     if re.fullmatch(r"[+-]?\d*,\d+", text) is None:
         return ""
     point, whole = text.replace(",", "."), text.replace(",", "")
@@ -224,13 +224,13 @@ def _parse_boolean(text: str) -> bool:
 
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-#: Type -> how its text is read; any other is read freely.
+#: Type -> function that parses its text; other types accept any value.
 _READERS: dict[str, Callable[[str], Any]] = {
     "integer": _parse_integer,
     "number": _parse_number,
     "boolean": _parse_boolean,
 }
-#: What other services call these types.
+#: Names of types in other services.
 _SYNONYMS = {
     **dict.fromkeys(("str", "text"), "string"),
     **dict.fromkeys(("int", "long", "int32", "int64", "uint32", "uint64"), "integer"),
