@@ -1,7 +1,7 @@
-"""The gallery: examples of every model, made through the product itself, on one page.
+"""The gallery: one page of examples of all models, made with the kit's own client and service.
 
-It works on an embedded service with a data folder that is thrown away, so that it spends nobody's
-credits and every example is rendered anew.
+It runs an embedded service with a temporary data folder, so that no account is charged and all
+examples are rendered again.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from kit.service import settings as service_settings
 from kit.service.settings import ServiceSettings
 from kit.widgets import media as pictures
 
-#: Bytes of a picture inside the page, and pixels across.
+#: Maximum of bytes of a picture in the page, and its maximum width in pixels.
 _LIMIT, _ACROSS = 60_000, 480
-#: The balloon in the samples, as shares of the picture; the pixels of each half, and between them.
+#: The balloon in the samples, as fractions of the picture; size of each half and gap in pixels.
 _PART, _HALF, _GAP = (0.32, 0.24, 0.51, 0.62), (316, 428), 8
-#: Examples that are asked for at the same time: more than are rendered.
+#: Examples that are requested concurrently: more than are rendered.
 _AT_ONCE = 8
 Say = Callable[[str], None]
 
@@ -54,11 +54,11 @@ def make(
 ) -> int:
     """Write the page and return how many examples failed.
 
-    Videos and sounds go into a folder beside it, ``NAME_files``. Without ids of models all are
-    shown, those that are configured for the folder `data` too, but for those that another service
-    renders: it would be paid for.
+    Videos and sounds are written to a folder beside it, ``NAME_files``. Without ids, all models are
+    shown, also those that are configured for the folder `data`, except those that another service
+    renders, which would charge credits.
 
-    Raises `ConfigError`: there is no such model, or the page cannot be written there.
+    Raises `ConfigError` if there is no such model, or the page cannot be written.
     """
     check_folder(target)
     with apart(), tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
@@ -112,7 +112,7 @@ def _make_card(
             part = _encode(close_up(inputs[example.sources[0]], path))
             medium = replace(medium, picture=part, close=True)
     except (KitError, OSError) as error:
-        # The sentence alone: the id in the message is of a service that is thrown away.
+        # Without the id in the message, which belongs to the temporary service.
         last = error.generation if isinstance(error, GenerationFailedError) else None
         return Card(example=example, error=getattr(last, "error", None) or str(error))
     facts, seconds = done.facts, None
@@ -122,7 +122,7 @@ def _make_card(
 
 
 def _show(path: Path, target: Path) -> CardMedium:
-    """Return what the page shows of a file; what is no picture is copied beside it."""
+    """Return a file for the page; if it is not a picture, it is copied beside the page."""
     kind = guess_type(path.name).partition("/")[0]
     if kind == "image":
         height, width = stills.open_still(path).pixels.shape[:2]
@@ -144,9 +144,9 @@ def _encode(content: bytes | None) -> str:
 
 
 def close_up(before: Path, after: Path) -> bytes:
-    """Return one part of two pictures of one scene beside each other, a PNG.
+    """Return the same part of two pictures of one scene side by side, as PNG.
 
-    Left is the input, enlarged; right is what was made of it.
+    On the left is the input, enlarged; on the right the result.
     """
     sheet = Image.new("RGB", (2 * _HALF[0] + _GAP, _HALF[1]), "white")
     for place, path in enumerate((before, after)):
@@ -161,12 +161,12 @@ def close_up(before: Path, after: Path) -> bytes:
 
 
 def copy_configured(settings: ServiceSettings, data: Path, say: Say) -> frozenset[str]:
-    """Have a service on another data folder offer what is configured, too.
+    """Copy the configuration of models to a service in another data folder.
 
-    Returned are the ids of the models that other services render, which cost credits there.
+    Returns the ids of the models that other services render, which cost credits there.
     """
     file = settings.engines_file
-    if file.is_file() and not settings.engines:  # a file that is named serves any folder
+    if file.is_file() and not settings.engines:  # a file of KIT_ENGINES works with any folder
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(file, data / file.name)
     listing = look(ModelSource(file, settings.engine_copies), refresh=False)

@@ -1,6 +1,6 @@
-"""The page: what was made of each model, as one HTML file that asks nobody for anything.
+"""The page: examples of all models as one HTML file without external requests.
 
-Everything that is shown is escaped; pictures are inside the page, videos and sounds beside it.
+All text is escaped; pictures are in the page, videos and sounds beside it.
 """
 
 from __future__ import annotations
@@ -26,45 +26,45 @@ from kit.widgets.markup import credits as format_credits
 from kit.widgets.preview import limits_text
 from kit.widgets.prices import sentence
 
-#: Width by height of a frame, at least and at most.
+#: Minimum and maximum ratio of width to height of a frame.
 _NARROW, _WIDE = 0.75, 16 / 9
-#: By how much of it two shapes may differ and still lie over each other.
+#: Maximum difference of two ratios for comparing pictures on top of each other.
 _SAME_SHAPE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardMedium:
-    """A picture, video or sound that is shown."""
+    """A picture, video or sound on the page."""
 
     kind: str  # image, video or audio
     width: int = 0
     height: int = 0
     seconds: float | None = None
-    picture: str = ""  # the picture or the poster, as a `data:` address
-    file: str = ""  # address of the video or sound, from the page
-    sound: bool = False  # whether a video can be heard
-    close: bool = False  # a part of the input, enlarged, beside that part of the result
+    picture: str = ""  # the picture or the poster, as a `data:` URL
+    file: str = ""  # URL of the video or sound, relative to the page
+    sound: bool = False  # whether a video has sound
+    close: bool = False  # an enlarged part of the input beside that part of the result
 
     @property
     def ratio(self) -> float:
-        """Width by height; 0 of a sound."""
+        """Ratio of width to height; 0 for a sound."""
         return self.width / self.height if self.height else 0.0
 
     def lies_over(self, other: CardMedium) -> bool:
-        """Return whether both are pictures of one shape, so that they can be compared in place."""
+        """Whether both are pictures of the same shape, so that they can be compared in place."""
         alike = abs(self.ratio - other.ratio) < _SAME_SHAPE * other.ratio
         return self.kind == other.kind == "image" and alike and not self.close
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """An example and what came of it: a medium, or an error in a sentence."""
+    """An example and its result: a medium, or an error in a sentence."""
 
     example: Example
     medium: CardMedium | None = None
     error: str | None = None
     credits: Decimal | None = None
-    seconds: float | None = None  # how long it was rendered
+    seconds: float | None = None  # time of rendering
 
     @property
     def facts(self) -> list[str]:
@@ -83,9 +83,9 @@ Inputs = Mapping[str, CardMedium]
 
 
 def page(cards: Sequence[Card], inputs: Inputs) -> str:
-    """Return the page of some cards, model by model; a model's first one shows it at its best.
+    """Return the page of cards, model by model; the first card of a model should be its best.
 
-    The inputs are the samples that were used, by name.
+    `inputs` are the samples that were used, by name.
     """
     groups = groupby(cards, key=lambda card: card.example.model)
     folder = resources.files(__package__)
@@ -119,7 +119,7 @@ def _lay_out(model: wire.Model, cards: Sequence[Card], inputs: Inputs) -> dict[s
 
 
 def _list_figures(cards: Sequence[Card], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """Yield each example, and before it the inputs that it is the first to be made from."""
+    """Yield the examples, each after those of its inputs that were not shown before."""
     shown = {name for name, medium in inputs.items() if medium.kind == "audio"}
     for card in cards:
         medium, example = card.medium, card.example

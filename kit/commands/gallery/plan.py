@@ -1,6 +1,6 @@
-"""Which examples are made of which model.
+"""Plans the examples of each model.
 
-``examples.toml`` chooses them for the models that are known. Any other is shown as it comes, and
+``examples.toml`` chooses them for known models. Any other model is shown with its defaults, and
 then with each choice of each of its settings, kept small by the rules in that file.
 """
 
@@ -16,17 +16,17 @@ from typing import Any
 
 from kit import wire
 
-#: What ``examples.toml`` says of models, by id; and of any model.
+#: The content of ``examples.toml``: examples by model id, and rules for any model.
 FAVORITES = tomllib.loads(resources.files(__package__).joinpath("examples.toml").read_text("utf-8"))
 RULES: Mapping[str, Any] = FAVORITES.pop("any model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One thing to make: with a caption, of samples by the names of `kit.engines.samples`.
+    """A request for the gallery, with a caption, and inputs by the names of `kit.engines.samples`.
 
-    Of its settings are `shown` those that make it what it is; others keep it small. From `close` by
-    is shown a part of it, beside the same part of the picture it was made from.
+    The settings in `shown` are characteristic of it; the others keep it small. With `close`, a part
+    of it is shown beside the same part of its input.
     """
 
     model: wire.Model
@@ -39,25 +39,25 @@ class Example:
 
     @property
     def title(self) -> str:
-        """What it is called in a line: its caption and its settings."""
+        """Its one-line title: the caption and the characteristic settings."""
         settings = " ".join(f"{name}={format_value(value)}" for name, value in self.shown.items())
         return ", ".join(part for part in (self.caption, settings) if part)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Names of the samples it is made from, each once."""
+        """Names of its input samples, without duplicates."""
         return tuple(dict.fromkeys(chain.from_iterable(self.media.values())))
 
 
 def format_value(value: Any) -> str:
-    """Return a value as it is typed behind ``name=``."""
+    """Return a value as typed after ``name=``."""
     if isinstance(value, str):
         return f'"{value}"' if " " in value else value
     return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else json.dumps(value)
 
 
 def plan(models: Iterable[wire.Model]) -> list[Example]:
-    """Return the examples of some models, model by model; each has at least one."""
+    """Return the examples of models, model by model; each has at least one."""
     return list(chain.from_iterable(map(_plan_model, models)))
 
 

@@ -1,6 +1,6 @@
-"""The page: contents, what holds for every request, the operations, the objects.
+"""The page: contents, general rules, operations and objects.
 
-The template `page.html` lays it out; here the OpenAPI document is turned into what it shows.
+The template `page.html` has the layout; this module converts the OpenAPI document for it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from kit.errors import ApiError
 from kit.service.http.openapi import words
 
 Schema = Mapping[str, Any]
-#: What each request replaces: the address of the service, and the word that lets its script run.
+#: Placeholders that are replaced per request: the base URL, and the nonce that allows its script.
 BASE, NONCE = "@@base@@", "@@nonce@@"
 _CODE = re.compile(r"`+([^`]+)`+")
-#: Paragraphs of docstrings that are for readers of the source.
+#: Paragraphs of docstrings that are only for readers of the source.
 _INSIDE = re.compile(r"Source:|Parameters\s+-|Returns\s+-|Raises\s+-|Examples\s+-|Scope: ")
 _WORDS = {"string": "text", "boolean": "true or false", "integer": "integer", "number": "number"}
-#: Keyword of a schema -> how it is said.
+#: Words for keywords of a schema.
 _BOUNDS = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -34,11 +34,11 @@ _BOUNDS = {
     "maxProperties": "up to {} entries",
 }
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?)')
-#: Parameter in a path -> what stands there; type -> what stands in a field without an example.
+#: Example values of path parameters; and placeholders of fields without an example, by type.
 _PLACES = {"generation_id": "gen_01JMVN4Z8C6S0P2QK9T3XW7YAB", "model_id": "poster"}
 _KINDS: Mapping[str, Any] = {"string": "text", "boolean": False, "integer": 1, "number": 0.5}
 _DEPTH = 4
-#: Operations that are called with an address that was given out -> the whole command.
+#: Complete commands of operations with signed URLs.
 _SIGNED = {
     "/media/{key}": "curl -o output.png 'OUTPUT_URL'",
     "/media/uploads/{upload_id}": (
@@ -48,7 +48,7 @@ _SIGNED = {
 
 
 def render_page(document: Schema) -> str:
-    """Return the page of an OpenAPI document, with the marks `BASE` and `NONCE`."""
+    """Return the page of an OpenAPI document, with the placeholders `BASE` and `NONCE`."""
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"prose": prose, "inline": inline, "anchor": anchor}
     environment.globals["fields"] = _fields
@@ -130,7 +130,7 @@ def _describe_answer(status: str, answer: Schema, schemas: Mapping[str, Schema])
 
 
 def _content(answer: Schema) -> tuple[str, Schema]:
-    """Return the media type of an answer and what it carries."""
+    """Return the media type of a response and its content."""
     contents: Mapping[str, Schema] = answer.get("content", {})
     return next(iter(contents.items()), ("", {}))
 
@@ -146,7 +146,7 @@ def _example_answer(answer: Schema, schemas: Mapping[str, Schema]) -> str | None
 
 
 def _fields(name: str, schema: Schema, *, asked: bool = False) -> list[dict[str, Any]]:
-    """Return the rows of an object's fields."""
+    """Return the rows for the fields of an object."""
     required, notes = schema.get("required", ()) if asked else (), words()["notes"]
     rows = []
     for field, inside in schema.get("properties", {}).items():
@@ -174,7 +174,7 @@ def anchor(name: str) -> str:
 
 
 def type_of(schema: Schema) -> Markup:
-    """Return a type in words, with links to objects."""
+    """Return the words for a type, with links to objects."""
     name = name_of(schema)
     if name:
         return Markup('<a href="#{}">{}</a>').format(anchor(name), name)
@@ -234,7 +234,7 @@ def name_of(schema: Schema) -> str | None:
 
 
 def example(schema: Schema, schemas: Mapping[str, Schema], owner: str = "", depth: int = 0) -> Any:
-    """Return a value that a schema describes."""
+    """Return an example value of a schema."""
     name = name_of(schema)
     if name:
         bodies = words()["bodies"]
@@ -266,7 +266,7 @@ def _value(
 
 
 def shell(path: str, method: str, operation: Schema, body: Any, base: str) -> str:
-    """Return an operation as a curl command."""
+    """Return a curl command for an operation."""
     if path in _SIGNED:
         return _SIGNED[path]
     address = re.sub(r"\{(\w+)\}", lambda found: _PLACES.get(found[1], "ID"), path)
@@ -283,7 +283,7 @@ def shell(path: str, method: str, operation: Schema, body: Any, base: str) -> st
 
 
 def highlight_json(value: Any) -> str:
-    """Return JSON as HTML, with its keys and values marked."""
+    """Return JSON as HTML with markup for keys and values."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     end, parts = 0, []
     for found in _TOKEN.finditer(text):
