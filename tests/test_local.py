@@ -313,7 +313,7 @@ studio = kit.connect(data=sys.argv[1])
 try:
     studio.generate("flat", "a lake", does="raises")
 except GenerationFailedError:
-    logging.getLogger("kit.worker").warning("2 claims ran out")
+    logging.getLogger("kit.worker").warning("2 claims expired")
     logging.getLogger("uvicorn.error").warning("a request was invalid")
 """
     done = subprocess.run(
@@ -326,6 +326,6 @@ except GenerationFailedError:
     log = data / "service.log"
 
     assert done.stdout + done.stderr == ""
-    for said in ("is left out", "RuntimeError: ", "2 claims ran out", "a request was invalid"):
+    for said in ("is left out", "RuntimeError: ", "2 claims expired", "a request was invalid"):
         assert said in log.read_text()
     assert is_private(log)

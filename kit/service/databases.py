@@ -69,7 +69,7 @@ def check_data_folder(settings: ServiceSettings) -> None:
         state = "gone" if size is None else "empty"
         raise ConfigError(
             f"the database {path} is {state}, and its secret {secret} is here; "
-            f"{RESTORE}, or remove the secret to begin anew"
+            f"{RESTORE}, or remove the secret to start with an empty database"
         )
     if size and not known and holds_keys(path) and not secret.exists():
         raise ConfigError(

@@ -62,7 +62,7 @@ async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[
             await storage.keep({one.key: draft})
             again = await storage.local(one.key, folder)
             if hash_file(again) != digest:
-                raise ConfigError(f"the storage gives back another file than {path}")
+                raise ConfigError(f"the storage returns another file than {path}")
             again.unlink()
             count += 1
     return {"files": count}

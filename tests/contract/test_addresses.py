@@ -210,7 +210,7 @@ def test_an_address_past_its_time_is_refused(anyone: httpx.Client, service: Serv
     gone = signer.address(service.url, Grant("GET", "outputs/a/b.png", now + 60))
 
     assert (anyone.get(old).status_code, code(anyone.get(old))) == (403, "access_denied")
-    assert "past its time" in anyone.get(old).json()["error"]["message"]
+    assert "has expired" in anyone.get(old).json()["error"]["message"]
     assert anyone.get(gone).status_code == 404
 
 

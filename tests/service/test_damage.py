@@ -101,7 +101,7 @@ def test_the_database_of_another_application_is_refused_and_left_alone(
     connection.close()
     before = config.database_path.read_bytes()
 
-    with pytest.raises(ConfigError, match="a database of something else than the service"):
+    with pytest.raises(ConfigError, match="is the database of another program"):
         reopened(config)
     assert config.database_path.read_bytes() == before
 

@@ -103,7 +103,7 @@ def _list_models(entry: ServicesEntry, copy: Path, refresh: bool) -> Models:
         return found
     if kept is None:
         raise ConfigError(f"what {site.name} offers is not known: {why}") from None
-    _log.warning("the models of %s are offered as last seen: %s", site.name, why)
+    _log.warning("the models of %s are offered from the cache: %s", site.name, why)
     return kept
 
 
@@ -132,7 +132,7 @@ def _write_copy(site: Site, copy: Path, models: Models) -> None:
         make_folder(copy.parent)
         write_private(copy, json.dumps(content))
     except OSError as error:
-        _log.warning("what %s offers cannot be kept: %s", site.name, error.strerror)
+        _log.warning("the models of %s cannot be cached: %s", site.name, error.strerror)
 
 
 def define(entry: ServicesEntry, model: Model) -> Definition:

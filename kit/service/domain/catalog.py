@@ -71,8 +71,8 @@ class Catalog:
                 found, error = await asyncio.wrap_future(outcome)
         except TimeoutError:
             self._late[model.id] = thread
-            sentence = "the engine of %r takes longer than %g s to check an order: until it has, "
-            _log.warning(f"{sentence}others go unchecked", model.id, self.timeout)
+            sentence = "the engine of %r takes longer than %g s to check an order: until it ends, "
+            _log.warning(f"{sentence}others are not checked", model.id, self.timeout)
             return []
         if error is not None:
             # The message is not logged: it may contain the prompt.

@@ -175,7 +175,7 @@ def verify() -> Transaction[list[Discrepancy]]:
                 problem = f"{name} {credits(kept):f}, ledger {credits(summed):f}"
                 found.append(Discrepancy(row.id, row.id, problem))
     for row in (yield ledger.broken()):
-        how = "no entry goes on from" if row.steps > 0 else "no entry leads to"
+        how = "no entry continues from" if row.steps > 0 else "no entry results in"
         problem = f"{how} a balance of {credits(row.value):f}"
         found.append(Discrepancy(row.account_id, row.account_id, problem))
     for row in (yield ledger.mischarged()):

@@ -126,7 +126,7 @@ def requeue_lost(
 
 
 def release(generation_id: str, attempt: int, now: int) -> Transaction[None]:
-    """Requeue an attempt that its worker cannot render; it does not count as a loss."""
+    """Requeue an attempt that its worker has no time for; it does not count as a loss."""
     yield generations.hand_back(id=generation_id, attempt=attempt, lost=0, now=now)
 
 

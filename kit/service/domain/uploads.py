@@ -74,9 +74,9 @@ def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:
     """Return a ticket's row if it can still receive a file."""
     row = yield from require(uploads.find(id=upload_id), "upload", upload_id)
     if row.state == "filled":
-        raise ConflictError("the file of this ticket is here already; ask for a new ticket")
+        raise ConflictError("this ticket has received its file already; request a new ticket")
     if row.expires_at <= now:
-        raise AccessDeniedError("the upload address is past its time; ask for a new ticket")
+        raise AccessDeniedError("the upload URL has expired; request a new ticket")
     return row
 
 

@@ -45,7 +45,7 @@ class Deliveries:
                 try:
                     await self._begin()
                 except Exception:  # noqa: BLE001 - logged; the next check may find a database
-                    _log.exception("deliveries could not be looked for")
+                    _log.exception("due deliveries could not be read")
                 if self._tasks:  # a finished one makes room for the next
                     first = asyncio.FIRST_COMPLETED
                     await asyncio.wait(self._tasks, timeout=_LOOK_SECONDS, return_when=first)
@@ -86,7 +86,7 @@ class Deliveries:
             facts = {"event": "delivery", "id": row.id, "attempt": row.attempts, "status": status}
             _log.info("%(event)s %(id)s, attempt %(attempt)d: %(status)d", facts)
         except Exception:  # noqa: BLE001 - logged; the delivery is due again when its lease expires
-            _log.exception("the delivery %s could not be noted", row.id)
+            _log.exception("the result of the delivery %s could not be stored", row.id)
         finally:
             self._accounts[row.account_id] -= 1
             self._accounts += Counter()  # removes accounts without attempts

@@ -98,7 +98,7 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
             raise UnavailableError(
                 "too many requests are waiting just now; poll instead", headers=after
             )
-        sentence = "this account has as many streams and waiting requests as it may; poll instead"
+        sentence = "this account has too many streams and waiting requests; poll instead"
         raise RateLimitError(sentence, headers=after)
     watch = partial(watchers.watch, generation_id, caller.account_id)
     chunks = stream_events(watchers, watch, read, last, context.settings.heartbeat_seconds)

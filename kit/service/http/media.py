@@ -250,7 +250,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
 def local_storage(context: Context) -> LocalStorage:
     """Return the local storage; raises if clients transfer files directly to a bucket."""
     if not isinstance(context.storage, LocalStorage):
-        raise NotFoundError("the files of this service are sent to other addresses")
+        raise NotFoundError("clients of this service transfer files directly to and from a bucket")
     return context.storage
 
 

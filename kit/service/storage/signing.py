@@ -64,11 +64,11 @@ class Signer:
         """
         if not hmac.compare_digest(self._sign(grant).encode(), signature.encode()):
             raise AccessDeniedError(
-                "the signature does not match: method, address, Content-Type and Content-Length "
-                "must be exactly as they were given; or the address was ended: ask for a new one"
+                "the signature does not match: method, URL, Content-Type and Content-Length "
+                "must be exactly as they were given; or a sign-out ended the URL: request a new one"
             )
         if now >= grant.expires * 1000:
-            raise AccessDeniedError("the address is past its time; ask for a new one")
+            raise AccessDeniedError("the URL has expired; request a new one")
 
     def _sign(self, grant: Grant) -> str:
         return hmac.digest(self.secret, "\n".join(map(str, grant)).encode(), "sha256").hex()

@@ -203,7 +203,7 @@ class Cluster:
         self._client.subscribe_topic(self._topic, self._hear)
         place = _place(self._settings)
         found = await self._client.run_on_scheduler(_capacity(place, self._client.id))
-        if self._answers and not found["known"]:  # the scheduler has dropped this client
+        if self._answers and not found["known"]:  # for it, half the connection is broken
             await self._leave()
             raise LostError("the scheduler no longer knows this service")
         if found[RENDER] and not self._found[RENDER]:
@@ -290,7 +290,7 @@ class Node(WorkerPlugin):  # type: ignore[misc]
             self._end(str(key))
 
     def teardown(self, worker: Worker) -> None:
-        """End all jobs: nobody waits for a worker that has left the cluster."""
+        """End all jobs: no service waits for a worker that has left the cluster."""
         for key in self.running:
             self._end(key)
 
@@ -373,7 +373,7 @@ async def work(
         serving.cancel()  # first: otherwise it would register again after the end
         await worker.close()
         if not stop.is_set():
-            _log.info("the scheduler is gone; looking for it again")
+            _log.info("the scheduler is lost; reconnecting")
             await asyncio.wait([stopping], timeout=_RETRY_EVERY)
 
 

@@ -262,7 +262,7 @@ class Dispatcher:
         """Requeue jobs of lost workers, or fail them after too many losses."""
         if lost := await self._database.write(claims):
             self._count_lost(lost)
-            _log.warning("%(lost)d claims ran out", {"event": "claims_expired", "lost": len(lost)})
+            _log.warning("%(lost)d claims expired", {"event": "claims_expired", "lost": len(lost)})
             self.wake()
 
     def _count_lost(self, lost: Sequence[Any]) -> None:

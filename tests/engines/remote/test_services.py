@@ -188,7 +188,7 @@ def test_what_was_offered_last_is_offered_while_nobody_answers(
 
     server.on(*MODELS, Answer(500))
     assert listed(odd, tmp_path).keys() == {"there-m"}
-    assert "as last seen" in caplog.text
+    assert "from the cache" in caplog.text
 
     asked = len(server.asked)
     assert listed(odd, tmp_path, refresh=False).keys() == {"there-m"}

@@ -79,10 +79,10 @@ def test_an_entry_that_does_not_go_on_from_the_one_before_is_found(
 
     account = payer.account_id
     assert set(write(credits.verify())) == {
-        Discrepancy(account, account, "no entry goes on from a balance of 9.407"),
-        Discrepancy(account, account, "no entry leads to a balance of 10.007"),
-        Discrepancy(account, account, "no entry leads to a balance of 9.4"),
-        Discrepancy(account, account, "no entry goes on from a balance of 10"),
+        Discrepancy(account, account, "no entry continues from a balance of 9.407"),
+        Discrepancy(account, account, "no entry results in a balance of 10.007"),
+        Discrepancy(account, account, "no entry results in a balance of 9.4"),
+        Discrepancy(account, account, "no entry continues from a balance of 10"),
     }
 
 

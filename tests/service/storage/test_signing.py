@@ -49,7 +49,7 @@ def test_another_secret_signs_otherwise() -> None:
 
 
 def test_an_address_ends_on_time() -> None:
-    with pytest.raises(AccessDeniedError, match="past its time"):
+    with pytest.raises(AccessDeniedError, match="has expired"):
         SIGNER.check(GRANT, signature(GRANT), 1_000_000)
 
 

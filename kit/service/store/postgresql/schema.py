@@ -69,7 +69,7 @@ async def _number(connection: Any) -> int:
     if await connection.fetchval(_TABLE):
         return int(await connection.fetchval("SELECT number FROM schema_version"))
     if await connection.fetchval(_TABLES):
-        raise ConfigError("this is a database of something else than the service")
+        raise ConfigError("this is the database of another program")
     return 0
 
 

@@ -50,7 +50,7 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
         names = _names(connection)
         if names and not names & _VERSIONS.keys():
             connection.close()
-            raise ConfigError(f"{path} is a database of something else than the service")
+            raise ConfigError(f"{path} is the database of another program")
         connection.execute("PRAGMA journal_mode = WAL")
         # FULL instead of NORMAL: an acknowledged charge must survive a power cut.
         connection.execute("PRAGMA synchronous = FULL")
@@ -167,7 +167,7 @@ def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | Non
     except DAMAGED as error:
         return str(error)
     except apsw.Error as error:
-        raise ConfigError(f"the database {path} cannot be looked through ({error})") from None
+        raise ConfigError(f"the database {path} cannot be examined ({error})") from None
     finally:
         connection.close()
     if found != "ok":
