@@ -169,7 +169,7 @@ def _measure_sound(container: Any, stream: Any) -> float:
 def _ends(container: Any) -> dict[int, float]:
     """Return the end of each stream by its number, read from the container's position to its end.
 
-    This is the end of the packet presented last: stated stream durations follow decoding order.
+    This is the end of the packet presented last; durations of others follow decoding order.
     """
     last: dict[int, tuple[int, int]] = {}
     for packet in container.demux():

@@ -100,7 +100,7 @@ class ServiceLocation:
         return origin(url) in self._had
 
     def find_again(self, refused: str) -> bool:
-        """Find the service after an address refused; return whether it can be reached again.
+        """Find the service after a refused connection; return whether it can be reached again.
 
         Blocks as long as a service takes to start.
         """

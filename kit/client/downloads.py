@@ -208,12 +208,12 @@ def _describe_wrong(part: Path, reply: Reply, sha256: str | None) -> str:
         return "" if reply.sha256 == sha256 else differs
     if not reply.headers.get("content-type", "").startswith("text/html"):
         return ""
-    with part.open("rb") as file:  # some servers send web pages with any type
+    with part.open("rb") as file:  # some servers declare all files as web pages
         return "a web page" if file.read(64).lstrip().startswith(b"<") else ""
 
 
 def _claim_part(path: Path, sha256: str | None) -> Path:
-    """Return our own part file, with the rest of an earlier download if its hash is known."""
+    """Return our own part file, with an earlier download's bytes if its hash is known."""
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.part")
     if sha256:
         # only one of two notebooks can rename it, so they never write to the same file

@@ -212,8 +212,8 @@ class Journal:
     def usual_seconds(self, model_id: str, credits: Decimal | None) -> float | None:
         """Return how long a generation usually takes: the median of similar ones from here.
 
-        The charge stands for the size. Without durations for this size, those of other sizes of the
-        model are scaled in proportion.
+        The charge stands for the size. Without durations for this size, those of the model's other
+        sizes are scaled in proportion.
         """
         with self._read() as contents:
             known = list(contents.took.get(model_id, ()))

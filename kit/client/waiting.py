@@ -331,7 +331,7 @@ class SharedWait:
         return found, spent
 
     def _note_refusal(self, error: ApiError) -> None:
-        """Record that there is no list, or none for now; errors of all requests are raised.
+        """Record a missing or failing list; errors that concern all requests are raised.
 
         A list that fails or is malformed is no reason to stop waiting.
         """

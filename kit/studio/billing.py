@@ -185,7 +185,7 @@ class Billing:
         several = found if isinstance(found, list) else [found]
         texts = [each.model_dump(mode="json", by_alias=True) for each in several]
         self._notices.try_write(
-            lambda: self._texts.append({"order": order, "texts": texts}), "what was written"
+            lambda: self._texts.append({"order": order, "texts": texts}), "the texts"
         )
         return texts, False
 

@@ -75,8 +75,8 @@ class HistorySync:
     ) -> Flow[Archive]:
         """Return the archive, after a sync unless `sync` is False.
 
-        The ledger is read once `usage` has asked for it the first time. An invalid `choice` is an
-        error. Progress is shown if the sync takes long, unless `quiet`.
+        The ledger is synced from the first call with `usage` on. An invalid `choice` is an error.
+        Progress is shown if the sync takes long, unless `quiet`.
         """
         if sync:
             show = partial(self._progress, enabled=False) if quiet else self._progress

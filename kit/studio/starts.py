@@ -472,8 +472,8 @@ class Starts:
             known = " or ".join(looks[-3:])
             why = f"what the service lists is not enough to decide: it may be {known}"
         return (
-            f"a start of {model} may have been carried out at {when}: its answer was never seen, "
-            f"and {why}; studio.history.list() shows what there is"
+            f"a start of {model} may have been carried out at {when}: no response was received, "
+            f"and {why}; studio.history.list() shows all generations"
         )
 
     def _find_similar(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:

@@ -73,8 +73,8 @@ def html(
 ) -> str:
     """Return the HTML element of a media file.
 
-    `name`: the name of a video's copy, without extension. `folder`: the notebook's folder; videos
-    are copied to ``outputs/`` in it. Default: working folder.
+    `name`: the name of a video's copy, without extension.
+    `folder`: the notebook's; videos are copied to ``outputs/`` in it. Default: working folder.
     """
     fit = fit or Fit()
     if is_video(path):

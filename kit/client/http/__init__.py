@@ -130,7 +130,7 @@ def certificates() -> ssl.SSLContext:
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
 FAILURES = (httpx.HTTPError, httpx.InvalidURL)
-#: Maximum of bytes of a response, decompressed: far more than a page of a thousand generations.
+#: Maximum of bytes of a response, decompressed; a page of 1,000 generations rarely has 1 % of it.
 MOST_OF_ANSWER = 100_000_000
 
 

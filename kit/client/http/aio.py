@@ -90,7 +90,7 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
 
 
 async def async_read(response: httpx.Response) -> bytes:
-    """Return the body of a response; raises an error if it is too large."""
+    """Return the body of a response; raises an error if it is endless or unpacks to too much."""
     chunks, left = [], http.MOST_OF_ANSWER
     try:
         async for chunk in response.aiter_bytes():

@@ -89,7 +89,7 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
 
 
 def read(response: httpx.Response) -> bytes:
-    """Return the body of a response; raises an error if it is too large."""
+    """Return the body of a response; raises an error if it is endless or unpacks to too much."""
     chunks, left = [], http.MOST_OF_ANSWER
     try:
         for chunk in response.iter_bytes():
