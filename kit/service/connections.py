@@ -46,7 +46,7 @@ PIPELINED = 8
 #: Minimum of bytes of a body per second, averaged over `body_seconds`.
 BODY_RATE = 500
 
-#: From so many pieces on, a body must have so many bytes per piece: each piece takes time.
+#: Pieces of a body from which on a minimum of bytes per piece is required: each takes time.
 MANY_PIECES, PIECE_BYTES = 1000, 64
 #: Seconds in which a client must read the response to a refused request.
 _LINGER_SECONDS = 2.0

@@ -157,8 +157,8 @@ def _class(entry: PipelineEntry, token: str | None) -> Any:
     if entry.hub_id:
         from huggingface_hub import hf_hub_download
 
-        # If downloads are allowed, their index is first checked here: code that comes with weights
-        # is refused, too.
+        # If downloads are allowed, the index may not have been checked before: code that comes with
+        # weights is refused, too.
         local = {"local_files_only": not entry.hub, "token": token}
         fetched = hf_hub_download(entry.hub_id, INDEX, revision=entry.revision, **local)
         class_name(Path(fetched))

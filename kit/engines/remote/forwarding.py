@@ -123,7 +123,7 @@ async def _generation(
             return generation
         if not _is_replay(reply):
             break
-        # A failed order is repeated for a day under its key: this attempt needs a new one.
+        # The response of a failed order is replayed for a day: the next one needs a new key.
     raise state.failure(caller, "output")
 
 

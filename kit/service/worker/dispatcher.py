@@ -335,7 +335,7 @@ class Dispatcher:
         counts, claimed = await self._settle(settle)
         for following in claimed:
             self._begin(following)
-        # The attempt no longer counts: it was canceled, or requeued for another worker.
+        # An attempt that no longer counts was canceled, or requeued for another worker.
         _log_job(state if counts else "canceled", row, time.perf_counter() - started)
         if not counts:
             await self._discard(outputs.files_of(result) if result else [])
