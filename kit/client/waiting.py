@@ -45,7 +45,7 @@ _FEW_HELD, _FEW = 4, 1
 _EACH_SECOND = 4
 #: Minimum and maximum of requests in one poll besides the list's first page, whatever the interval.
 _LEAST, _MOST = 8, 20
-#: Useless list pages in a row after which the list is read only in every so many polls.
+#: Polls without any of ours in the list, after which only every so many polls read it.
 _USELESS, _SELDOM = 3, 8
 #: Minimum of our generations on a page for the next page to be cheaper than single requests.
 _WORTH = 2

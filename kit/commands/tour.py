@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Write the tutorials and the gallery as static pages.
 
-    Both are made anew, on data that are thrown away.
+    Both are generated with temporary data, without the user's accounts and history.
     """
     folder.mkdir(parents=True, exist_ok=True)
     pages = []

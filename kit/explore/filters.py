@@ -112,7 +112,7 @@ class HistoryFilter:
         return {**found, "limit": None if size == _USUAL else size}
 
     def is_older(self, one: wire.Generation) -> bool:
-        """Return whether a generation, and thus all later ones in a list, are too old."""
+        """Return whether a generation is too old, and thus all after it in a list."""
         made = one.created_at
         return self.since is not None and made is not None and made < self.since
 

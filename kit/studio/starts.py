@@ -412,7 +412,7 @@ class Starts:
     def _search_list(self, intent: Intent) -> Flow[wire.Generation | None]:
         listed = yield from self._list_since(intent.moment)
         facts = self._claim(intent, listed)
-        complete = self.settings.ours and listed.complete  # the list of such a service is complete
+        complete = self.settings.ours and listed.complete  # lists of other services may lack it
         if facts is None and complete and not self._find_similar(intent, listed):
             self.notices.try_write(lambda: self.journal.settle_intent(intent.key), "a lost start")
         elif facts is None:
