@@ -63,7 +63,7 @@ Signature = Annotated[str, Query(description="over method, path, time, type and 
 
 
 class _KeyConvertor(PathConvertor):
-    """A path that may contain line breaks, which the convertor of the framework does not match."""
+    """A path that may contain line breaks, which the converter of the framework does not match."""
 
     regex = r"[\s\S]*"
 
