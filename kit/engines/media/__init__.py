@@ -1,4 +1,4 @@
-"""What built-in engines draw and encode with: color, noise, still pictures and video clips.
+"""Shared tools of built-in engines: color, noise, sound, still pictures and video clips.
 
-Everything here imports numpy, OpenCV or a codec, so it is imported inside `render` only.
+All modules here import NumPy, OpenCV or a codec, so import them inside `render` only.
 """

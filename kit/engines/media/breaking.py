@@ -1,7 +1,7 @@
-"""Breaking: where a text may be broken into lines, which way it runs, and where its words stand.
+"""Line breaking: where a text may be broken, its direction, and the visual order of its words.
 
-Words stay whole; one that is longer than any line is broken after a sign within it (a hyphen, a
-slash, a dot), and only where it has none in the middle of its letters, with a hyphen.
+Words stay whole; a word that is longer than any line is broken after a sign within it (a hyphen, a
+slash, a dot), and only if it has none, in the middle of its letters with a hyphen.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import TypeAlias
 from kit.errors import EngineError
 
 _MOST_PIECES = 160
-_LONGEST = 22  # letters; a longer word is broken rather than shrinking all others
-_LYING = ("Mn", "Me", "Cf")  # categories of what is no letter of its own
+_LONGEST = 22  # letters; a longer word is broken instead of shrinking all others
+_LYING = ("Mn", "Me", "Cf")  # Unicode categories of characters that are not letters of their own
 _SIGN = re.compile(r"[^-/_.,:?&=@–—]*[-/_.,:?&=@–—]+|[^-/_.,:?&=@–—]+")
 
-#: Widest line, sum of squares, and where the lines break.
+#: Widest line, sum of squares, and the positions of line breaks.
 _Way: TypeAlias = tuple[float, float, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """What stays together in a line."""
+    """An unbreakable part of a text."""
 
     text: str
-    glue: str = " "  # between it and the next piece in one line; nothing within a word
-    tail: str = ""  # shown after it where a line ends: a hyphen in the midst of letters
+    glue: str = " "  # between this piece and the next in a line; empty within a word
+    tail: str = ""  # shown at the end of a line: a hyphen in the middle of a word
 
 
 def pieces(text: str) -> list[TextPiece]:
-    """Return a text as what may stand in lines of their own.
+    """Return a text as its unbreakable pieces.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def pieces(text: str) -> list[TextPiece]:
 
 
 def clusters(text: str) -> list[str]:
-    """Return the letters of a text, each with the marks that lie on it.
+    """Return the letters of a text, each with its combining marks.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def clusters(text: str) -> list[str]:
 
 
 def check_words(parts: Sequence[TextPiece]) -> None:
-    """Refuse a text of too many pieces to be read in a picture."""
+    """Refuse a text with too many pieces to be readable in a picture."""
     if len(parts) > _MOST_PIECES:
         sentence = f"the text has more than {_MOST_PIECES} words; it would not be readable"
         raise EngineError(sentence, code="text_too_long")
@@ -67,10 +67,10 @@ def check_words(parts: Sequence[TextPiece]) -> None:
 def break_lines(
     parts: Sequence[TextPiece], count: int, width: Callable[[str], float]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Break pieces into lines so that the widest is narrow, and of such ways the most even one.
+    """Break pieces into lines so that the widest is narrow, and among such breaks the most even.
 
-    There are to be `count` lines, at most as many as pieces; `width` measures a text. With the
-    lines come the numbers of those that begin within a word of the line before.
+    There are `count` lines, at most one per piece; `width` measures a text. The result includes
+    the indices of the lines that begin within a word of the previous line.
     """
     glues = [width(f"a{part.glue}a") - width("aa") for part in parts]
     tails = [width(part.tail) if part.tail else 0.0 for part in parts]
@@ -78,7 +78,7 @@ def break_lines(
         0.0,
         *accumulate(width(part.text) + glue for part, glue in zip(parts, glues, strict=True)),
     ]
-    # best[end]: the best way to set the first `end` pieces in so many lines.
+    # best[end]: the best way to set the first `end` pieces in the current number of lines.
     best: dict[int, _Way] = {0: (0.0, 0.0, (0,))}
     for _ in range(count):
         longer: dict[int, _Way] = {}
@@ -100,7 +100,7 @@ def break_lines(
 
 
 def _cut_word(word: str) -> list[TextPiece]:
-    """Return a word whole, or a long one in runs that end with a sign, those cut evenly."""
+    """Return a word whole, or a long one in runs that end with a sign, cut evenly."""
     runs = [""]
     for part in _SIGN.findall(word) if len(word) > _LONGEST else [word]:
         if runs[-1] and len(runs[-1]) + len(part) > _LONGEST:
@@ -119,8 +119,8 @@ def _cut_word(word: str) -> list[TextPiece]:
 def is_leftward(text: str) -> bool:
     """Return whether a text runs from right to left: whether most of its words do.
 
-    Its first letter, which decides where nothing else is known, does so only between equals: a
-    Hebrew sentence that begins with a Latin name is Hebrew.
+    The first letter, the usual rule, only breaks ties: a Hebrew sentence that begins with a Latin
+    name is Hebrew.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def is_leftward(text: str) -> bool:
 
 
 def visual_order(words: Sequence[str], *, left: bool) -> list[int]:
-    """Return the numbers of a line's words as they stand from left to right.
+    """Return the indices of a line's words in visual order, from left to right.
 
     `left` says whether the line as a whole runs from right to left.
 
@@ -146,7 +146,7 @@ def visual_order(words: Sequence[str], *, left: bool) -> list[int]:
     """
     ways: list[bool] = []
     for word in words:
-        # A number, or a mere sign, goes on as the word before it.
+        # A number or a lone sign has the direction of the previous word.
         way, before = _way(word), ways[-1] if ways else left
         ways.append(before if way is None else way)
     runs = [(way, list(run)) for way, run in groupby(range(len(words)), key=ways.__getitem__)]
@@ -155,6 +155,6 @@ def visual_order(words: Sequence[str], *, left: bool) -> list[int]:
 
 
 def _way(word: str) -> bool | None:
-    """Return whether a word runs from right to left, by its first letter; None without one."""
+    """Return whether a word runs from right to left, by its first letter; None without letters."""
     kinds = map(unicodedata.bidirectional, word)
     return next((kind != "L" for kind in kinds if kind in ("L", "R", "AL")), None)

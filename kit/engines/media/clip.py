@@ -1,8 +1,8 @@
 """Video clips: frames stream into an MP4 or WebM file while the next ones are drawn.
 
-The encoder works in its own thread behind a short queue, so a clip of any length needs the memory
-of a few frames. Leaving the ``with`` block, by an error too, ends that thread and closes the file;
-encoders hold dozens of frames back, so without an error that takes a moment.
+The encoder runs in its own thread behind a short queue, so a clip of any length needs the memory
+of a few frames. Leaving the ``with`` block, also by an error, ends that thread and closes the file;
+without an error this takes a moment, as encoders hold dozens of frames back.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from kit.errors import EngineError
 
 __all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "Frame", "rgb_frame", "rgb_of", "views"]
 
-#: Luma at full size, the two chromas at half size; views into one I420 frame.
+#: Luma at full size, both chroma planes at half size; views into one I420 frame.
 Frame: TypeAlias = tuple[Bytes, Bytes, Bytes]
 CONTENT_TYPE = "video/mp4"
 _QUEUE = 8
-#: Seconds after which whoever waits for the encoder asks whether to go on.
+#: Seconds between calls of `check` while waiting for the encoder.
 _BEAT = 0.2
 
 
 class Clip:
     """A video file being written, ``.mp4`` or ``.webm``, of an even width and height in pixels.
 
-    Of the `quality`, a rate factor, smaller is better and larger; 20 looks like the source with
-    every codec of `kit.engines.media.encoding.CODECS`. A sound is heard from the first frame on and
-    cut at the end of the last one. `check` is called several times a second while the encoder is
-    waited for; it may raise to give up.
+    `quality` is a rate factor: a smaller one gives better quality and a larger file; 20 looks like
+    the source with every codec of `kit.engines.media.encoding.CODECS`. The sound starts at the
+    first frame and is cut at the end of the last one. `check` is called several times a second
+    while waiting for the encoder; it may raise to abort.
 
     Examples
     --------
@@ -97,9 +97,9 @@ class Clip:
         self._raise()
 
     def add(self, frame: Bytes) -> None:
-        """Hand over the next frame; waits while the encoder is more than a few frames behind.
+        """Queue the next frame; waits while the encoder is more than a few frames behind.
 
-        It is I420, shape (height * 3 / 2, width), contiguous, and belongs to the clip from now on.
+        It is I420, shape (height * 3 / 2, width), contiguous, and must not be changed afterwards.
         """
         if frame.shape != self._shape:
             raise EngineError(f"a frame of shape {frame.shape} does not fit {self._shape}")
@@ -124,15 +124,15 @@ class Clip:
         frames = self._handed_over()
         try:
             self._work(frames)
-        except Exception as error:  # noqa: BLE001 - carried over to the drawing thread
+        except Exception as error:  # noqa: BLE001 - re-raised in the drawing thread
             self._error = error
-            # Whoever waits in `add` must not wait for ever.
+            # Callers that wait in `add` must not wait for ever.
             for _ in frames:
                 pass
         try:
             self._container.close()
         except av.FFmpegError as error:
-            # A clip given up before its first frame has no header, and closing it may complain.
+            # A clip aborted before its first frame has no header, and closing it may raise.
             if not self._stopped.is_set():
                 self._error = self._error or error
 
@@ -173,7 +173,7 @@ def rgb_frame(pixels: Bytes) -> Bytes:
     height, width = pixels.shape[:2]
     out = np.empty((height * 3 // 2, width), np.uint8)
     luma, *chromas = views(out, width, height)
-    # All three at once: that is half the work of one after another.
+    # All three planes at once: half the work of one by one.
     whole = cv2.transform(pixels, YUV)
     cv2.extractChannel(whole, 0, luma)
     half = cv2.resize(whole, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
@@ -192,10 +192,10 @@ def rgb_of(frame: Bytes) -> Bytes:
 
 
 def _picture(frame: Bytes) -> Any:
-    """Return an I420 frame as PyAV's, plane by plane.
+    """Return an I420 frame as a PyAV frame, plane by plane.
 
-    PyAV's own ways take a height that is no multiple of 4 for a smaller one, and every chroma row
-    for one that lies beside it.
+    PyAV's own conversions get heights that are not multiples of 4 wrong, and the layout of chroma
+    rows.
     """
     if frame.dtype != np.uint8:
         raise TypeError(f"frames are uint8, not {frame.dtype}")

@@ -1,7 +1,7 @@
 """Colors: chosen in OKLCH, mixed in OKLab, painted as encoded sRGB.
 
-A gradient mixed in OKLab keeps its hue and lightness even on the way; what is painted is sRGB as a
-screen takes it, so that layers blend like in any drawing program.
+A gradient in OKLab keeps hue and lightness even along the way; painting uses encoded sRGB, so that
+layers blend like in any drawing program.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-#: Planes of numbers; a docstring says of which shape.
+#: Planes of numbers; docstrings give the shape.
 Floats: TypeAlias = NDArray[np.float32]
-#: A picture as a screen takes it: shape (height, width, 3), sRGB; of a mask, shape (height, width).
+#: An encoded sRGB picture, shape (height, width, 3), or a mask, shape (height, width).
 Bytes: TypeAlias = NDArray[np.uint8]
-#: Lightness 0 to 1, chroma from 0 (about 0.3 is the most a screen shows), hue in degrees.
+#: Lightness 0 to 1, chroma from 0 (screens show up to about 0.3), hue in degrees.
 Oklch: TypeAlias = tuple[float, float, float]
 
-#: From encoded RGB, 0 to 255, and 1 to luma and the two chromas of video in limited range, shape
-#: (3, 4); `RGB` leads back. Every video of the kit has this one matrix and its tags.
+#: From encoded RGB (0 to 255) and 1 to luma and both chroma planes of video in limited range, shape
+#: (3, 4); `RGB` is the inverse. All videos of the kit use this matrix and its tags.
 #: Source: ITU-R BT.709-6.
 _LUMA = np.array([0.2126, 0.7152, 0.0722])
 _CHROMA = (np.eye(3)[[2, 0]] - _LUMA) / (2 * (1 - _LUMA[[2, 0], None]))
@@ -48,14 +48,14 @@ _TO_LINEAR = np.array(
     ]
 )
 _TILE = 256
-_RAMP = 128  # half of the places that a gradient is worked out at
+_RAMP = 128  # half the number of samples of a gradient
 
 
 @lru_cache(4096)
 def oklab(color: Oklch) -> NDArray[np.float64]:
-    """Return a color in OKLab, its chroma lowered as far as a screen needs to show it.
+    """Return a color in OKLab, its chroma reduced into the gamut of a screen.
 
-    The array is shared between callers and cannot be written to.
+    The array is cached and read-only.
     """
     lightness, chroma, hue = color
     a, b = math.cos(math.radians(hue)), math.sin(math.radians(hue))
@@ -100,7 +100,7 @@ def encode(light: NDArray[np.floating]) -> Floats:
 def paint(color: Oklch) -> Floats:
     """Return a color as encoded sRGB, shape (3,), 0 to 1.
 
-    The array is shared between callers and cannot be written to.
+    The array is cached and read-only.
     """
     painted = encode(linear(oklab(color)))
     painted.flags.writeable = False
@@ -108,10 +108,10 @@ def paint(color: Oklch) -> Floats:
 
 
 def ramp(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Floats:
-    """Return a gradient through color stops at some positions, as encoded sRGB, 0 to 1.
+    """Return a gradient through color stops at given positions, as encoded sRGB, 0 to 1.
 
-    It has the shape of `at` behind three planes. Positions of stops rise; the corners between
-    stretches are rounded off, or the eye would see lines.
+    The shape is (3, *at.shape). Stops must have rising positions; the corners at stops are
+    rounded, as the eye would see lines there.
     """
     fine, colors = _round_corners(tuple(stops))
     planes = np.empty((3, *np.shape(at)), np.float32)
@@ -124,7 +124,7 @@ def ramp(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Floa
 def _round_corners(
     stops: tuple[tuple[float, Oklch], ...],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return places along a gradient, shape (n,), and its colors there, shape (3, n)."""
+    """Return samples along a gradient: positions, shape (n,), and colors, shape (3, n)."""
     positions = [position for position, _ in stops]
     labs = np.array([oklab(color) for _, color in stops])
     fine = np.linspace(positions[0], positions[-1], 2 * _RAMP + 1)
@@ -132,7 +132,7 @@ def _round_corners(
     along = np.empty((len(fine) + 2 * reach, 3))
     for axis in range(3):
         row = np.interp(fine, positions, labs[:, axis])
-        before = 2 * row[0] - row[reach:0:-1]  # it goes on as it came, mirrored
+        before = 2 * row[0] - row[reach:0:-1]  # continued by point reflection
         after = 2 * row[-1] - row[-2 : -2 - reach : -1]
         along[:, axis] = np.concatenate([before, row, after])
     kernel = cv2.getGaussianKernel(2 * reach + 1, 0.05 * _RAMP).ravel()
@@ -142,7 +142,7 @@ def _round_corners(
 
 @lru_cache(4096)
 def mix(one: Oklch, other: Oklch, share: float) -> Oklch:
-    """Return the color a share of the way from one to another, straight through OKLab."""
+    """Return the color at a share of the way from one to another, in OKLab."""
     lab = oklab(one) * (1 - share) + oklab(other) * share
     return (
         float(lab[0]),
@@ -152,16 +152,16 @@ def mix(one: Oklch, other: Oklch, share: float) -> Oklch:
 
 
 def noise_tile(rng: np.random.Generator) -> Floats:
-    """Return triangular noise of one step, shape (3, n, n), that repeats without a seam."""
+    """Return triangular noise of one 8-bit step, shape (3, n, n), that tiles seamlessly."""
     shape = (3, _TILE, _TILE)
     return np.asarray(rng.random(shape, np.float32) - rng.random(shape, np.float32))
 
 
 def dither(planes: Floats, rng: np.random.Generator, *, grain: float = 0.0) -> Bytes:
-    """Return planes, shape (3, height, width), encoded sRGB, 0 to 1, as a picture without bands.
+    """Return planes, shape (3, height, width), encoded sRGB, 0 to 1, as 8-bit without banding.
 
-    The planes are used as scratch space. Paper `grain`, in steps of 8 bits, is the same in all
-    channels.
+    The planes are overwritten. Paper `grain`, in steps of 8 bits, is the same in all channels.
+    -
     """
     _, height, width = planes.shape
     tile = noise_tile(rng)

@@ -1,8 +1,8 @@
-"""Cutouts: which pixels belong to the subject of a picture, and how sure that is.
+"""Cutouts: which pixels belong to the subject of a picture, and with what certainty.
 
-A network says roughly where the subject is, or a caller does, or what stands out by its color; a
+A network, a hint of the caller, or a distinct color gives the rough position of the subject; a
 color model of subject and background finds the outline from there (GrabCut), and a guided filter
-leads it along the edges of the full picture.
+aligns it with the edges of the full picture.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ from kit.engines.media.subject import likely
 
 __all__ = ["LEAST", "Box", "Cutout", "cut_out"]
 
-#: Less certainty is no cutout that anybody would use.
+#: Cutouts of less certainty are not usable.
 LEAST = 0.5
 
 _SIDE, _GUESS_SIDE = 352, 120  # of the pictures that color models are fitted to
-_EDGE_SIDE = 2560  # of the picture that leads the edges, at most
+_EDGE_SIDE = 2560  # maximum side of the picture that guides the edges
 _ROUNDS = 2
-_EMPTY = 0.004  # of the picture: a smaller subject is none
-_CLOSER, _WIDER = 0.6, 0.3  # of the picture: smaller subjects are looked at again, with a margin
-#: Of the picture, and of its upper edge, that a subject of the network covers.
+_EMPTY = 0.004  # of the picture: smaller subjects are ignored
+_CLOSER, _WIDER = 0.6, 0.3  # of the picture: smaller subjects are searched again, with a margin
+#: Shares of the picture, and of its upper edge, that a subject of the network may cover.
 _LEAST, _MOST, _RIM = 0.008, 0.97, 0.8
-_KEPT, _BEYOND = 0.03, 0.06  # how far inside and outside of a mark all is sure, of the longer side
-_RUN_AWAY = 0.7  # a color model that overlaps its marks by less has taken something else
-_PART, _CRUMB, _NEAR = 0.12, 0.008, 0.06  # of the largest piece: what is left out, also near it
-_NEVER = 0.03  # how likely a place is to the network that is none of the subject
-_INSIDE = 0.6  # of a thing that is meant
-#: Overlap with a box from which on no other way is tried: of what was found elsewhere, and in it.
+_KEPT, _BEYOND = 0.03, 0.06  # certain distance inside and outside of a mark, of the longer side
+_RUN_AWAY = 0.7  # a color model that overlaps its marks by less has found something else
+_PART, _CRUMB, _NEAR = 0.12, 0.008, 0.06  # of the largest piece: dropped pieces, also near it
+_NEVER = 0.03  # network probability below which a place is not part of the subject
+_INSIDE = 0.6  # of an object that must lie inside the hint
+#: Overlap with a box from which no other method is tried: of the result without it, and inside it.
 _ENOUGH, _FITTING = 0.75, (0.6, 0.15)
-_HOLE = 0.01  # a hole smaller than this share of the picture is filled
+_HOLE = 0.01  # holes below this share of the picture are filled
 
 BACK, FRONT = np.uint8(cv2.GC_BGD), np.uint8(cv2.GC_FGD)
 MAYBE_BACK, MAYBE_FRONT = np.uint8(cv2.GC_PR_BGD), np.uint8(cv2.GC_PR_FGD)
 
-#: Rows and columns.
+#: Slices of rows and columns.
 Box: TypeAlias = tuple[slice, slice]
 
 
 @dataclass(frozen=True, slots=True)
 class Cutout:
-    """A subject."""
+    """The mask of a subject."""
 
-    alpha: Bytes  # how far each pixel belongs to it; all 0 where none was found
-    certainty: float  # how far that can be trusted, 0 to 1; 1 where a caller says where to look
+    alpha: Bytes  # coverage of each pixel; all 0 if no subject was found
+    certainty: float  # 0 to 1; 1 if the caller gives the position
 
 
 def cut_out(pixels: Bytes, near: Bytes | Box | None = None) -> Cutout:
     """Return the subject of a picture.
 
-    Where `near` is given, nothing is looked for but in that box or where that mask is over 127.
+    With `near`, the search is limited to that box, or to where that mask is above 127.
 
     Source: Rother, Kolmogorov and Blake, "GrabCut" (SIGGRAPH 2004); He, Sun and Tang, "Guided image
     filtering" (TPAMI 2013).
@@ -70,7 +70,7 @@ def cut_out(pixels: Bytes, near: Bytes | Box | None = None) -> Cutout:
     found, sure = _find_by_network(pixels, small, hint)
     enough = _ENOUGH
     if hint is not None:
-        # Where the network sees something else, the hint itself is what is known.
+        # If the network finds something else, use the hint itself.
         if _overlap_of(found > 0, hint) < _LEAST * 50:
             found = _find_by_color(small, _marks_around(hint))
         sure = 1.0
@@ -84,7 +84,7 @@ def cut_out(pixels: Bytes, near: Bytes | Box | None = None) -> Cutout:
     if found.mean() < _EMPTY:
         return Cutout(np.zeros(pixels.shape[:2], np.uint8), 1.0)
     guide, longer = pixels, max(pixels.shape)
-    if longer > _EDGE_SIDE:  # to halve is quick, all else is not
+    if longer > _EDGE_SIDE:  # halving is fast, all other steps are not
         guide = shrink_to(pixels, longer // (1 << (longer // _EDGE_SIDE).bit_length()))
     share = refine_edge(guide, small, *open_gaps(small, found))
     steps = np.rint(255 * smooth_step(0.12, 0.88, np.arange(256) / 255)).astype(np.uint8)
@@ -95,7 +95,7 @@ def cut_out(pixels: Bytes, near: Bytes | Box | None = None) -> Cutout:
 def _find_by_network(
     pixels: Bytes, small: Bytes, hint: NDArray[np.bool_] | None
 ) -> tuple[Bytes, float]:
-    """Return 1 where the network sees a subject, its outline found by color, and how sure it is."""
+    """Return a mask of the network's subject, its outline found by color, and its certainty."""
     height, width = small.shape[:2]
     cover = resize_like(likely(pixels), small)
     told = cover > 0.5 if hint is None else hint
@@ -121,7 +121,7 @@ def _find_by_network(
 
 
 def _look_closer(pixels: Bytes, small: Bytes, box: Box) -> Floats:
-    """Return how likely each place of a smaller picture belongs to the subject of a part of it."""
+    """Return the subject probability of a small picture, from a closer look at a part of it."""
     scales = (whole / less for whole, less in zip(pixels.shape, small.shape[:2], strict=False))
     part = pixels[
         tuple(
@@ -135,11 +135,11 @@ def _look_closer(pixels: Bytes, small: Bytes, box: Box) -> Floats:
 
 
 def _fit_box(pixels: Bytes, small: Bytes, box: Box, found: Bytes, enough: float) -> Bytes:
-    """Return 1 for the subject in a box of a picture: what is bounded by it best.
+    """Return 1 for the subject in a box of a picture: the object that the box bounds best.
 
-    That is what was `found` without the box; or, where that overlaps it by less than `enough`, what
-    the network sees when it is shown nothing else; or, where neither has about the size of the box,
-    what differs in color from all around it; where nothing does, what is in the middle of it.
+    That is the subject `found` without the box; if its overlap is below `enough`, the network's
+    result on the box alone; if neither has about the size of the box, the area whose color
+    differs from its surroundings; and if there is none, the middle of the box.
     """
     height, width = small.shape[:2]
     rows, columns = (
@@ -172,7 +172,7 @@ def _fit_box(pixels: Bytes, small: Bytes, box: Box, found: Bytes, enough: float)
 
 
 def _keep_inside(found: Bytes, inside: NDArray[np.bool_]) -> Bytes:
-    """Return the things that are mostly inside of what is told, or else the part that is in it."""
+    """Return the objects that are mostly inside the hint, or else the part inside it."""
     _, parts = cv2.connectedComponents(found)
     within = np.bincount(parts[inside], minlength=int(parts.max()) + 1)
     meant = within > _INSIDE * np.bincount(parts.ravel())
@@ -181,7 +181,7 @@ def _keep_inside(found: Bytes, inside: NDArray[np.bool_]) -> Bytes:
 
 
 def _marks_around(inside: NDArray[np.bool_], surely: NDArray[np.bool_] | None = None) -> Bytes:
-    """Return marks for a color model: sure but along the outline of what is told."""
+    """Return marks for a color model: certain except along the outline of the hint."""
     surely = inside if surely is None else surely
     side = max(inside.shape)
     marks = np.where(inside, MAYBE_FRONT, MAYBE_BACK)
@@ -191,7 +191,7 @@ def _marks_around(inside: NDArray[np.bool_], surely: NDArray[np.bool_] | None = 
 
 
 def _find_by_color(small: Bytes, marks: Bytes, rounds: int = _ROUNDS) -> Bytes:
-    """Return 1 for the subject and 0 for the rest after fitting color models to what is marked."""
+    """Return 1 for the subject and 0 for the rest, by color models fitted to the marks."""
     inside = np.isin(marks, (FRONT, MAYBE_FRONT))
     if not inside.any() or inside.all():
         return np.zeros(marks.shape, np.uint8)
@@ -201,20 +201,20 @@ def _find_by_color(small: Bytes, marks: Bytes, rounds: int = _ROUNDS) -> Bytes:
     return np.isin(marks, (FRONT, MAYBE_FRONT)).astype(np.uint8)
 
 
-#: Ellipses that a guess begins with, as height of the middle and half axes in shares of the frame,
-#: and whether it keeps off the lower edge: in the middle, standing on that edge, and nearly all.
+#: Initial ellipses of a guess, as center height and half axes in shares of the frame, and whether
+#: it avoids the lower edge: in the middle, standing on that edge, and nearly everything.
 _STARTS = ((0.53, 0.42, 0.45, True), (0.80, 0.36, 0.62, False), (0.50, 9.00, 9.00, False))
-#: How much each fact of `_measure_shape` speaks for a thing. Fitted to a hundred pictures whose
-#: subject was known.
+#: Weights of the features of `_measure_shape`. Fitted to a hundred pictures with known subjects.
+#: -
 _WEIGHTS = (-0.6, 2.5, 0.6, -0.45, -1.1, -0.38, 0.8)
-_DOUBT = 0.14  # share that runs away, times that of colors in common: what is more is unsure
+_DOUBT = 0.14  # share that runs away, times that of common colors: above it, a guess is uncertain
 
 
 def _guess(small: Bytes) -> tuple[Bytes, float]:
-    """Return what looks most like a thing by its color alone, and how sure that is.
+    """Return the most distinct object by color alone, and its certainty.
 
-    A color model finds another thing from each place it is started in; each end is judged like a
-    shape that a hand might have drawn: full, away from the frame's edges, in colors of its own.
+    A color model finds another object from each initial shape; each result is scored like a
+    shape drawn by hand: compact, away from the frame's edges, in colors of its own.
     """
     tiny = shrink_to(small, _GUESS_SIDE)
     best, most = np.zeros(tiny.shape[:2], np.uint8), -math.inf
@@ -245,11 +245,11 @@ def _starting_marks(tiny: Bytes) -> Iterator[Bytes]:
 
 
 def _measure_shape(tiny: Bytes, guess: Bytes) -> list[float]:
-    """Return what is measured on a guess.
+    """Return the features of a guess.
 
-    The square of its size, its size up to an eighth, how full it is, how far it touches both sides
-    of the frame, how far it is off the middle, how much its colors are those around it, and along
-    which share of its outline the color changes.
+    The square of its size, its size up to an eighth, its fill, its contact with both sides of the
+    frame, its distance from the center, the share of its colors that are also around it, and the
+    share of its outline along which the color changes.
     """
     share = float(guess.mean())
     lines = cv2.findContours(guess, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
@@ -270,7 +270,7 @@ def _measure_shape(tiny: Bytes, guess: Bytes) -> list[float]:
 def _measure_outline(small: Bytes, found: Bytes) -> float:
     """Return the share of a subject's outline along which the color changes.
 
-    The outline of a thing follows edges of the picture; that of a guess runs through even places.
+    The outline of an object follows edges of the picture; that of a wrong guess crosses even areas.
     """
     lab, box = to_lab(small), (9, 9)
     sides = [
@@ -284,7 +284,7 @@ def _measure_outline(small: Bytes, found: Bytes) -> float:
 
 
 def _judge(small: Bytes, found: Bytes) -> float:
-    """Return how sure a guess is: it stays when it is let go on alone, in colors of its own."""
+    """Return the certainty of a guess: it is stable when refitted alone, in colors of its own."""
     half = shrink_to(small, max(small.shape) // 2)
     share = resize_like(found * np.uint8(255), half) > 127
     stays = _find_by_color(half, np.where(share, MAYBE_FRONT, MAYBE_BACK), 3)
@@ -292,14 +292,14 @@ def _judge(small: Bytes, found: Bytes) -> float:
     doubt = (1.0 - _overlap_of(stays > 0, share)) * common / _DOUBT
     sides = min(float(found[:, 0].mean()), float(found[:, -1].mean()))
     if sides > 0.3 and found[-1].mean() > 0.95 and found[0].mean() < 0.02:
-        doubt = max(doubt, 2.0)  # ground or water up to a line, and nothing on it
+        doubt = max(doubt, 2.0)  # only ground or water up to a line
     doubt = max(doubt, 3.0 - 3.0 * _measure_outline(small, found))
     return float(np.clip(1.0 - (1.0 - LEAST) * doubt, 0.0, 1.0))
 
 
 def _share_of_colors(pixels: Bytes, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
-    """Return which share of their colors two parts of a picture have in common."""
-    # Light in sixteen steps, for it changes along a thing; the other two in 32.
+    """Return the share of their colors that two parts of a picture have in common."""
+    # Lightness in 16 steps, as it varies along an object; the other two in 32.
     lab = cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB).astype(np.int64) >> np.array([4, 3, 3])
     colors = lab @ np.array([1024, 32, 1])
     own, rest = (np.bincount(colors[part], minlength=16384) for part in (one, other))
@@ -307,7 +307,7 @@ def _share_of_colors(pixels: Bytes, one: NDArray[np.bool_], other: NDArray[np.bo
 
 
 def _remove_crumbs(found: Bytes) -> Bytes:
-    """Return a subject without crumbs and pinholes."""
+    """Return a subject without small pieces and pinholes."""
     count, labels, facts, _ = cv2.connectedComponentsWithStats(found)
     if count < 2:
         return found

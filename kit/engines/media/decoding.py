@@ -1,7 +1,7 @@
-"""What a decoder gives, brought to what the rest expects: whole RGB frames of one size and shape.
+"""Decoded frames, converted to the standard form: whole RGB frames of one size and shape.
 
-A player does the same without being asked: it takes an untagged large picture for BT.709, weaves
-interlaced rows, and shows a picture whole that is of another shape than the one before.
+As video players do, it treats untagged large pictures as BT.709, deinterlaces by weaving, and
+letterboxes pictures of another aspect than the first.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from kit.engines.media.inspection import undecodable
 from kit.engines.media.scaling import scaled
 from kit.engines.media.sound import run_graph
 
-#: Undecodable packets that are passed over before a file counts as broken.
+#: Undecodable packets that are skipped before a file counts as broken.
 _FAULTS = 20
-#: Packets that are looked at to know how fast a varying rate gets.
+#: Packets that are read to find the highest rate of a file with a variable frame rate.
 _PACKETS = 20_000
-#: Numbers of ITU-T H.273: matrix of BT.709, and "not told"; and of FFmpeg for ranges.
+#: Numbers of ITU-T H.273: matrix of BT.709, and "unspecified"; and of FFmpeg for ranges.
 _BT709, _UNTOLD = 1, 2
 _LIMITED, _FULL = 1, 2
 _HD_ROWS = 720
-_LESS = 0.8  # of a frame's pixels: a smaller picture is scaled before it is converted
-#: Codec -> the decoder that knows of its transparency; the usual one shows what is hidden by it.
+_LESS = 0.8  # of a frame's pixels: a smaller output is scaled before it is converted
+#: Codec -> the decoder that supports its alpha; the default one shows hidden pixels.
 _SEE_THROUGH = {"vp8": "libvpx", "vp9": "libvpx-vp9"}
 
 
 def decoded(container: Any, stream: Any, *, reduced: bool, coarse: bool) -> Iterator[Any]:
-    """Yield the frames of a stream, with their transparency if they have any.
+    """Yield the frames of a stream, with alpha if they have it.
 
-    Of frames that are `reduced` to half of their sides or less the edges of blocks stay as they
-    are, which takes a seventh of the time and cannot be seen there. Where it may be `coarse`,
-    frames that no other one is made from are passed over.
+    If frames are `reduced` to half their sides or less, the deblocking filter is off, which takes
+    a seventh of the time and is invisible at that size. If `coarse`, frames that are not
+    references are skipped.
     """
     context = stream.codec_context
     if stream.metadata.get("alpha_mode") == "1" and context.name in _SEE_THROUGH:
@@ -61,9 +61,9 @@ def decoded(container: Any, stream: Any, *, reduced: bool, coarse: bool) -> Iter
 
 
 def quick(container: Any, stream: Any, even: float) -> float | None:
-    """Return the frames per second of the fast stretches: of the usual step below the mean.
+    """Return the frame rate of the fast parts: of the median step below the mean.
 
-    Steps that are apart by less than `even`, in shares of the mean, are the same.
+    Steps that differ by less than `even`, as a share of the mean, count as equal.
     """
     container.seek(0)
     times = [p.pts for p in islice(container.demux(stream), _PACKETS) if p.pts is not None]
@@ -75,34 +75,34 @@ def quick(container: Any, stream: Any, even: float) -> float | None:
 
 
 def rgb(frame: Any, width: int, height: int) -> Bytes:
-    """Return a decoded frame as RGB of a size, shape (height, width, 3), laid over black."""
+    """Return a decoded frame as RGB of a size, shape (height, width, 3), composited over black."""
     if width * height < _LESS * frame.width * frame.height:
-        # In its own planes first: that is a third of the work.
+        # Scale in the frame's own planes first: a third of the work.
         frame = _scaled(frame, width, height, frame.format.name)
-    # Without the flag white comes out gray wherever the fast way of 8-bit frames is not taken.
+    # Without the flag white becomes gray on all but the fast path of 8-bit frames.
     way = Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INT
     asked: dict[str, Any] = {"interpolation": way, "dst_color_range": _FULL, **_matrix(frame)}
     if not any(component.is_alpha for component in frame.format.components):
         return np.asarray(frame.reformat(width, height, "rgb24", **asked).to_ndarray())
     pixels = frame.reformat(width, height, "rgba", **asked).to_ndarray()
-    # What is hidden may hold anything.
+    # Fully transparent pixels may have any color.
     cover = cv2.cvtColor(np.ascontiguousarray(pixels[:, :, 3]), cv2.COLOR_GRAY2RGB)
     color = np.ascontiguousarray(pixels[:, :, :3])
     return np.asarray(cv2.multiply(color, cover, scale=1 / 255))
 
 
 def is_plain(frame: Any) -> bool:
-    """Tell whether a frame becomes I420 without being RGB on the way."""
+    """Return whether a frame can be converted to I420 without RGB."""
     kind = frame.format.name
     return kind in ("yuv420p", "yuvj420p", "nv12") and frame.color_trc not in CURVES
 
 
 def planes(frame: Any, width: int, height: int) -> Bytes:
-    """Return a plain frame as I420 of an even size, as clips have them."""
+    """Return a plain frame as I420 of an even size, the format of clips."""
     usual = _matrix(frame) or (frame.colorspace, frame.color_range) == (_BT709, _LIMITED)
-    # Asked for what it has, FFmpeg takes twice the time.
+    # An explicit color space costs FFmpeg twice the time, even where it is the same.
     asked = {} if usual else {"dst_colorspace": _BT709, "dst_color_range": _LIMITED}
-    # OpenCV takes means of two by two in a quarter of FFmpeg's time.
+    # OpenCV averages 2x2 pixels in a quarter of FFmpeg's time.
     halved = 2 * width <= frame.width and 2 * height <= frame.height and not asked
     ready = halved and frame.format.name != "nv12"
     small = frame if ready else _scaled(frame, width, height, "yuv420p", **asked)
@@ -121,15 +121,15 @@ def _scaled(frame: Any, width: int, height: int, kind: str, **asked: Any) -> Any
 
 def _matrix(frame: Any) -> dict[str, Any]:
     untold = frame.colorspace == _UNTOLD and frame.color_trc not in CURVES
-    # An untagged large picture is taken for BT.709, as players take it.
+    # Untagged large pictures are treated as BT.709, as in players.
     return {"src_colorspace": _BT709} if untold and frame.height >= _HD_ROWS else {}
 
 
 def boxed(frame: Any, width: int, height: int, shape: tuple[int, int]) -> Bytes:
-    """Return a frame as `rgb` does; one of another shape than the rest whole, with black around it.
+    """Return a frame like `rgb`; if its aspect differs from the others, letterboxed in black.
 
-    A recording of a window changes its shape when somebody drags the window's corner. `shape` is
-    the width and height of the frames for which the size was meant, in their own pixels.
+    A recording of a window changes its shape when the user resizes the window. `shape` is the
+    width and height that the size was computed for, in the frame's own pixels.
     """
     inner = inner_size(frame, width, height, shape)
     if inner == (width, height):
@@ -141,15 +141,15 @@ def boxed(frame: Any, width: int, height: int, shape: tuple[int, int]) -> Bytes:
 
 
 def inner_size(frame: Any, width: int, height: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of a whole frame within one of `shape` that is shown in a size."""
+    """Return the size of a letterboxed frame in an output that was computed for `shape`."""
     wider = frame.width * shape[1] / (frame.height * shape[0])
     return max(1, round(width * min(1.0, wider))), max(1, round(height / max(1.0, wider)))
 
 
 def woven(frames: Iterable[Any]) -> Iterator[Any]:
-    """Yield decoded frames, those that are marked as interlaced made whole, one for one.
+    """Yield decoded frames, deinterlaced if marked as interlaced, one for one.
 
-    A recording may change from one kind to the other, and its size with it, in its middle.
+    A recording may switch between both kinds, and change its size too.
     """
     graph, kind = None, None
     for frame in frames:

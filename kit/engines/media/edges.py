@@ -1,7 +1,7 @@
-"""Edges of cutouts: gaps opened, outlines led along those of a picture, and rims cleaned.
+"""Edges of cutouts: gaps are opened, outlines snapped to edges, and rims decontaminated.
 
-A guided filter leads a small mask along the edges of the full picture; before an even background
-single hairs and leaves are told by their color.
+A guided filter aligns a small mask with the edges of the full picture; on an even background
+single hairs and leaves are found by their color.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ __all__ = ["clean_rim", "grow", "open_gaps", "refine_edge", "resize_like", "shri
 
 
 class _Backdrop(NamedTuple):
-    """An even background: its colors in CIELAB, also behind the subject, and how rough it is."""
+    """An even background: its colors in CIELAB, also behind the subject, and its roughness."""
 
     colors: Floats
     rough: float
 
 
 def _backdrop(small: Bytes, found: Bytes) -> _Backdrop | None:
-    """Return the background around a subject, or None where it is not even."""
+    """Return the background around a subject, or None if it is not even."""
     behind = (grow(found, 0.012 * max(found.shape)) == 0).astype(np.float32)
     if behind.sum() < 200:
         return None
     lab = to_lab(small)
     colors = np.broadcast_to(np.median(lab[behind > 0], axis=0), lab.shape)
-    # From far to near: what is close tells most, where there is any of it.
+    # From far to near: near pixels are the best estimate, if there are any.
     for reach in (0.5, 0.2, 0.06):
         sigma = reach * max(found.shape)
         weight = behind * (np.linalg.norm(lab - colors, axis=2) < 18 if reach < 0.5 else 1)
@@ -46,7 +46,7 @@ def _backdrop(small: Bytes, found: Bytes) -> _Backdrop | None:
 
 
 def open_gaps(small: Bytes, found: Bytes) -> tuple[Bytes, _Backdrop | None]:
-    """Return a subject without the places where an even background is seen through it."""
+    """Return a subject without the gaps through which an even background is visible."""
     back = _backdrop(small, found)
     if back is None:
         return found, None
@@ -58,7 +58,7 @@ def open_gaps(small: Bytes, found: Bytes) -> tuple[Bytes, _Backdrop | None]:
     for number in range(1, count):
         piece = (labels == number).astype(np.uint8)
         rim = (grow(piece, 3) > grow(piece, 1)) & (found > 0)
-        # Clear all around, and no lighter or darker than what is behind, as a shirt would be.
+        # Distinct edges all around, and as light as the background, which a shirt would not be.
         if (
             facts[number, cv2.CC_STAT_AREA] > 0.001 * found.size
             and rim.any()
@@ -70,11 +70,11 @@ def open_gaps(small: Bytes, found: Bytes) -> tuple[Bytes, _Backdrop | None]:
 
 
 def refine_edge(guide: Bytes, small: Bytes, found: Bytes, back: _Backdrop | None) -> Floats:
-    """Return how far each pixel of a larger picture belongs to a subject.
+    """Return the coverage of each pixel of a larger picture by a subject.
 
-    A guided filter: around each pixel the mask is fitted as a linear function of the color, which
-    is then read with the colors of the full picture. Before an even background single hairs and
-    leaves along the outline are told by how far they are from it toward the subject's own color.
+    A guided filter: around each pixel the mask is fitted as a linear function of the color and
+    then evaluated with the colors of the full picture. On an even background, single hairs and
+    leaves along the outline are found by their distance from it toward the subject's own color.
     """
     image, mask = small.astype(np.float32) / 255, found.astype(np.float32)
     box = (15, 15)
@@ -96,7 +96,7 @@ def refine_edge(guide: Bytes, small: Bytes, found: Bytes, back: _Backdrop | None
 
 
 def _key_out(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floats:
-    """Return a share in which thin parts are told from an even background by their color."""
+    """Return the coverage with thin parts added by their color difference to an even background."""
     less = shrink_to(guide, 1200)
     size = less.shape[1::-1]
     rest = to_lab(less) - cv2.resize(back.colors, size)
@@ -109,26 +109,26 @@ def _key_out(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floa
     off = np.linalg.norm(rest - told[..., None] * own, axis=2)
     noise = 1.2 * back.rough / apart
     told = np.clip((told - noise) / np.maximum(0.92 - noise, 0.1), 0.0, 1.0)
-    # What is only darker than the background may be a shadow; what lies beside the way from one
-    # color to the other is no mixture of the two.
+    # Pixels that are only darker than the background may be shadow; colors off the line between
+    # both colors are not a mixture of them.
     shadow = (own[..., 0] < 0) & (own[..., 0] > -26) & (np.hypot(own[..., 1], own[..., 2]) < 6)
     surely = smooth_step(14.0, 26.0, apart) * np.exp(-((off / (5 + back.rough)) ** 2)) * ~shadow
     side = max(found.shape)
     band = grow(found, 0.06 * side) - (grow(1 - found, 0.004 * side) == 0)
     surely *= cv2.resize(cv2.GaussianBlur(band.astype(np.float32), (0, 0), 1.0), size)
     known = cv2.resize(share, size, interpolation=cv2.INTER_AREA)
-    # Only the difference is enlarged: an edge that is as it was stays as sharp as it was.
+    # Only the difference is enlarged: unchanged edges stay sharp.
     return np.asarray(share + cv2.resize(surely * (told - known), share.shape[::-1]), np.float32)
 
 
-_SURELY = 250  # coverage from which on a pixel shows nothing but the subject
+_SURELY = 250  # coverage from which a pixel has the color of the subject alone
 _ROWS = 256  # of a band in which single pixels are changed
 
 
 def clean_rim(pixels: Bytes, alpha: Bytes) -> Bytes:
-    """Give half-covered pixels the subject's own color, not the old background's, in place.
+    """Replace the background's color in partly covered pixels by the subject's own, in place.
 
-    Without this a cutout carries a rim of its old background onto the new one.
+    Otherwise a cutout has a rim of its old background's color on the new one.
     """
     small = shrink_to(pixels, 1200)
     sure = (resize_like(alpha, small) > _SURELY).astype(np.float32)
@@ -137,7 +137,7 @@ def clean_rim(pixels: Bytes, alpha: Bytes) -> Bytes:
     near /= np.maximum(weight, 1e-4)[..., None]
     colors = np.rint(np.dstack([near, 255 * smooth_step(0.002, 0.02, weight)])).clip(0, 255)
     colors = cv2.resize(colors.astype(np.uint8), alpha.shape[::-1])
-    # In bands: to pick single pixels keeps every other thread waiting.
+    # In bands: indexing single pixels blocks all other threads.
     for top in range(0, len(pixels), _ROWS):
         cover, part = alpha[top : top + _ROWS], pixels[top : top + _ROWS]
         edge = np.nonzero((cover > 0) & (cover <= _SURELY))
@@ -148,12 +148,12 @@ def clean_rim(pixels: Bytes, alpha: Bytes) -> Bytes:
 
 
 def shrink_to(pixels: Bytes, side: int) -> Bytes:
-    """Return a picture made smaller to a longer side; no smaller than 16 pixels."""
+    """Return a picture scaled down to a longer side, but not below 16 pixels."""
     return np.asarray(scaled(pixels, *fit_size(pixels.shape, side, least=16)))
 
 
 def resize_like(plane: Any, small: Bytes) -> Any:
-    """Return a plane in the size of a smaller picture."""
+    """Return a plane scaled to the size of a smaller picture."""
     return np.asarray(scaled(plane, *small.shape[1::-1]))
 
 
@@ -163,6 +163,6 @@ def to_lab(pixels: Bytes) -> Floats:
 
 
 def grow(mask: Bytes, reach: float) -> Bytes:
-    """Return a mask that is wider by so many pixels."""
+    """Return a mask dilated by a number of pixels."""
     size = 2 * max(1, round(reach)) + 1
     return np.asarray(cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))))

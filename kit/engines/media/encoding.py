@@ -1,7 +1,7 @@
-"""How clips are encoded: the settings of each codec, and the sound track beside the pictures.
+"""Encoding of clips: the settings of each codec, and the sound track.
 
-Everything that could change bytes from one run to the next is pinned here: threads, look-ahead
-work, and the numbers that a WebM file would draw at random.
+All that could change bytes between runs is fixed here: threads, look-ahead, and the numbers that
+are random in a WebM file.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ import numpy as np
 
 from kit.engines.media.sound import RATE, Sound
 
-#: What a model calls a format -> (content type, file ending, codec of the pictures).
+#: Format name of models -> (content type, file ending, codec of the pictures).
 FORMATS: Mapping[str, tuple[str, str, str]] = {
     "mp4": ("video/mp4", ".mp4", "h264"),
     "mp4-av1": ("video/mp4", ".mp4", "av1"),
     "webm": ("video/webm", ".webm", "vp9"),
 }
-# x264's macroblock tree gave other bytes now and then for the same frames, even with one thread.
-# Without a choice of B frames, small partitions and a look ahead for cuts, which it needs for
-# nothing else then, a clip of the same size and looks takes two fifths less time.
+# x264's macroblock tree sometimes gave different bytes for the same frames, even with one thread.
+# Without adaptive B frames, small partitions and scene cut detection (the only other use of its
+# look-ahead), a clip of the same size and quality takes two fifths less time.
 _X264 = "mbtree=0:b-adapt=0:partitions=none:8x8dct=0:scenecut=0:rc-lookahead=0"
-#: Numbers of ITU-T H.273: matrix, primaries and transfer curve of BT.709, in limited range, as
-#: `kit.engines.media.color.YUV` makes them at every size.
+#: Numbers of ITU-T H.273: matrix, primaries and transfer curve of BT.709, in limited range, as in
+#: `kit.engines.media.color.YUV` at every size.
 _BT709, _LIMITED = 1, 1
-#: Samples that are encoded at once.
+#: Samples per encoded chunk.
 _CHUNK = 4800
 
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """An encoder and how it is asked to work."""
+    """An encoder and its settings."""
 
     encoder: str
-    #: Added to the clip's rate factor: about the same to the eye on this encoder's own scale.
+    #: Added to the clip's rate factor, so that all encoders look about the same.
     quality: int
     most: int
-    #: Of the encoder; the rate factor comes from the clip.
+    #: Encoder options; the rate factor comes from the clip.
     options: Mapping[str, str]
 
 
@@ -57,12 +57,12 @@ CODECS: Mapping[str, Codec] = {
 }
 #: File ending -> encoder of the sound.
 _SOUNDS = {".mp4": "aac", ".webm": "libopus"}
-#: File ending -> options of the file: an index before the pictures, and nothing random.
+#: File ending -> container options: index before the pictures, and nothing random.
 _FILES = {".mp4": {"movflags": "+faststart"}, ".webm": {"cues_to_front": "1"}}
 
 
 def container_at(path: Path) -> Any:
-    """Return a file opened for writing, by its ending an MP4 or a WebM."""
+    """Open a file for writing, as MP4 or WebM by its ending."""
     container = av.open(str(path), "w", options=_FILES.get(path.suffix, {}))
     if path.suffix == ".webm":
         container.flags |= av.container.Flags.bitexact.value
@@ -72,10 +72,10 @@ def container_at(path: Path) -> Any:
 def picture_stream(
     container: Any, codec: str, size: tuple[int, int], fps: int | Fraction, quality: int
 ) -> Any:
-    """Return the stream that pictures go into, ready to encode I420 frames of one size."""
+    """Return the stream of the pictures, ready to encode I420 frames of one size."""
     if codec == "av1":
-        # SVT-AV1 writes to stderr, a banner and a complaint about every canceled clip, unless this
-        # stands in the environment; its errors come as return codes too.
+        # SVT-AV1 writes a banner and an error for every canceled clip to stderr unless this is set
+        # in the environment; its errors are also return codes.
         os.environ.setdefault("SVT_LOG", "0")
     chosen = CODECS[codec]
     options = {**chosen.options, "crf": str(min(chosen.most, quality + chosen.quality))}
@@ -84,7 +84,7 @@ def picture_stream(
     context.width, context.height, context.pix_fmt = *size, "yuv420p"
     context.time_base = 1 / Fraction(fps)
     context.gop_size = math.ceil(fps * 2)
-    # A fixed number of threads: x264 writes it into the stream and cuts its work by it.
+    # A fixed number of threads: x264 writes it into the stream and splits its work by it.
     context.thread_count = 2
     context.color_range = _LIMITED
     context.colorspace = context.color_primaries = context.color_trc = _BT709
@@ -92,7 +92,7 @@ def picture_stream(
 
 
 class SoundTrack:
-    """The sound of a clip, encoded bit by bit as the pictures advance; a WebM's as Opus."""
+    """The sound of a clip, encoded gradually as the pictures advance; Opus in WebM."""
 
     def __init__(self, container: Any, suffix: str, sound: Sound) -> None:
         self._container = container
@@ -104,7 +104,7 @@ class SoundTrack:
         self._stream.bit_rate = 96_000 * sound.channels
 
     def up_to(self, seconds: float) -> None:
-        """Encode what is heard before a moment."""
+        """Encode the sound before a time."""
         stop = min(self._sound.count, round(seconds * RATE))
         while self._done < stop:
             step = min(_CHUNK, stop - self._done)
@@ -118,7 +118,7 @@ class SoundTrack:
             self._write(frame)
 
     def finish(self) -> None:
-        """Encode what the encoder still holds."""
+        """Encode the remaining samples and flush the encoder."""
         self._write(None)
 
     def _write(self, frame: Any) -> None:

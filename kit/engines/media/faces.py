@@ -1,7 +1,7 @@
-"""Faces: where they are in a picture, with eyes, nose and mouth, by the small network YuNet.
+"""Face detection, with eyes, nose and mouth, by the small network YuNet.
 
-It knows photographed and painted faces, tilted by up to about 45 degrees, half turned away, and
-down to a fiftieth of the picture; what it takes for a face hardly ever is none.
+It finds photographed and painted faces, tilted by up to about 45 degrees, half turned away, and
+down to a fiftieth of the picture; false positives are rare.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ from kit.engines.media.scaling import fit_size, scaled
 
 Point: TypeAlias = tuple[float, float]
 
-#: The longer sides at which a picture is looked at: for small faces, and for ones that fill it.
+#: The longer sides at which a picture is searched: for small faces, and for ones that fill it.
 _SIDES = (640, 320)
-#: And where those show none, how it is looked at for blurred and closely cut ones, whose eyes and
-#: mouth are placed roughly then: longer side, and how much it is blurred, which takes blocks and
-#: stairs from pictures that were enlarged.
+#: Used only if no face was found: for blurred and tightly cropped faces, with rough positions of
+#: eyes and mouth. Longer side, and the deviation of a blur that removes blocks and stairs of
+#: enlarged pictures.
 _LAST = ((160, 0.0), (128, 0.0), (128, 2.0))
-#: How sure the network must be at one of them. Below it patterns in bark, marble and windows come.
+#: Minimum confidence at one of them. Below it, patterns in bark, marble and windows are found.
 _SURE = 0.8
-#: Boxes that share more of their area than this are one face.
+#: Boxes with a larger overlap (as a share of their area) are the same face.
 _SHARED = 0.3
 _LEAST_SIDE, _MOST = 16, 50
-#: Pictures with a shorter side than the first get a border up to the second: where the network's
-#: coarsest grid has a single row, it reads past its end and sees faces of any size anywhere.
+#: Pictures with a shorter side below the first get a border up to the second: if the coarsest grid
+#: of the network has a single row, it reads past its end and finds false faces of any size.
 _THIN, _THICK = 33, 64
-#: The network's box goes from the hair to the chin; this much of its height is a face from the
-#: brows on, whose middle is higher by this much.
+#: The network's box spans from hair to chin; the face from the brows on has this share of its
+#: height, and its center is higher by the second share.
 _PART, _RAISED = 0.95, 0.022
-# The network keeps notes while it looks, so two threads must not use it at the same time.
+# The network has internal state, so two threads must not use it at the same time.
 _LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """A face: its box from brows to chin, in pixels of the picture that was looked at."""
+    """A face: its box from brows to chin, in pixels of the searched picture."""
 
     x: float
     y: float
     width: float
     height: float
-    eyes: tuple[Point, Point]  # the one that is left in the picture first
-    mouth: tuple[Point, Point]  # its corners, likewise
+    eyes: tuple[Point, Point]  # the one on the left of the picture first
+    mouth: tuple[Point, Point]  # its corners, left first
     nose: Point  # its tip
 
     @property
     def center(self) -> Point:
-        """The middle of the box."""
+        """The center of the box."""
         return self.x + self.width / 2, self.y + self.height / 2
 
 
@@ -74,7 +74,7 @@ def find(pixels: Bytes, whole: tuple[int, ...] = ()) -> list[Face]:
     for row in rows:
         if all(_overlap(row, other) <= _SHARED for other in kept):
             kept.append(row)
-    # Of equal ones the place decides, so that the order never depends on chance.
+    # Ties are ordered by position, so that the order is deterministic.
     kept.sort(key=lambda row: (-row[-1] * row[2], row[0], row[1]))
     return [_face(row) for row in kept]
 
@@ -82,9 +82,9 @@ def find(pixels: Bytes, whole: tuple[int, ...] = ()) -> list[Face]:
 def _detect(
     pixels: Bytes, whole: tuple[int, ...], side: int, blur: float = 0.0
 ) -> list[list[float]]:
-    """Return what the network sees in a picture made that large, in pixels of the whole one.
+    """Return the network's detections at a longer side, in pixels of the original picture.
 
-    Each is a box, five points and how sure it is.
+    Each is a box, five points and a confidence.
     """
     height, width = whole[:2]
     scale = side / max(height, width)
@@ -106,7 +106,7 @@ def _detect(
 
 
 def _add_border(pixels: Bytes) -> Bytes:
-    """Return a picture that is thick enough for the network, with more of it below and right."""
+    """Return a picture that is large enough for the network, extended below and at the right."""
     height, width = pixels.shape[:2]
     if min(height, width) >= _THIN:
         return pixels
@@ -134,7 +134,7 @@ def _face(row: list[float]) -> Face:
 
 @cache
 def _network() -> Any:
-    # Read here, not by OpenCV, which cannot open every path on Windows.
+    # Read with NumPy: OpenCV cannot open every path on Windows.
     weights = np.fromfile(networks.FACES, np.uint8)
     nothing = np.empty(0, np.uint8)
     return cv2.FaceDetectorYN.create("onnx", weights, nothing, (320, 320), _SURE, _SHARED, _MOST)

@@ -1,8 +1,8 @@
-"""Holes in pictures are filled with patches from around them, coarse first.
+"""Inpainting: holes are filled with patches from their surroundings, coarse to fine.
 
-The coarsest level decides what continues where: large pieces are moved there from elsewhere, all at
-once and so that they meet where they look alike. The finer levels refine it, patch by patch, and
-the finest texture is copied.
+The coarsest level decides how structures continue: large pieces are copied there from elsewhere,
+chosen jointly so that they match along their seams. Finer levels refine the result patch by patch,
+and the finest texture is copied.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from kit.engines.media.scaling import scaled
 
 __all__ = ["POOR", "Filled", "erase"]
 
-_COARSEST = 96  # pixels of the shorter side where the search may begin
-_FIRST = 1000  # pixels that the hole may have there
+_COARSEST = 96  # pixels of the shorter side at which the search may start
+_FIRST = 1000  # maximum pixels of the hole there
 _FINEST = 460  # pixels of the longer side up to which patches are searched
-_AROUND = 1.6  # how much of the surroundings is searched, in sizes of the hole
-_RIM = 6  # pixels around a hole in which it is mixed with the picture
-_ROUNDS = (4, 3, 2)  # of looking and painting, on each level from the coarsest
+_AROUND = 1.6  # size of the searched surroundings, in sizes of the hole
+_RIM = 6  # width in pixels of the blend around a hole
+_ROUNDS = (4, 3, 2)  # of search and painting, on each level from the coarsest
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ class Filled:
     """A picture with its hole filled."""
 
     pixels: Bytes
-    #: How well what surrounds the hole goes on in it, 0 to 1: below `POOR` it is seen that
-    #: something was erased there.
+    #: How well the hole continues its surroundings, 0 to 1: below `POOR` the erasure is
+    #: visible.
     fit: float
 
 
-#: Of `Filled.fit`.
+#: Threshold of `Filled.fit`.
 POOR = 0.35
 
 
 def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
-    """Fill a picture, in place, with what surrounds it where a mask is 255; the mask is widened."""
+    """Fill a picture in place where a mask is 255, from its surroundings; the mask is dilated."""
     grown = max(3, round(max(mask.shape) / 250)) | 1
     ring = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown))
     x, y, width, height = cv2.boundingRect(mask)
@@ -56,7 +56,7 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     )
     mask[*box] = cv2.dilate(mask[*box], ring)
     part, hole = pixels[rows, columns], mask[rows, columns]
-    # No face is copied into a hole.
+    # Faces are not copied into a hole.
     barred = np.zeros(mask.shape, np.uint8)
     for face in faces.find(pixels):
         center, axes = face.center, (0.52 * face.width, 0.68 * face.height)
@@ -81,7 +81,7 @@ def _shrink(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
 def _enlarge(
     filled: Bytes, part: Bytes, small: Bytes, hole: Bytes, here: Places, moves: Places
 ) -> Bytes:
-    """Return some places of what was filled small, with the finest texture of where it is from."""
+    """Return places of a result that was filled small, with the fine texture of their source."""
     scale = np.divide(hole.shape, small.shape[:2])[:, None, None]
     down, across = (here / scale).astype(np.int64)
     there = here + np.rint(moves[:, down, across] * scale).astype(np.int64)
@@ -99,7 +99,7 @@ def _enlarge(
 def _fill(
     pixels: Bytes, hole: Bytes, barred: Bytes, rng: np.random.Generator, progress: Progress
 ) -> tuple[Bytes, Places, float]:
-    """Return the picture without its hole, the move to where each pixel was found, and the fit."""
+    """Return the filled picture, the move from each pixel to its source, and the fit."""
     sides, count = min(hole.shape) / _COARSEST, math.sqrt(np.count_nonzero(hole) / _FIRST)
     levels = max(0, math.ceil(math.log2(max(sides, count, 1.0))))
     canvas, search = pixels.astype(np.float32), None
@@ -118,7 +118,7 @@ def _fill(
         known = (gap == 0)[..., None]
         canvas = np.where(known, part, canvas).astype(np.float32)
         if search:
-            # A level has four times the pixels of the one before.
+            # Each level has four times the pixels of the one before.
             level = progress.part(0.25, 1.0).part(scale**2 / 4, scale**2)
             rounds = _ROUNDS[min(number, len(_ROUNDS) - 1)]
             for done in range(rounds):
@@ -130,14 +130,14 @@ def _fill(
     return out, *((search.moves(), search.fit(canvas, gap)) if search else nothing)
 
 
-_SOFT, _HARD = 6.0, 16.0  # steps in tone that are evened out, and that stay an edge
-_HELD = 0.004  # how strongly a pixel is held to the color that it had
+_SOFT, _HARD = 6.0, 16.0  # steps in tone that are smoothed, and those that are kept as edges
+_HELD = 0.004  # how strongly a pixel keeps its color
 
 
 def _join_tones(canvas: Floats, gap: Bytes, search: Search) -> Floats:
-    """Return the canvas with the tones of its hole joined to what surrounds it.
+    """Return the canvas with the tones of its hole blended into its surroundings.
 
-    Neighbors are to differ as they do where each was taken from, but where that is an edge.
+    The differences between neighbors are those at their sources, except at edges.
 
     Source: Perez, Gangnet and Blake, "Poisson image editing" (SIGGRAPH 2003), solved by conjugate
     gradients.
@@ -152,7 +152,7 @@ def _join_tones(canvas: Floats, gap: Bytes, search: Search) -> Floats:
     kept = []
     for own, other in zip(found, wanted, strict=True):
         step = own - other
-        # As much as the three colors change together is light, the rest is another thing.
+        # A change of all three channels alike is a change of light, other changes are structure.
         light = step.mean(axis=2, keepdims=True)
         color = 2 * np.abs(step - light).max(axis=2, keepdims=True)
         off = np.maximum(np.abs(step).max(axis=2, keepdims=True) - 0.65 * np.abs(light), color)

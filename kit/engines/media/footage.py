@@ -1,7 +1,7 @@
-"""Videos that come in: upright 8-bit RGB frames at a constant rate, one at a time.
+"""Input videos, read as upright 8-bit RGB frames at a constant rate, one at a time.
 
-Frames are taken by their time, not by their number: phones film at a varying rate. Time 0 is the
-first frame's, and `kit.engines.media.sound` counts from it too.
+Frames are selected by their time, not by their number: phones record at a variable rate. Time 0 is
+the first frame's; `kit.engines.media.sound` uses the same origin.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from kit.engines.media.hdr import tones_of
 from kit.engines.media.inspection import check_pixels, look_at_video, undecodable
 from kit.engines.media.lengths import check_complete, check_priced
 
-#: By quarters of a turn: the axis to flip around after odd ones are tipped, as OpenCV numbers it.
+#: By quarter turns: OpenCV's axis of the flip, after odd turns are transposed.
 _FLIPS = (None, 0, -1, 1)
-#: How far the rates of a file may be apart before it counts as varying.
+#: Relative difference of a file's rates from which its rate counts as variable.
 _EVEN = 0.015
-#: Frames per second from which some may be passed over: of few ones too much would be missing.
+#: Frames per second from which frames may be skipped: at lower rates it would be visible.
 _QUICK = 15
 
 
 class Footage:
-    """A video file, looked at once and read as often as wanted.
+    """A video file, probed once and readable any number of times.
 
-    Leaving the ``with`` block closes whatever is still being read; `check` is called for every
-    decoded frame and may raise to stop that.
+    Leaving the ``with`` block closes all open readers; `check` is called for every decoded frame
+    and may raise to stop decoding.
 
     Raises
     ------
     EngineError
-        The file holds no video (``wrong_type``), is none or damaged (``undecodable``), or too large
-        (``too_large``).
+        The file has no video (``wrong_type``), is not a video or damaged (``undecodable``), or too
+        large (``too_large``).
     """
 
-    width: int  # of the upright picture with square pixels; it may be odd
+    width: int  # of the upright picture with square pixels; may be odd
     height: int
-    seconds: float  # up to the end of the last frame, or of a longer sound: that frame stays
-    fps: float  # nominal, 1 to 240; a varying rate's mean
-    quick: float  # frames per second where a varying rate is fast
+    seconds: float  # to the end of the last frame, or of a longer sound: that frame stays
+    fps: float  # nominal, 1 to 240; the mean of a variable rate
+    quick: float  # frames per second of the fast parts of a variable rate
     has_sound: bool
-    plain: bool  # whether its pictures become I420 without being RGB on the way
+    plain: bool  # whether its frames can be converted to I420 without RGB
 
     def __init__(self, path: Path, *, check: Callable[[], None] = lambda: None) -> None:
         self._path = path
@@ -80,21 +80,21 @@ class Footage:
         coarse: bool = False,
         check: Callable[[], None] | None = None,
     ) -> Iterator[Bytes]:
-        """Yield the pictures on show at ``start``, ``start + 1 / fps`` and so on, before `end`.
+        """Yield the frames shown at ``start``, ``start + 1 / fps`` and so on, before `end`.
 
-        At least one, in a `size` (width, height) whose shape is not kept: RGB, which must not be
-        written to, or `i420` of an even size as clips take them, which costs half as much. Where it
-        may be `coarse`, frames that no other one is made from are passed over: the one before stays
-        on show. `check` stands for the video's own: a start far from any key frame takes a while.
+        At least one, scaled to `size` (width, height) without keeping the aspect: read-only RGB, or
+        `i420` of an even size as for clips, which costs half as much. If `coarse`, frames that are
+        not references are skipped: the previous one stays on screen. `check` replaces the video's
+        own: a start far from a key frame takes a while.
 
         Raises
         ------
         EngineError
-            The video cannot be decoded up to the end that its header tells.
+            The video cannot be decoded up to the end that its header states.
         """
         stop = self.seconds if end is None else min(end, self.seconds)
         count = max(1, round((stop - start) * fps))
-        # A frame that comes a hair after its moment is the one that was meant.
+        # A frame slightly later than its nominal time counts as on time.
         early = min(0.25 / fps, 0.004)
         tones = tones_of(*self._light)
         whole = self.width * self.height
@@ -121,13 +121,13 @@ class Footage:
         self._origin = float(frame.time or 0.0)
         self._shape = frame.width, frame.height
         told, turn = None, round(frame.rotation / 90)
-        with contextlib.suppress(ValueError):  # PyAV 18 does not know every kind of such data
+        with contextlib.suppress(ValueError):  # PyAV 18 does not know all kinds of such side data
             told = frame.side_data.get("DISPLAYMATRIX")
         a, b, _, c, d = np.frombuffer(told, np.int32)[:5].tolist() if told else (1, 0, 0, 0, 1)
         self._sideways = turn % 2 == 1
-        self._flip = _FLIPS[(turn + (a * d < b * c)) % 4]  # mirrored, it is one further
+        self._flip = _FLIPS[(turn + (a * d < b * c)) % 4]  # mirrored: one index further
         ratio = float(stream.sample_aspect_ratio or 1) or 1.0
-        # The side that is too short grows, so that nothing is lost.
+        # The side that is too short is enlarged, so that no detail is lost.
         wide = max(1, round(frame.width * max(1.0, ratio)))
         high = max(1, round(frame.height * max(1.0, 1.0 / ratio)))
         check_pixels(wide * high)
@@ -146,7 +146,7 @@ class Footage:
     def _timed(
         self, start: float, check: Callable[[], None], how: Mapping[str, bool]
     ) -> Iterator[tuple[float, Any]]:
-        """Yield frames with their times from the one on show at `start`, or an earlier one, on."""
+        """Yield frames with their times, starting at the one shown at `start` or earlier."""
         container = open_media(self._path, unseen=True)
         self._open.append(container)
         try:
@@ -158,7 +158,7 @@ class Footage:
             frames = decoded(container, stream, **how)
             for number, (moment, frame) in enumerate(self._decoded(frames, check)):
                 if number == 0 and moment > start > 0:
-                    # The index leads past the place: read from the beginning instead.
+                    # The index points past the place: read from the beginning instead.
                     yield from self._timed(0.0, check, how)
                     return
                 yield moment, frame
@@ -213,6 +213,6 @@ class Footage:
         return rgb_frame(pixels) if i420 else pixels
 
     def _upright(self, plane: Bytes, out: Bytes | None = None) -> Bytes:
-        """Return pixels as they are shown, written to where memory is given."""
+        """Return pixels turned upright, written to `out` if given."""
         plane = np.asarray(cv2.transpose(plane, dst=out)) if self._sideways else plane
         return plane if self._flip is None else np.asarray(cv2.flip(plane, self._flip, dst=out))

@@ -1,8 +1,8 @@
-"""High dynamic range and wide colors brought down to a normal screen, by a table of colors.
+"""Tone mapping of high dynamic range and wide colors to sRGB, by a color table.
 
-Phones film in HLG and cameras in PQ, both in the wide colors of BT.2020; shown as they are they
-look gray and dull, and so does a recording of a screen that shows Display P3. The table is computed
-once for a video and costs as much as a color grade.
+Phones record HLG and cameras PQ, both with the wide primaries of BT.2020; without conversion they
+look gray and dull, and so does a screen recording in Display P3. The table is computed once for a
+video and costs as much as a color grade.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WHITE, _PEAK = 203.0, 1000.0
 _KNEE = 0.72
 #: Numbers of ITU-T H.273 for the primaries of BT.2020, and of Display P3.
 _BT2020, _P3 = 9, 12
-#: Primaries -> their linear light as that of BT.709. Source: ITU-R BT.2087, SMPTE EG 432-1.
+#: Primaries -> conversion of their linear light to BT.709. Source: ITU-R BT.2087, SMPTE EG 432-1.
 _TO_709 = {
     _BT2020: np.array(
         [[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]]
@@ -39,7 +39,7 @@ def _pq(signal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _hlg(signal: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return nits on a screen of `_PEAK`. Source: ITU-R BT.2100."""
+    """Return nits on a display of `_PEAK`. Source: ITU-R BT.2100."""
     a, b, c = 0.17883277, 0.28466892, 0.55991073
     scene = np.where(signal <= 0.5, signal**2 / 3, (np.exp((signal - c) / a) + b) / 12)
     light = scene @ np.array([0.2627, 0.6780, 0.0593])
@@ -48,11 +48,11 @@ def _hlg(signal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 #: Transfer curve, by its number in ITU-T H.273 -> the light of a signal of 0 to 1.
 CURVES = {16: _pq, 18: _hlg}
-_NORMAL = 0  # stands for every other curve
+_NORMAL = 0  # for all other curves
 
 
 def tones_of(curve: int, primaries: int) -> Callable[[Bytes], Bytes] | None:
-    """Return what brings RGB of a transfer curve and primaries to sRGB; None if it is that."""
+    """Return the conversion from a transfer curve and primaries to sRGB RGB; None if already so."""
     if curve not in CURVES and primaries not in _TO_709:
         return None
     wide = primaries if primaries in _TO_709 else _BT2020
@@ -66,18 +66,18 @@ def _table(curve: int, primaries: int) -> ImageFilter.Color3DLUT:
     blue, green, red = np.meshgrid(axis, axis, axis, indexing="ij")
     signal = np.stack([red, green, blue], axis=-1)
     if curve == _NORMAL:
-        # There and back by one curve: gray stays what it is, as in a video of plain colors.
+        # Decoded and encoded by the same curve: gray is unchanged, as in a video of normal colors.
         shown = encode(decode(signal) @ _TO_709[primaries].T)
         return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
     light = np.maximum(CURVES[curve](signal) / _WHITE @ _TO_709[primaries].T, 0.0)
-    # By the brightest channel, so that a color keeps its hue while it gets darker.
+    # By the brightest channel, so that colors keep their hue when darkened.
     bright = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
     shown = encode(light * (_rolled(bright) / bright))
     return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
 
 
 def _rolled(light: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bend what is brighter than the knee so that the peak ends at 1."""
+    """Compress values above the knee so that the peak becomes 1."""
     value = np.minimum(light, _PEAK / _WHITE) ** (1 / 2.4)
     room, reach = 1.0 - _KNEE, (_PEAK / _WHITE) ** (1 / 2.4) - _KNEE
     over = np.maximum(value - _KNEE, 0.0) / reach

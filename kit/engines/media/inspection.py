@@ -1,7 +1,7 @@
-"""Uploaded files, looked at before anything trusts them: right kind, decodable, within bounds.
+"""Validation of uploaded files before use: right kind, decodable, within limits.
 
-It runs in a render process with limits of its own. Headers lie, so bounds are checked before and
-while decoding; demuxers are named, because a playlist that calls itself a video reads other files.
+It runs in a render process with limits of its own. Headers can be false, so limits are checked
+before and while decoding; demuxers are named, as a playlist posing as a video reads other files.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from kit.engines.media.structure import FRAMES, check_structure
 from kit.errors import EngineError
 from kit.pictures import HEIC, NO_HEIC, has_heic, open_picture
 
-#: Bounds of an input file.
+#: Limit of an input picture.
 PIXELS = 50_000_000
-#: Held while Pillow's bound, which is one for the whole process, is out of force.
+#: Held while Pillow's process-wide limit is disabled.
 _OPENING = threading.Lock()
 
 #: First bytes of each kind of file, as (offset, bytes).
@@ -40,17 +40,17 @@ MAGIC: Mapping[str, tuple[tuple[int, bytes], ...]] = {
     "audio/ogg": ((0, b"OggS"),),
     "audio/flac": ((0, b"fLaC"), (0, b"ID3")),
 }
-#: First bytes of HEIC: the container of MP4, and the brand that comes first.
+#: First bytes of HEIC: the container of MP4, and its major brand.
 _HEIC = tuple((4, b"ftyp" + brand) for brand in (b"hei", b"hev", b"mif1", b"msf1"))
 IMAGES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
-#: Also what is read of pictures, but not given out.
+#: Formats that can be read as pictures, including one that is never written.
 PICTURES = {**IMAGES, HEIC: "HEIF"}
 
 
 def inspect(path: Path, content_type: str) -> dict[str, Any]:
-    """Return width, height and length of a file as far as it has them.
+    """Return the width, height and length of a file, if it has them.
 
-    Raises `EngineError`: it is of another type, cannot be decoded, or is larger than allowed.
+    Raises `EngineError` if it has another type, cannot be decoded, or exceeds a limit.
 
     Source: contract, "Uploads".
     """
@@ -74,16 +74,16 @@ def _image(path: Path, content_type: str) -> dict[str, Any]:
 
 @contextmanager
 def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
-    """Give a picture of which no pixel is decoded yet, and which has no more of them than allowed.
+    """Open a picture within the limit of pixels, without decoding any pixels yet.
 
-    It may be of some formats, as Pillow calls them. Pillow has a bound of its own, at which it
-    writes to the screen; it does not come to that.
+    `formats` are Pillow's names of the allowed formats. Pillow's own limit, which writes a
+    warning, is disabled.
 
     Raises
     ------
     EngineError
-        It has too many pixels or parts (``too_large``), or something in the block fails at it as
-        decoders do on a broken file (``undecodable``).
+        It has too many pixels or parts (``too_large``), or code in the block raises an exception
+        as decoders do on a broken file (``undecodable``).
     """
     from PIL import Image
 
@@ -96,13 +96,13 @@ def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
             finally:
                 Image.MAX_IMAGE_PIXELS = theirs
         with image, warnings.catch_warnings():
-            # Pillow warns of oddities that it then decodes.
+            # Pillow warns of irregularities that it can still decode.
             warnings.simplefilter("ignore")
             check_pixels(image.width * image.height)
             yield image
     except (EngineError, MemoryError):
         raise
-    except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
+    except Exception:  # noqa: BLE001 - decoders raise any exception on a broken file
         raise undecodable() from None
 
 
@@ -120,7 +120,7 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
 
 
 def look_at_video(container: Any) -> tuple[Any, Any, float]:
-    """Return the stream of a video, its first frame and how long it plays, all within bounds."""
+    """Return the stream of a video, its first frame and its length, all within limits."""
     stream = video_stream(container)
     check_pixels(stream.width * stream.height)
     check_unbroken(container, stream)
@@ -129,7 +129,7 @@ def look_at_video(container: Any) -> tuple[Any, Any, float]:
     check_pixels(frame.width * frame.height)
     found = measure_film(container, stream)
     if container.duration and not stream.duration:
-        # The header was written first and tells of everything together.
+        # The header was written first and states the length of the whole file.
         check_complete(found.end, container.duration / 1_000_000)
     return stream, frame, found.seconds
 
@@ -167,5 +167,5 @@ def check_pixels(pixels: int) -> None:
 
 
 def undecodable() -> EngineError:
-    """Return the error of a file that a decoder gave up on."""
+    """Return the error for a file that cannot be decoded."""
     return EngineError("the file is cut off or damaged", code="undecodable")

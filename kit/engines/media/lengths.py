@@ -1,6 +1,6 @@
-"""Lengths: whether all of a file is there, and that no more of it is rendered than was priced.
+"""Lengths: whether a file is complete, and not longer than its price covers.
 
-Downloads break off: what a header tells is held against what the index and the packets tell.
+Downloads may be truncated: the header is compared with the index and the packets.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from kit.errors import EngineError
 
 #: Seconds that may be missing at a file's end.
 _LOST = 0.5
-#: Seconds, or a twentieth of the whole if that is more, by which the last frame may come before
-#: the end that the header tells.
+#: Maximum seconds, or a twentieth of the length if that is more, between the last frame and the end
+#: that the header states.
 _MISSING = 1.0
-#: Bytes about the end of a WAV file's sound that are of no concern, and its length where unknown.
+#: Bytes of tolerance at the end of a WAV file's sound, and the length that means unknown.
 _UNTOLD, _ENDLESS = 1 << 16, 0x7FFF0000
 _CHUNKS = 1000
-#: By how much a file may last longer than was priced, as a share and in seconds: decoders begin
-#: and end within a packet, and sound may outlast the pictures.
+#: How much longer than priced a file may be, as a share and in seconds: decoders start and end
+#: within a packet, and sound may be longer than the pictures.
 _SHARE, _MORE = 0.01, HELD + 0.1
-#: The seconds that were priced of the files of the job that this process renders.
+#: The priced seconds of the files of the job that this process renders.
 _priced: dict[Path, float] = {}
 
 
 @contextmanager
 def priced(seconds: Mapping[Path, float]) -> Iterator[None]:
-    """Have decoders refuse more of these files than so many seconds, while it is open.
+    """Limit decoders to the priced seconds of these files, while the context is open.
 
-    There is one for the whole process, which renders one job at a time: threads of an engine are
-    bound by it too.
+    The limits are those of the whole process, which renders one job at a time: they apply to
+    threads of an engine too.
     """
     _priced.update(seconds)
     try:
@@ -44,7 +44,7 @@ def priced(seconds: Mapping[Path, float]) -> Iterator[None]:
 
 
 def check_priced(path: Path, seconds: float) -> None:
-    """Refuse a file that turns out to last longer than was priced (``longer_than_priced``)."""
+    """Refuse a file that is longer than was priced (``longer_than_priced``)."""
     paid = _priced.get(path)
     if paid is not None and seconds > paid * (1 + _SHARE) + _MORE:
         sentence = f"the file plays longer than the {paid:g} s that its price is for"
@@ -52,10 +52,10 @@ def check_priced(path: Path, seconds: float) -> None:
 
 
 def check_unbroken(container: Any, stream: Any) -> None:
-    """Refuse a file that ends more than `_LOST` seconds before what its index names.
+    """Refuse a file that ends more than `_LOST` seconds before the end of its index.
 
-    A download that broke off has the index of the whole if that stands before the pictures; what
-    has no index passes.
+    A truncated download has the complete index if the index precedes the pictures; files without
+    an index pass.
     """
     index = stream.index_entries
     if not len(index) or not container.size or _end(index[len(index) - 1]) <= container.size:
@@ -71,10 +71,10 @@ def check_unbroken(container: Any, stream: Any) -> None:
 
 
 def check_wav(path: Path) -> None:
-    """Refuse a WAV file of which more lies behind its sound than its header tells of, or less.
+    """Refuse a WAV file with more or less data than its header states.
 
-    Decoders stop where the header says that the sound ends; other chunks may follow, and what some
-    recorders leave behind. A header that tells of nothing was written before the sound.
+    Decoders stop at the end of the sound that the header states; other chunks may follow, and
+    leftovers of some recorders. A header without a length was written before the sound.
     """
     size, sound, at = path.stat().st_size, 0, 12
     with path.open("rb") as file:
@@ -95,7 +95,7 @@ def check_wav(path: Path) -> None:
 
 
 def check_complete(end: float, told: float) -> None:
-    """Refuse a video that ends long before what its header tells, in seconds."""
+    """Refuse a video that ends long before the end that its header states, in seconds."""
     if end < told - max(_MISSING, 0.05 * told):
         raise EngineError(f"the file is incomplete: {end:.1f} of {told:.1f} s", code="undecodable")
 

@@ -1,7 +1,7 @@
-"""Lettering: text in balanced lines, sized to fit, becomes a picture with alpha.
+"""Lettering: text is set in balanced lines, sized to fit, and drawn as a picture with alpha.
 
-Widths grow in proportion to the size, so everything is measured once at one size. Letters are
-shaped by raqm, right-to-left scripts included; without it they stand one beside the other.
+Widths scale with the size, so text is measured once at one size. Letters are shaped by raqm,
+right-to-left scripts included; without raqm, letters are placed one after another.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from kit.engines.media.scaling import blur
 from kit.errors import EngineError
 
 _MEASURE = 100
-_UNDER = 0.4  # share of the descenders that counts: few of them meet a tall letter below
-_CLOSE = 1.06  # a further line must make the letters this much larger
-#: Share of the largest possible size above which given lines are kept, and words whole.
+_UNDER = 0.4  # share of the descenders that counts: they rarely meet a tall letter below
+_CLOSE = 1.06  # an additional line must enlarge the letters by this factor
+#: Share of the largest possible size above which given lines are kept, and words not broken.
 _GIVEN, _WHOLE = 0.38, 0.6
 #: Red, green, blue, 0 to 255.
 Color: TypeAlias = tuple[int, int, int]
@@ -37,16 +37,16 @@ class Block:
     """Text set in lines."""
 
     lines: tuple[str, ...]
-    face: str  # one of `FACES`; another than was asked for, if that one lacks letters
-    size: int  # of the letters, in pixels an em
+    face: str  # one of `FACES`; a fallback if the requested one lacks letters
+    size: int  # of the letters, in pixels per em
     gap: float = 0.2  # between the ink of two lines of capitals, in ems
-    tracking: float = 0.0  # added between letters, in ems; scripts that join them have none
-    carried: tuple[int, ...] = ()  # numbers of the lines that begin within a word
+    tracking: float = 0.0  # added between letters, in ems; none in scripts with joined letters
+    carried: tuple[int, ...] = ()  # indices of the lines that begin within a word
     left: bool | None = None  # whether lines run from right to left; None: as most letters do
 
     @property
     def direction(self) -> str | None:
-        """How raqm calls the way that the lines run: ``rtl`` or ``ltr``; None where it is not."""
+        """Raqm's name of the direction of the lines: ``rtl`` or ``ltr``; None without raqm."""
         if not features.check_feature("raqm"):
             return None
         left = breaking.is_leftward("".join(self.lines)) if self.left is None else self.left
@@ -66,11 +66,11 @@ def balance(
     tracking: float = 0.0,
     left: bool | None = None,
 ) -> Block:
-    """Return a text in lines of nearly equal length, as large as the space in pixels allows.
+    """Return a text in lines of nearly equal length, as large as fits in the space in pixels.
 
-    Line breaks in it are kept as far as `most_lines` allows, unless the letters would be tiny.
-    `largest` and `smallest` bound the size in pixels an em; `left` says whether it runs from right
-    to left, which else most of its letters do. Raises EngineError where a letter is in no face, or
+    Line breaks in the text are kept up to `most_lines`, unless the letters would be tiny. `largest`
+    and `smallest` limit the size in pixels per em; `left` says whether it runs from right to left
+    (default: the direction of most letters). Raises EngineError if no face has some letter, or if
     the text does not fit at the smallest size.
 
     Examples
@@ -81,7 +81,7 @@ def balance(
     text = composed(text).strip()
     face = with_letters(text, face)
     left = breaking.is_leftward(text) if left is None else left
-    joined = _kinds(text) & {"R", "AL"}  # such letters are not moved apart
+    joined = _kinds(text) & {"R", "AL"}  # joined letters get no tracking
     tracking = 0.0 if joined else tracking
     limit = width if largest is None else min(largest, width)
 
@@ -110,7 +110,7 @@ def balance(
 
 
 def extent(block: Block) -> tuple[int, int, float]:
-    """Return the width and height of the ink, and how far it rises above its first baseline."""
+    """Return the width and height of the ink, and its height above the first baseline."""
     width = max(_width(line, block.face, block.size, block.tracking) for line in block.lines)
     top, bottom = _ink(block)
     steps = (len(block.lines) - 1) * _pitch(block)
@@ -118,7 +118,7 @@ def extent(block: Block) -> tuple[int, int, float]:
 
 
 def _ink(block: Block) -> tuple[float, float]:
-    """Return how far ink reaches above (negative) and below the baseline in any of the lines."""
+    """Return the extent of ink above (negative) and below the baseline over all lines."""
     font = font_of(block.face, block.size)
     way = block.direction
     boxes = [font.getbbox(line, anchor="ls", direction=way) for line in block.lines]
@@ -126,7 +126,7 @@ def _ink(block: Block) -> tuple[float, float]:
 
 
 def _place_lines(block: Block, align: str) -> list[tuple[float, float, str]]:
-    """Return each line with the left end of its baseline, from the corner of the block's ink."""
+    """Return each line with the left end of its baseline, relative to the corner of the ink."""
     share = {"left": 0.0, "center": 0.5, "right": 1.0}[align]
     width, _, rise = extent(block)
     pitch = _pitch(block)
@@ -141,7 +141,7 @@ def _place_lines(block: Block, align: str) -> list[tuple[float, float, str]]:
 
 
 def _span(line: str, words: Sequence[str], number: int, block: Block) -> tuple[float, float]:
-    """Return from where to where a word reaches in its line, half a space on either side."""
+    """Return the left and right end of a word in its line, half a space wider on both sides."""
 
     def width(text: str) -> float:
         return _width(text, block.face, block.size, block.tracking)
@@ -150,23 +150,23 @@ def _span(line: str, words: Sequence[str], number: int, block: Block) -> tuple[f
     order = breaking.visual_order(words, left=block.direction == "rtl")
     at = order.index(number)
     start = sum(width(words[other]) + space for other in order[:at])
-    # Letters that move closer over a space make the line a little narrower than its words.
+    # Kerning over spaces makes the line slightly narrower than its words.
     scale = width(line) / max(1e-6, sum(map(width, words)) + space * (len(words) - 1))
     return (start - space / 2) * scale, (start + width(words[number]) + space / 2) * scale
 
 
 @lru_cache(256)
 def font_of(face: str, size: int) -> ImageFont.FreeTypeFont:
-    """Return a face at a size in pixels an em."""
+    """Return a face at a size in pixels per em."""
     return ImageFont.truetype(path_of(face), size)
 
 
 def _ways(
     text: str, most_lines: int, width: Callable[[str], float]
 ) -> Iterator[tuple[float, Iterable[tuple[tuple[str, ...], tuple[int, ...]]]]]:
-    """Yield what may be done with a text, the best first: its lines, and those that go on a word.
+    """Yield the possible line breaks of a text, best first, and the lines that begin within a word.
 
-    With each comes the share of the largest possible size that its letters must have.
+    Each comes with the share of the largest possible size that its letters must reach.
     """
     given = tuple(" ".join(line.split()) for line in text.splitlines() if line.strip())
     if 1 < len(given) <= most_lines:
@@ -180,7 +180,7 @@ def _ways(
 
 def _pitch(block: Block) -> float:
     top, bottom = _ink(block)
-    # Arabic letters reach below and above the line everywhere.
+    # Arabic letters reach above and below the line everywhere.
     below = 1.0 if any(_kinds(line) & {"AL"} for line in block.lines) else _UNDER
     return below * bottom - top + block.gap * block.size
 
@@ -197,8 +197,8 @@ def _kinds(text: str) -> set[str]:
 def mask(block: Block, *, stroke: float = 0.0, margin: int = 0, align: str = "center") -> Bytes:
     """Return the coverage of the letters, 0 to 255, aligned ``left``, ``center`` or ``right``.
 
-    A stroke widens the letters on all sides, and a margin is empty, in pixels; a stroke needs room
-    for itself.
+    `stroke` widens the letters on all sides and `margin` is empty space, both in pixels; the
+    margin must include the stroke.
     """
     width, height, _ = extent(block)
     sheet = Image.new("L", (width + 2 * margin, height + 2 * margin))
@@ -222,9 +222,9 @@ def sprite(
 ) -> Bytes:
     """Return a block of text as a picture, shape (height, width, 4), with straight alpha.
 
-    The words `accented`, counted over all lines from 0, have the other color. The stroke lies
-    around the letters, and a soft shadow below them, both in ems. The letters stand in the middle:
-    the margin that these need is the same on all sides.
+    The words with indices `accented`, counted over all lines from 0, have the accent color. The
+    stroke lies around the letters, and a soft shadow below them, both in ems. The letters are
+    centered: the margin for both is the same on all sides.
     """
     wide = stroke * block.size
     reach = shadow * block.size
@@ -243,9 +243,9 @@ def sprite(
 
 
 def stamp(pixels: Bytes, picture: Bytes, left: int, top: int) -> None:
-    """Blend a picture with straight alpha, shape (h, w, 4), into another in place.
+    """Alpha-blend a picture, shape (h, w, 4), onto another in place.
 
-    Its corner goes to column `left`, row `top`; what lies outside is cut off.
+    Its corner is at column `left`, row `top`; what lies outside is clipped.
     """
     height, width = pixels.shape[:2]
     rows = slice(max(0, top), min(height, top + picture.shape[0]))
@@ -288,7 +288,7 @@ def _fill(
     top, bottom = _ink(block)
     first = 0
     for at, (x, y, line) in enumerate(_place_lines(block, align)):
-        first -= at in block.carried  # its first word is the last one of the line before
+        first -= at in block.carried  # its first word is the last one of the previous line
         rows = slice(max(0, int(margin + y + top - 1)), int(margin + y + bottom + 2))
         words = line.split()
         for number in (index - first for index in accented):
@@ -301,9 +301,9 @@ def _fill(
 
 
 def _stack(layers: Sequence[tuple[Bytes, Bytes | Color]]) -> Bytes:
-    """Blend layers (coverage, color), the lowest first, into one picture with straight alpha."""
+    """Blend layers (coverage, color), lowest first, into one picture with straight alpha."""
     alpha = np.zeros(layers[0][0].shape, np.float32)
-    # Plane by plane: numpy takes several times as long over colors.
+    # Plane by plane: NumPy takes several times as long over interleaved colors.
     color = [alpha.copy() for _ in range(3)]
     for coverage, fill in layers:
         share = np.float32(1 / 255) * coverage

@@ -1,4 +1,4 @@
-"""Noise: seeded lines and fields that look grown.
+"""Noise: seeded lines and fields that look natural.
 
 Both are value noise, a coarse lattice of random numbers refined octave by octave. The field is
 built as a pyramid (enlarge, add finer noise, repeat), which costs little more than its last
@@ -26,8 +26,8 @@ def line(
 ) -> Floats:
     """Return noise at rising positions along a line, about -1 to 1.
 
-    The wavelength is the distance between the random values of the first octave; each next one has
-    half of it. Between them a Catmull-Rom curve passes through them without corners.
+    The wavelength is the distance between the random values of the first octave; each next octave
+    has half of it. A smooth Catmull-Rom curve connects the values.
     """
     total = np.zeros(len(at))
     weight, loudness = 1.0, 0.0
@@ -57,8 +57,8 @@ def field(
 ) -> Floats:
     """Return a noise field of mean 0 and deviation 1, shape (height, width).
 
-    There are so many `cells` down and across; unequal numbers stretch what is grown. It takes the
-    same from the generator at every size: a larger picture is only finer.
+    `cells` are the counts down and across; unequal numbers stretch the pattern. The number of
+    random values is the same at every size: a larger picture only has finer detail.
     """
     rng = rng.spawn(1)[0]
     rows, columns = max(2, cells[0]), max(2, cells[1])
@@ -79,7 +79,7 @@ def smooth_step(low: float, high: float, value: NDArray[np.floating]) -> Floats:
     """Return 0 below `low`, 1 above `high`, and an S-curve between; `low` may be the larger one."""
     share = np.asarray((value - low) * (1.0 / (high - low)))
     np.clip(share, 0.0, 1.0, out=share)
-    curve = 3.0 - 2.0 * share  # in place: fresh memory costs more than the sums
+    curve = 3.0 - 2.0 * share  # in place: new memory costs more than the arithmetic
     curve *= share
     curve *= share
     return np.asarray(curve, np.float32)

@@ -1,7 +1,7 @@
-"""Patches: what each place at a hole is filled from.
+"""Patch search: finds the sources from which the pixels of a hole are filled.
 
-Which moves may help is read from the rim of the hole; then each place looks for the known place
-that looks most like it, all at once, as arrays.
+Candidate moves (offsets) come from the rim of the hole; then the most similar known patch of each
+place is searched, for all places at once, as arrays.
 
 Source: He and Sun, "Statistics of patch offsets for image completion" (ECCV 2012); Wexler,
 Shechtman and Irani, "Space-time completion of video" (TPAMI 2007); Barnes et al., "PatchMatch"
@@ -29,21 +29,21 @@ _Whole = NDArray[np.intp]
 Places = NDArray[np.int64]  # rows and columns, shape (2, n)
 _RADIUS = 3
 _SIZE = 2 * _RADIUS + 1
-_FAR = 60.0  # what a find costs that lies as far away as the picture is long
-_LAYERED = 3.0  # how much more a step up or down costs: at the same height is more of the same
-_GUESSED = 0.25  # how much a pixel inside the hole counts against a known one in comparisons
-_DEEPER = 1.25  # a place is trusted less by this much for each pixel farther inside the hole
-_ALL = 3_000_000  # pairs of places up to which each is compared with every other
+_FAR = 60.0  # cost of a match at a distance of the picture's length
+_LAYERED = 3.0  # factor of vertical distance: similar content is at the same height
+_GUESSED = 0.25  # weight of pixels inside the hole in comparisons; known pixels have 1
+_DEEPER = 1.25  # trust falls by this factor for each pixel of depth inside the hole
+_ALL = 3_000_000  # pairs of places up to which the search is exhaustive
 _BLOCK = 256  # places compared at a time
-_REACHES = (0.5, 0.12, 0.03)  # of a random try around the best find, of the longer side
+_REACHES = (0.5, 0.12, 0.03)  # radius of random search around the best match, of the longer side
 _WINDOW = np.array(list(product(range(-_RADIUS, _RADIUS + 1), repeat=2)))
-_SEEN_EDGE, _HIDING = 30.0, 4.0  # a step in tone that is seen; differences that hide it
+_SEEN_EDGE, _HIDING = 30.0, 4.0  # a visible step in tone; differences that hide it
 
 
 def _patches(canvas: Floats, places: Places) -> Floats:
-    """Return the pixels around places that a whole patch fits around, shape (n, pixels, 3)."""
+    """Return the patches centered at places, which must lie inside, shape (n, pixels, 3)."""
     height, width, depth = canvas.shape
-    # A row of a patch is one stretch of memory.
+    # A row of a patch is contiguous in memory.
     shape = (height - _SIZE + 1, width - _SIZE + 1, _SIZE, _SIZE * depth)
     steps = (*canvas.strides[:2], canvas.strides[0], canvas.itemsize)
     rows: Floats = np.ndarray(shape, canvas.dtype, np.ascontiguousarray(canvas), 0, steps)
@@ -53,23 +53,23 @@ def _patches(canvas: Floats, places: Places) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The places at a hole, and of each the best find from which it is filled."""
+    """The places of a hole, and for each the best match, from which it is filled."""
 
     at: Places
     best: Places
-    usable: _Where  # around which places of the picture a whole patch may be taken
-    free: _Where  # which pixels may be taken
-    trust: Floats  # how much each place weighs when the hole is paint, at first
-    weight: Floats  # and the last time
-    sure: Floats  # how much a pixel counts when patches are compared
+    usable: _Where  # centers of patches that lie whole in the picture and may be used
+    free: _Where  # pixels that may be used
+    trust: Floats  # weight of each place when the hole is painted, at first
+    weight: Floats  # and in the last round
+    sure: Floats  # weight of each pixel when patches are compared
 
     @staticmethod
     def over(
         gap: Bytes, barred: Bytes, coarser: Search | None, rng: np.random.Generator
     ) -> Search | None:
-        """Return a search that begins where a coarser one ended, or at random.
+        """Return a search that starts from the result of a coarser one, or at random.
 
-        None where there is no hole, or nothing known to fill it from.
+        None if there is no hole, or nothing known to fill it from.
         """
         inside, window = np.zeros(gap.shape, bool), np.ones((_SIZE, _SIZE), np.uint8)
         inside[_RADIUS:-_RADIUS, _RADIUS:-_RADIUS] = True
@@ -94,14 +94,14 @@ class Search:
         return search
 
     def begin(self, canvas: Floats, gap: Bytes, progress: Progress) -> Floats:
-        """Return the first guess; the search goes on from it."""
+        """Return the first guess, from which the search continues."""
         moves = _continue_rim(canvas, gap, self, progress)
         self._take(self.at + moves[:, self.at[0], self.at[1]])
         rows, columns = np.indices(gap.shape) + moves
         return np.asarray(canvas[rows, columns])
 
     def paint(self, canvas: Floats, rng: np.random.Generator, progress: Progress) -> Floats:
-        """Look for better finds, and return the canvas with the hole paint from them."""
+        """Improve the matches, and return the canvas with the hole painted from them."""
         own = self._own(canvas, self.at)
         if self.at.shape[1] * np.count_nonzero(self.usable) <= _ALL:
             known = np.array(np.nonzero(self.usable))
@@ -128,7 +128,7 @@ class Search:
         known: Places,
         progress: Progress,
     ) -> tuple[Places, Floats]:
-        """Return for each place the known place that looks most like it, and what it costs."""
+        """Return the most similar known place of each place, and its cost."""
         found = _patches(canvas, known)
         both = np.hstack([np.einsum("nij,nij->ni", found, found), found.reshape(len(found), -1)]).T
         best, cost = np.empty_like(at), np.empty(at.shape[1], np.float32)
@@ -138,7 +138,7 @@ class Search:
             pixels, weight = own[0][part].reshape(-1, _SIZE * _SIZE * 3), own[1][part]
             left = np.hstack([weight[:, ::3], -2 * weight * pixels])
             off = np.empty((len(left), known.shape[1]), np.float32)
-            # In parts so small that BLAS has no threads wait for each other.
+            # Parts so small that BLAS does not use several threads.
             left = left.reshape(-1, math.gcd(len(left), 16), len(both))
             for first in range(0, known.shape[1], 80):
                 to = off.reshape(*left.shape[:2], -1)[..., first : first + 80]
@@ -151,7 +151,7 @@ class Search:
         return best, np.maximum(cost, 0.0)
 
     def move_cost(self, here: Places, there: Places) -> Floats:
-        """Return what finds cost for lying far away, mostly up or down."""
+        """Return the cost of the distance of matches, mostly of vertical distance."""
         away = np.float32(_FAR / max(self.usable.shape))
         start, end = (place.astype(np.float32) * away for place in (here, there))
         down = np.abs(end[0] - start[0])
@@ -160,25 +160,25 @@ class Search:
         return np.asarray(down)
 
     def fit(self, canvas: Floats, gap: Bytes) -> float:
-        """Return how well the hole is filled: 1 without edges where pieces from elsewhere meet."""
+        """Return the quality of the filled hole: 1 without visible seams between pieces."""
         own = np.dstack([np.diff(canvas, axis=n, append=canvas.take([-1], n)) for n in (1, 0)])
         inside = cv2.erode(gap, np.ones((3, 3), np.uint8)) > 0
         if not inside.any():
             return 1.0
         made, meant = own[inside], self.lay(own)[inside]
         seam = np.count_nonzero(np.abs(made - meant).max(axis=1) > _SEEN_EDGE)
-        # As many as the hole is wide, in a plain place: what is rough hides them.
+        # Relative to the width of the hole in a smooth area: texture hides seams.
         rough = 1.0 + float(np.abs(made).mean()) / _HIDING
         return float(max(0.0, 1.0 - seam / (rough * math.sqrt(np.count_nonzero(gap)))))
 
     def lay(self, planes: Floats) -> Floats:
-        """Return planes, shape (height, width, any), paint anew as the canvas was last."""
+        """Return planes, shape (height, width, any), the hole painted from the same matches."""
         height, width, depth = planes.shape
         flat = planes.reshape(-1, depth)
         total, weights = np.zeros_like(flat), np.full(len(flat), 1e-12, np.float32)
         here, there = self.at[0] * width + self.at[1], self.best[0] * width + self.best[1]
         for down, across in _WINDOW:
-            # The places differ, so no pixel is named twice in one step.
+            # The places are distinct, so a step never adds to the same pixel twice.
             step = down * width + across
             share = np.float32(np.exp(-(down**2 + across**2) / 8.0)) * self.weight
             to = here + step
@@ -190,13 +190,13 @@ class Search:
         return np.asarray((total / weights[:, None]).reshape(height, width, depth))
 
     def moves(self) -> Places:
-        """Return the move from each pixel to its find, shape (2, height, width), 0 without one."""
+        """Return the move from each pixel to its match, shape (2, height, width), 0 without one."""
         moves = np.zeros((2, *self.usable.shape), np.int64)
         moves[:, self.at[0], self.at[1]] = self.best - self.at
         return moves
 
     def _own(self, canvas: Floats, at: Places) -> tuple[Floats, Floats]:
-        """Return the patch at each place, and how much each of its values counts."""
+        """Return the patch at each place, and the weights of its values."""
         weight = _patches(self.sure[..., None], at)[..., 0]
         weight /= 3 * weight.sum(axis=1, keepdims=True)
         return _patches(canvas, at), weight.repeat(3, axis=1)
@@ -214,7 +214,7 @@ class Search:
         return cost
 
     def _candidates(self, rng: np.random.Generator) -> Iterator[Places]:
-        """Yield what else each place might be filled from: as its neighbors are, and at random."""
+        """Yield candidate matches of each place: those of its neighbors, then random ones."""
         for stride, (down, across) in product((4, 1), ((0, 1), (0, -1), (1, 0), (-1, 0))):
             step = np.array([[down * stride], [across * stride]])
             yield self._finds_at(self.at + step) - step
@@ -223,7 +223,7 @@ class Search:
             yield self.best + rng.integers(-most, most + 1, self.best.shape)
 
     def _finds_at(self, places: Places) -> Places:
-        """Return the finds of places; where there is none, a place outside the picture."""
+        """Return the matches of places; without a match, a place outside the picture."""
         height, width = self.usable.shape
         finds = np.full((2, height, width), -4 * (height + width))
         finds[:, self.at[0], self.at[1]] = self.best
@@ -239,26 +239,26 @@ class Search:
 
 
 def _clip_places(places: Places, shape: tuple[int, ...]) -> tuple[Places, _Where]:
-    """Return places moved into the picture, and which of them were there."""
+    """Return places clipped to the picture, and a mask of those that were inside."""
     rows, columns = places[0].clip(0, shape[0] - 1), places[1].clip(0, shape[1] - 1)
     return np.array([rows, columns]), (rows == places[0]) & (columns == places[1])
 
 
-_MOVES, _STRAIGHT, _RIM = 56, 16, 400  # read from so many places at the rim; and to each side
-_SEEN = 0.35  # of a patch at the rim must be known for its place to be asked
-_USEFUL = 0.08  # of the hole must be filled by a move that goes straight to a side
-_NEVER = np.float32(1e4)  # the cost of taking what is not known
-_MOST = 140.0  # a difference so large counts half: one hard edge beats two softer ones
+_MOVES, _STRAIGHT, _RIM = 56, 16, 400  # numbers of moves, to each side, of places at the rim
+_SEEN = 0.35  # share of a patch at the rim that must be known for it to be used
+_USEFUL = 0.08  # share of the hole that a move straight to a side must fill
+_NEVER = np.float32(1e4)  # cost of using an unknown pixel
+_MOST = 140.0  # difference that counts half: one hard edge is better than two softer ones
 _SWEEPS = 4
-_AT_ONCE = 16  # pixels whose moves are compared with each other, within the processor's cache
+_AT_ONCE = 16  # pixels whose moves are compared at once, to fit in the processor's cache
 
 
 def _continue_rim(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Places:
-    """Return the move to where each pixel of a hole is taken from, shape (2, height, width).
+    """Return the move from each pixel of a hole to its source, shape (2, height, width).
 
-    Which moves may help is read from the rim of the hole: where something looks like what ends
-    there. Each pixel takes one of them, so that pieces meet where they look alike: a horizon is
-    joined before the sky beside it can grow over it.
+    The candidates are moves to places that look like the rim of the hole. Each pixel gets one of
+    them so that neighboring pieces match along their seams: a horizon is joined before the sky
+    next to it can grow over it.
     """
     nodes = np.array(np.nonzero(gap))
     moves = _moves(canvas, gap, search, progress.part(0.0, 0.5))
@@ -267,7 +267,7 @@ def _continue_rim(canvas: Floats, gap: Bytes, search: Search, progress: Progress
     index = np.full(gap.shape, -1)
     index[nodes[0], nodes[1]] = np.arange(nodes.shape[1])
     joints = [_pairs_by_line(index, nodes, step, apart) for step in ((0, 1), (1, 0))]
-    # Messages run across the hole and back: what each move costs those before a pixel, at least.
+    # Belief propagation along and back: the minimum cost of each move for the pixels before.
     sent = [[np.zeros_like(own) for _ in joints] for _ in range(2)]
     total = own.copy()
 
@@ -289,14 +289,14 @@ def _continue_rim(canvas: Floats, gap: Bytes, search: Search, progress: Progress
             tell(to, source, joint, way, 1)
     chosen = total.argmin(axis=1)
     out = np.zeros((2, *gap.shape), np.int64)
-    # What no move reaches stays where it is.
+    # Pixels that no move reaches stay unchanged.
     reached = own[np.arange(len(chosen)), chosen] < _NEVER
     out[:, nodes[0], nodes[1]] = moves[:, chosen] * reached
     return out
 
 
 def _moves(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Places:
-    """Return the moves that many places at the rim ask for, and some to the sides."""
+    """Return the moves with the most votes from places at the rim, and some to the sides."""
     height, width = gap.shape
     window = np.ones((_SIZE, _SIZE), np.uint8)
     seen = cv2.boxFilter((gap == 0).astype(np.float32), -1, window.shape)
@@ -317,7 +317,7 @@ def _moves(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Pl
             best, cost = search.nearest(canvas, at, pair, side, progress)
             down, across = best - at
             np.add.at(votes, (down + height, across + width), strength * np.exp(-cost / 400.0))
-    # Which share of the hole each move fills.
+    # The share of the hole that each move fills.
     hole, free = (np.fft.rfft2(p.astype(np.float32), votes.shape) for p in (gap > 0, search.free))
     share = np.fft.fftshift(np.fft.irfft2(np.conj(hole) * free, votes.shape))
     share = np.where(share > 1e-3 * np.count_nonzero(gap), share / np.count_nonzero(gap), 0.0)
@@ -335,7 +335,7 @@ def _moves(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Pl
 
 
 def _own_cost(canvas: Floats, gap: Bytes, search: Search, nodes: Places, moves: Places) -> Floats:
-    """Return what each move costs at each pixel by itself: how badly it fits rim and colors."""
+    """Return the cost of each move at each pixel alone: its mismatch with rim and colors."""
     cost = np.zeros((nodes.shape[1], moves.shape[1]), np.float32)
     seen = np.full(nodes.shape[1], 1e-6, np.float32)
     for step in product(range(-2, 3), repeat=2):
@@ -353,7 +353,7 @@ def _own_cost(canvas: Floats, gap: Bytes, search: Search, nodes: Places, moves: 
 
 
 def _differences(canvas: Floats, nodes: Places, moves: Places) -> Floats:
-    """Return how much any two moves differ at each pixel, shape (n, moves, moves)."""
+    """Return the difference of any two moves at each pixel, shape (n, moves, moves)."""
     there = nodes[:, :, None] + moves[:, None]
     steps = (np.array(step)[:, None, None] for step in product((-1, 0, 1), repeat=2))
     near = (_clip_places(there + step, canvas.shape)[0] for step in steps)
@@ -378,7 +378,7 @@ def _soften(squares: Floats) -> Floats:
 def _pairs_by_line(
     index: NDArray[np.int64], nodes: Places, step: tuple[int, int], apart: Floats
 ) -> list[tuple[_Whole, _Whole, Floats]]:
-    """Return, line by line, pixels of the hole, those that follow, and what two moves cost."""
+    """Return, line by line, pixels of the hole, their successors, and the costs of move pairs."""
     before, inside = _clip_places(nodes - np.array(step)[:, None], index.shape)
     source = np.where(inside, index[before[0], before[1]], -1)
     along = nodes[0] if step[0] else nodes[1]

@@ -1,4 +1,4 @@
-"""Still pictures: pixels become a file, and a small preview beside it."""
+"""Still pictures, written to a file with a small preview."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
 from kit.engines.media.scaling import fit_size, scaled
 
-#: Format -> (content type, file ending, quality where none is asked for).
+#: Format -> (content type, file ending, default quality).
 FORMATS = {
     "png": ("image/png", ".png", 100),
     "jpeg": ("image/jpeg", ".jpg", 92),
@@ -23,7 +23,7 @@ FORMATS = {
 THUMBNAIL_SIDE = 512
 _FINE = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444
 _COARSE = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420
-#: One way to foretell pixels for all rows: to try five takes twice the time for a few percent.
+#: One filter for all rows: to try five takes twice the time for a few percent.
 _PNG = [cv2.IMWRITE_PNG_COMPRESSION, 1, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_RLE]
 _PNG += [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_AVG]
 
@@ -31,9 +31,9 @@ _PNG += [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_AVG]
 def encode(
     pixels: Bytes, kind: str, *, quality: int | None = None, fine_color: bool = True
 ) -> bytes:
-    """Return a picture as the bytes of a file of one of `FORMATS`; equal pixels give equal bytes.
+    """Return a picture encoded in one of `FORMATS`; equal pixels give equal bytes.
 
-    A JPEG keeps color as fine as light, unless `fine_color` is off: then it is a fifth smaller.
+    A JPEG has full color resolution unless `fine_color` is off, which makes it a fifth smaller.
     """
     _, ending, usual = FORMATS[kind]
     quality = usual if quality is None else quality
@@ -44,7 +44,7 @@ def encode(
     options = [cv2.IMWRITE_JPEG_QUALITY, quality]
     options += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, _FINE if fine_color else _COARSE]
     code = cv2.COLOR_RGB2BGR if pixels.shape[2] == 3 else cv2.COLOR_RGBA2BGRA
-    # Half of Pillow's time for a PNG, of which it makes a file that is a tenth smaller.
+    # OpenCV takes half of Pillow's time for a PNG, and its file is a tenth smaller.
     options = _PNG if kind == "png" else options
     return cv2.imencode(ending, cv2.cvtColor(pixels, code), options)[1].tobytes()
 
@@ -57,7 +57,7 @@ def write_thumbnail(pixels: Bytes, folder: Path, *, side: int = THUMBNAIL_SIDE) 
     return path
 
 
-#: Part of the work that is done when the file is written.
+#: Share of the progress that is reached when the file is written.
 _ENCODED = 0.75
 
 
@@ -71,11 +71,11 @@ def write_still(
     fine_color: bool = True,
     preview: Callable[[], Bytes] | None = None,
 ) -> Asset:
-    """Write a picture in the format and the quality that a job asks for, and its preview.
+    """Write a picture in the format and quality that a job asks for, and its preview.
 
-    It may have alpha as a fourth channel. `name` is the file's, without an ending; `facts` are the
-    metadata of the asset; `preview` returns what the preview shows, where that is something else.
-    Where `progress` raises there is no file.
+    It may have alpha as a fourth channel. `name` is the file name without an ending; `facts` are
+    the metadata of the asset; `preview` returns the preview's pixels, if they differ. If
+    `progress` raises, no file is written.
     """
     kind = job.parameters.get("format", "png")
     quality = job.parameters.get("quality")

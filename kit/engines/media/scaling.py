@@ -1,4 +1,4 @@
-"""Scaling: pictures and planes in another size, and wide blurs, which need no detail."""
+"""Scaling of pictures and planes, and wide blurs at reduced size."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 import cv2
 
-_FINE = 2.0  # deviation of the widest blur that is made in full size, in pixels
+_FINE = 2.0  # deviation in pixels up to which a blur is computed at full size
 
 
 def scaled(pixels: Any, width: int, height: int) -> Any:
-    """Return a picture or a plane in a size: by area where it shrinks, smoothly where it grows."""
+    """Return a picture or plane in another size: area averages to shrink, smooth to enlarge."""
     smaller = width * height < pixels.shape[1] * pixels.shape[0]
     way = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
-    # To halve a picture takes a tenth of the time of any other scale, and is all that a mean does.
+    # Halving takes a tenth of the time of other scales, and is an exact mean.
     while pixels.shape[1] >= 2 * width and pixels.shape[0] >= 2 * height:
         half, way = (pixels.shape[1] // 2, pixels.shape[0] // 2), cv2.INTER_LINEAR
         even = pixels[: 2 * half[1], : 2 * half[0]]
@@ -24,13 +24,13 @@ def scaled(pixels: Any, width: int, height: int) -> Any:
 
 
 def fit_size(shape: tuple[int, ...], side: float, least: int = 1) -> tuple[int, int]:
-    """Return the width and height of a picture made smaller, so that no side passes `side`."""
+    """Return the width and height of a picture scaled down so that no side exceeds `side`."""
     share = min(1.0, side / max(shape[:2]))
     return max(least, round(shape[1] * share)), max(least, round(shape[0] * share))
 
 
 def blur(pixels: Any, sigma: float) -> Any:
-    """Return a picture or a plane blurred by a deviation in pixels."""
+    """Return a picture or plane after a Gaussian blur with a deviation in pixels."""
     if sigma <= _FINE or min(pixels.shape[:2]) < 2:
         return cv2.GaussianBlur(pixels, (0, 0), sigma)
     height, width = pixels.shape[:2]

@@ -1,8 +1,8 @@
-"""Sound as samples that are read part by part, ready to be cut, mixed and leveled.
+"""Sound as samples that are computed part by part: cutting, mixing and leveling.
 
-Minutes of sound are never held whole: whatever works on a `Sound` answers with another one that
-works out a part when it is asked for it, so a long chain of them needs the memory of a few parts.
-A gain over time is one value for each millisecond.
+Long sounds are never held in memory: operations on a `Sound` return another one that computes a
+part when it is read, so a long chain of them needs the memory of a few parts. A gain over time has
+one value per millisecond.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 
-#: Samples a second of every `Sound`.
+#: Sample rate of every `Sound` in Hz.
 RATE = 48_000
-_TOGETHER = RATE  # samples that are looked at together, a whole number of milliseconds
-_STEP = 48  # samples for which one gain is worked out
+_TOGETHER = RATE  # samples that are processed at once, a whole number of milliseconds
+_STEP = 48  # samples per gain value
 _LAYOUTS = {1: "mono", 2: "stereo"}
-_SEAM = 0.05  # seconds of the crossfade where a loop begins again
-_SHORT = 1 << 19  # samples up to which a loop is worked out once and kept
+_SEAM = 0.05  # seconds of the crossfade at the seam of a loop
+_SHORT = 1 << 19  # samples up to which a loop is computed once and kept
 _CEILING = 10 ** (-1 / 20)
 _SILENT = -69.0  # LUFS
-_PAD, _EARLY = 0.2, 0.02  # seconds that a change of tempo keeps to itself, and is ahead of itself
-_DUCKED, _SPEECH = 0.28, 0.02  # gain while somebody speaks, and the level above which they do
+_PAD, _EARLY = 0.2, 0.02  # seconds that the tempo filter holds back, and by which it is early
+_DUCKED, _SPEECH = 0.28, 0.02  # gain during speech, and the level above which there is speech
 
 Check: TypeAlias = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """Samples of one or two channels at `RATE`, -1 to 1; more than that is clipped when encoded.
+    """Samples of one or two channels at `RATE`, -1 to 1; larger values are clipped by encoding.
 
-    They are worked out when they are asked for: `read` leads from the numbers of the first sample
-    and of the one after the last, both within the sound, to samples of shape (channels, n).
+    They are computed on demand: `read` takes the indices of the first sample and of the one after
+    the last, both within the sound, and returns samples of shape (channels, n).
 
     Examples
     --------
@@ -54,12 +54,12 @@ class Sound:
     """
 
     channels: int  # 1 or 2
-    count: int  # samples of each
+    count: int  # per channel
     read: Callable[[int, int], Floats]
 
     @classmethod
     def of(cls, samples: Floats) -> Self:
-        """Return the sound of samples in memory, shape (channels, n)."""
+        """Return a sound from samples in memory, shape (channels, n)."""
         channels, count = samples.shape
         return cls(channels, count, lambda first, last: samples[:, first:last])
 
@@ -70,13 +70,13 @@ class Sound:
 
     @property
     def samples(self) -> Floats:
-        """All samples in memory, shape (channels, n), float32: for short sounds."""
+        """All samples in memory, shape (channels, n), float32; only for short sounds."""
         return np.ascontiguousarray(self.part(0, self.count))
 
     def part(self, first: int, last: int) -> Floats:
-        """Return the samples from one number to before another, silence where there are none.
+        """Return the samples ``first`` to ``last - 1``, with silence outside the sound.
 
-        They must not be written to.
+        The array is read-only.
         """
         begin, end = max(first, 0), min(last, self.count)
         if begin >= end:
@@ -89,14 +89,14 @@ class Sound:
         return out
 
     def parts(self, check: Check = lambda: None) -> Iterator[tuple[int, Floats]]:
-        """Yield the number of the first sample and the samples of each second."""
+        """Yield each second of samples with the index of its first sample."""
         for first in range(0, self.count, _TOGETHER):
             check()
             yield first, self.part(first, min(first + _TOGETHER, self.count))
 
 
 class _File:
-    """Samples in a file without a name; it is gone with the last sound that reads it."""
+    """Samples in an anonymous file, deleted with the last sound that reads it."""
 
     def __init__(self, folder: Path, channels: int) -> None:
         self._channels = channels
@@ -109,7 +109,7 @@ class _File:
 
     def part(self, first: int, last: int) -> Floats:
         size = 4 * self._channels
-        # One place in the file for all who read it: the encoder does so in its own thread.
+        # The file position is shared by all readers; the encoder reads in its own thread.
         with self._turn:
             self._file.seek(first * size)
             content = self._file.read((last - first) * size)
@@ -117,9 +117,9 @@ class _File:
 
 
 def gather(parts: Iterable[Floats], channels: int, folder: Path | None = None) -> Sound:
-    """Return parts, each of shape (channels, n), that come one after another as one sound.
+    """Return consecutive parts, each of shape (channels, n), as one sound.
 
-    In a folder the samples are kept on the disk as long as the sound is; without one, in memory.
+    With a `folder` the samples are kept on disk as long as the sound exists, otherwise in memory.
     """
     if folder is None:
         return Sound.of(np.concatenate([np.zeros((channels, 0), np.float32), *parts], axis=1))
@@ -131,7 +131,7 @@ def gather(parts: Iterable[Floats], channels: int, folder: Path | None = None) -
 
 
 def cut(sound: Sound, start: float, end: float) -> Sound:
-    """Return the sound between two seconds, silence where there is none."""
+    """Return the sound between two times in seconds, with silence outside."""
     first, last = round(start * RATE), round(end * RATE)
     return Sound(
         sound.channels, max(0, last - first), lambda a, b: sound.part(first + a, first + b)
@@ -139,7 +139,7 @@ def cut(sound: Sound, start: float, end: float) -> Sound:
 
 
 def overlay(sounds: Sequence[tuple[int, Sound]], seconds: float, *, channels: int = 2) -> Sound:
-    """Return sounds laid over one another, each from a sample on, of so many seconds."""
+    """Return the sum of sounds, each starting at a sample index, `seconds` long."""
 
     def part(first: int, last: int) -> Floats:
         out = np.zeros((channels, last - first), np.float32)
@@ -155,9 +155,9 @@ def overlay(sounds: Sequence[tuple[int, Sound]], seconds: float, *, channels: in
 def fit_length(
     sound: Sound, seconds: float, *, loop: bool = False, fade_in: float = 0.0, fade_out: float = 0.0
 ) -> Sound:
-    """Return a sound of exactly a length: cut, or followed by silence.
+    """Return a sound of an exact length: cut, or padded with silence.
 
-    In a `loop` it begins again, through a short crossfade. It comes and goes over so many seconds.
+    A `loop` repeats with a short crossfade. The sound fades in and out over the given seconds.
     """
     count = round(seconds * RATE)
     if loop and sound.count:
@@ -169,7 +169,7 @@ def fit_length(
 
 
 def crossfade(one: Sound, other: Sound, overlap: float) -> Sound:
-    """Return one sound after another, crossfaded over some seconds at equal power."""
+    """Return two sounds in sequence, crossfaded over some seconds at equal power."""
     steps = min(round(overlap * RATE), one.count, other.count)
     start = one.count - steps
     sounds = [(0, _fade(one, 0, steps)), (start, _fade(other, steps, 0))]
@@ -177,17 +177,17 @@ def crossfade(one: Sound, other: Sound, overlap: float) -> Sound:
 
 
 def normalize(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -> Sound:
-    """Return a sound as loud as asked for, its peaks held below -1 dBFS.
+    """Return a sound at a target loudness, with peaks limited to -1 dBFS.
 
-    Silence stays silence, and nothing is made louder by more than 20 dB, so that a quiet room does
-    not become noise. The sound is read once to know how loud it is.
+    Silence stays silent, and the gain is at most 20 dB, so that a quiet room does not become
+    noise. The sound is read once to measure its loudness.
     """
     found, peaks = measure(sound, check)
     if found <= _SILENT:
         return sound
     gain = np.float32(10 ** (min(lufs - found, 20.0) / 20))
     needed = np.minimum(1.0, _CEILING / np.maximum(peaks * gain, 1e-9)).astype(np.float32)
-    # Hold each step's gain over its neighbors, then average: no peak escapes, no edge clicks.
+    # Take the lowest gain of neighboring steps, then average: no peak escapes, no edge clicks.
     held = cv2.erode(needed[None], np.ones((1, 25), np.uint8), borderType=cv2.BORDER_REPLICATE)
     limits = _average(held[0], 21)
 
@@ -200,19 +200,19 @@ def normalize(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None)
 def stretch(
     sound: Sound, speed: float, *, folder: Path | None = None, check: Check = lambda: None
 ) -> Sound:
-    """Return a sound that runs 0.25 to 4 times as fast at the same pitch."""
+    """Return a sound at 0.25 to 4 times the speed with the same pitch."""
     if speed == 1.0 or not sound.count:
         return sound
     graph = av.filter.Graph()
     layout = _LAYOUTS[sound.channels]
     source = graph.add_abuffer(sample_rate=RATE, format="fltp", layout=layout)
-    # One filter takes 0.5 or more; two of them take the rest.
+    # A filter takes 0.5 or more; two in sequence cover the rest.
     root = speed if speed >= 0.5 else speed**0.5
     tempos = [graph.add("atempo", f"{root:.9f}") for _ in range(1 if root == speed else 2)]
-    # The filter prefers interleaved samples; planes are what goes in.
+    # The filter prefers interleaved samples; the input is planar.
     planes = graph.add("aformat", f"sample_fmts=fltp:channel_layouts={layout}")
     graph.link_nodes(source, *tempos, planes, graph.add("abuffersink")).configure()
-    # It answers a little early and keeps its last few milliseconds to itself: silence makes up for
+    # The filter output is slightly early and lacks its last few milliseconds: silence compensates
     # both.
     padded = cut(sound, -_EARLY, sound.seconds + _PAD)
     pulled = _filter_parts(graph, (part for _, part in padded.parts(check)), sound.channels)
@@ -221,10 +221,10 @@ def stretch(
 
 
 def mix(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambda: None) -> Sound:
-    """Return both together, as long as the longer one.
+    """Return the sum of both, as long as the longer one.
 
-    To `duck` is to turn the music down by 11 dB while somebody speaks; the voice is read once to
-    know when.
+    `duck` lowers the music by 11 dB during speech; the voice is read once to detect it.
+    -
     """
     seconds = max(voice.seconds, music.seconds)
     over, under = cut(voice, 0.0, seconds), cut(music, 0.0, seconds)
@@ -238,7 +238,7 @@ def mix(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambda:
 
 
 def measure(sound: Sound, check: Check = lambda: None) -> tuple[float, Floats]:
-    """Return the integrated loudness in LUFS, -70 of silence, and the peak of each millisecond.
+    """Return the integrated loudness in LUFS, -70 for silence, and the peak of each millisecond.
 
     Source: ITU-R BS.1770-5, by FFmpeg's filter ``ebur128``.
     """
@@ -253,7 +253,7 @@ def measure(sound: Sound, check: Check = lambda: None) -> tuple[float, Floats]:
         for _, part in sound.parts(check):
             peaks.append(_per_step(np.abs(part).max(axis=0), np.max))
             yield part
-        # Less than it takes to measure is measured with silence behind it.
+        # Sounds shorter than the measurement window are padded with silence.
         yield np.zeros((sound.channels, max(0, RATE // 2 - sound.count)), np.float32)
 
     for frame in _filter_parts(graph, parts(), sound.channels):
@@ -262,19 +262,19 @@ def measure(sound: Sound, check: Check = lambda: None) -> tuple[float, Floats]:
 
 
 def _ducking(voice: Sound, check: Check) -> Floats:
-    """Return gains that make room for a voice and close the room after it."""
+    """Return gains that lower the music during speech."""
     parts = [np.zeros(0, np.float32)]
     parts += [_per_step(np.square(part).mean(axis=0), np.mean) for _, part in voice.parts(check)]
-    # A running sum may end a hair below the zero of silence.
+    # Rounding of a running sum may end slightly below zero in silence.
     level = np.sqrt(np.maximum(_average(np.concatenate(parts), 100), 0.0))
     speaks = level > _SPEECH * min(1.0, float(level.max(initial=0.0)) / 0.1)
-    # Down a little before the first word, up only where a pause is a pause.
+    # Down slightly before the first word, up only at a real pause.
     held = cv2.dilate(speaks.astype(np.float32)[None], np.ones((1, 701), np.uint8))[0]
     return np.asarray(1.0 - (1.0 - _DUCKED) * _average(held, 301), np.float32)
 
 
 def _per_sample(gains: Floats, first: int, last: int) -> Floats:
-    """Return the gain of each sample, in straight lines between the middles of milliseconds."""
+    """Return the gain of each sample, interpolated linearly between centers of milliseconds."""
     begin = max(0, min(first // _STEP, len(gains)) - 2)
     near = gains[begin : last // _STEP + 2]
     at = (np.arange(first, last) + 0.5) / _STEP - 0.5
@@ -282,7 +282,7 @@ def _per_sample(gains: Floats, first: int, last: int) -> Floats:
 
 
 def _per_step(values: Floats, reduce: Callable[..., Any]) -> Floats:
-    """Reduce a line of samples to one value for every `_STEP` of them."""
+    """Reduce samples to one value per `_STEP` samples."""
     padded = np.pad(values, (0, -len(values) % _STEP), mode="edge") if len(values) else values
     return np.asarray(reduce(padded.reshape(-1, _STEP), axis=1), np.float32)
 
@@ -295,7 +295,7 @@ def _average(values: Floats, steps: int) -> Floats:
 
 
 def _fade(sound: Sound, rising: int, falling: int) -> Sound:
-    """Return a sound that comes and goes over so many samples, at equal power."""
+    """Return a sound with a fade-in and a fade-out of so many samples, at equal power."""
     counts = (min(sound.count, steps) for steps in (rising, falling))
     up, down = (np.sin(np.linspace(0.0, np.pi / 2, n, dtype=np.float32)) for n in counts)
     start = sound.count - len(down)
@@ -315,7 +315,7 @@ def _fade(sound: Sound, rising: int, falling: int) -> Sound:
 
 
 def _filter_parts(graph: Any, parts: Iterable[Floats], channels: int) -> Iterator[Any]:
-    """Yield the frames that a graph makes of samples."""
+    """Yield the frames that a filter graph returns for samples."""
     start = 0
     for part in parts:
         frame = av.AudioFrame.from_ndarray(
@@ -329,7 +329,7 @@ def _filter_parts(graph: Any, parts: Iterable[Floats], channels: int) -> Iterato
 
 
 def run_graph(graph: Any, frame: Any) -> Iterator[Any]:
-    """Give a graph of filters a frame, or None at the end, and yield those that are ready."""
+    """Push a frame, or None at the end, into a filter graph and yield its output frames."""
     graph.push(frame)
     with contextlib.suppress(av.BlockingIOError, av.EOFError):
         while True:

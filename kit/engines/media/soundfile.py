@@ -1,6 +1,6 @@
-"""Sound files and sound tracks of videos, decoded into samples at one rate.
+"""Sound files and sound tracks of videos, decoded to samples at one rate.
 
-Time 0 of a video's sound is its first frame, so that what is cut at the same second stays together.
+Time 0 of a video's sound is its first frame, so that picture and sound stay in sync when cut.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from kit.engines.media.lengths import check_priced
 from kit.engines.media.sound import RATE, Sound, gather, run_graph
 from kit.errors import EngineError
 
-#: Seconds of one file that are taken at most.
+#: Maximum length of a file in seconds.
 MOST = 1800.0
-#: Seconds by which a clock leaps, and samples a second by which the resampler follows one.
+#: Seconds from which a step of the clock is a jump, and samples per second of clock correction.
 _LEAP, _PACE = 1.0, 2400
 
 Check = Callable[[], None]
@@ -39,10 +39,10 @@ def open_sound(
 ) -> Sound:
     """Return the sound of a sound file or of a video's sound track, mixed to 1 or 2 channels.
 
-    Without a number of `seconds` to stop after, a file of more than `MOST` is refused. The samples
-    are kept in a `folder` as long as the sound is, or in memory, 23 MB for each minute of stereo.
-    `check` is called many times a second; it may raise to stop it. Raises EngineError where there
-    is no sound in it (``no_sound``), or it is broken (``undecodable``) or too long.
+    Without `seconds` as a limit, a file longer than `MOST` is refused. Samples are kept in `folder`
+    as long as the sound exists, or in memory, 23 MB per minute of stereo. `check` is called many
+    times a second and may raise to stop. Raises EngineError if there is no sound (``no_sound``),
+    or if it is broken (``undecodable``) or too long.
     """
     most = round((MOST if seconds is None else min(seconds, MOST)) * RATE)
     try:
@@ -57,9 +57,9 @@ def open_sound(
 def _limit(
     parts: Iterator[Floats], path: Path, most: int, check: Check, *, whole: bool
 ) -> Iterator[Floats]:
-    """Yield parts up to a number of samples, as long as they are within what the price is for.
+    """Yield parts up to a number of samples, within the length that was priced.
 
-    A `whole` that has more samples is refused.
+    If `whole`, more samples raise an error.
     """
     held = 0
     for part in parts:
@@ -75,14 +75,14 @@ def _limit(
 
 
 def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
-    """Yield a file's sound in pieces of shape (channels, n), from time 0 on.
+    """Yield a file's sound in parts of shape (channels, n), from time 0 on.
 
-    Recorders do not count as exactly as they sample: the resampler follows the clock of the file,
-    a little faster or slower. A clock that goes back has begun anew. The kind of sound may change
-    on the way: a broadcast has a film in six channels and its news in two.
+    Recorders' clocks drift from their sample rates: the resampler follows the clock of the file,
+    slightly faster or slower. A clock that runs back has restarted. The format may change midway:
+    a broadcast has a film in six channels and its news in two.
     """
     stream = audio_stream(container)
-    # From the first picture on, or the first sound where there is no picture.
+    # From the first picture on, or from the first sound if there is no picture.
     start = next(iter(moving_streams(container)), stream)
     shift = -float((start.start_time or 0) * start.time_base)
     kind: tuple[str, str, int] | None = None
@@ -109,7 +109,7 @@ def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
 
 
 def _resampler(frame: Any, channels: int, start: float) -> Any:
-    """Return what brings frames of one kind to the rate of a `Sound`, from a moment on."""
+    """Return a filter graph from frames of one format to the rate of `Sound`, from a time on."""
     graph = av.filter.Graph()
     source = graph.add_abuffer(
         sample_rate=frame.sample_rate,
@@ -117,8 +117,8 @@ def _resampler(frame: Any, channels: int, start: float) -> Any:
         layout=frame.layout.name,
         time_base=Fraction(1, frame.sample_rate),
     )
-    # One channel is heard at its own level from both sides, as players do it; the resampler would
-    # take 3 dB away.
+    # Mono plays at its own level on both sides, as in players; the resampler would lower it by
+    # 3 dB.
     layout = "mono" if 1 in (channels, frame.layout.nb_channels) else "stereo"
     steps = (
         graph.add("aresample", f"{RATE}:async={_PACE}:first_pts={round(start * RATE)}"),
@@ -129,19 +129,19 @@ def _resampler(frame: Any, channels: int, start: float) -> Any:
 
 
 def _ready(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
-    """Give a graph a frame, or None at the end, and yield the samples that are ready."""
+    """Push a frame, or None at the end, into a graph and yield its output samples."""
     for made in run_graph(graph, frame):
         samples = made.to_ndarray()
-        if not np.abs(samples).max(initial=0.0) <= 100.0:  # a file of floats may hold anything
+        if not np.abs(samples).max(initial=0.0) <= 100.0:  # a file of floats may contain any value
             samples = np.nan_to_num(samples).clip(-100.0, 100.0)
         yield np.broadcast_to(samples, (channels, samples.shape[1]))
 
 
 def _frames(container: Any, stream: Any, path: Path) -> Iterator[Any]:
-    """Yield decoded frames; a packet that cannot be decoded is left out.
+    """Yield decoded frames; undecodable packets are skipped.
 
-    Their samples, too, are to be within what the price is for: a clock may be followed by as much
-    as the resampler can; what tells of less is no clock.
+    The number of samples must be within the priced length too: the clock is followed only as far
+    as the resampler can; a clock that claims less is ignored.
     """
     played = 0.0
     for packet in container.demux(stream):

@@ -1,7 +1,7 @@
-"""Pictures that come in: any still file becomes upright 8-bit sRGB pixels.
+"""Input pictures: still files are converted to upright 8-bit sRGB pixels.
 
-Phones turn pictures by a tag, printers send four inks, scanners sixteen bits: none of it is seen in
-what is opened here. Bounds are those of `kit.engines.media.inspection`.
+Phones rotate pictures by a tag, printers use four inks, scanners sixteen bits: all are converted
+when opened here. Limits are those of `kit.engines.media.inspection`.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from kit.pictures import decode_jpeg, to_srgb
 
 _OPAQUE = 255
 _BAND = 256  # rows
-#: Bytes in which Pillow asks for memory. What is smaller than 32 MiB stays with the thread that
-#: freed it, and a picture of 50 megapixels leaves 150 MiB to no use.
+#: Block size of Pillow's allocations in bytes. Blocks below 32 MiB stay with the thread that freed
+#: them, and a picture of 50 megapixels leaves 150 MiB unusable.
 _BLOCK = 64 << 20
 _ORIENTATION = 0x0112  # of Exif
 _SIDEWAYS = frozenset({5, 6, 7, 8})
-#: Orientation -> how it is flipped, after rows have become columns: around which axis.
+#: Orientation -> OpenCV's axis of the flip, after rows and columns are exchanged.
 _FLIPS = {2: 1, 3: -1, 4: 0, 6: 1, 7: -1, 8: 0}
 
-Image.core.set_block_size(_BLOCK)  # type: ignore[attr-defined]  # Pillow names it in its manual
+Image.core.set_block_size(_BLOCK)  # type: ignore[attr-defined]  # Pillow's manual names it
 
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A picture as it is meant to be seen: upright, its memory in one piece."""
+    """A picture as it is meant to be seen: upright and contiguous in memory."""
 
     pixels: Bytes
-    #: 255 where the picture covers, None where it does everywhere; pixels are not multiplied by it.
+    #: 255 where opaque, None if opaque everywhere; straight (not premultiplied) alpha.
     alpha: Bytes | None = None
 
     def flatten(self, ground: int = _OPAQUE) -> Bytes:
-        """Return the pixels, on white or another gray where the picture is transparent."""
+        """Return the pixels composited over white or another gray."""
         if self.alpha is None:
             return self.pixels
         cover = cv2.merge([self.alpha] * 3)
@@ -52,11 +52,11 @@ class Still:
 
 
 def open_still(path: Path, *, most: int = 1 << 30, cover: tuple[int, int] | None = None) -> Still:
-    """Return the picture in a file, the first one of an animation.
+    """Return the picture in a file, the first frame of an animation.
 
-    Its name is not looked at. A picture of which a side passes `most` pixels is scaled down; one
-    that is to `cover` a width and height is halved as often as it still does, which for a JPEG is
-    half the work of decoding it.
+    The file name is ignored. A picture with a side above `most` pixels is scaled down; with a
+    `cover` (width and height) it is halved while it still covers that size, which for a JPEG is
+    half the work of decoding.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def open_still(path: Path, *, most: int = 1 << 30, cover: tuple[int, int] | None
     """
     with picture_in(path, list(PICTURES.values())) as image:
         whole = image.width
-        # JPEG halves while it decodes: less work, and never below what is asked for.
+        # JPEG decoders can reduce: less work, and never below the requested size.
         size = cover or (most, most)
         image.draft(None, size[::-1] if _sideways(image, path) else size)
         quick = isinstance(image, JpegImageFile) and image.mode == "RGB"
@@ -79,29 +79,29 @@ def open_still(path: Path, *, most: int = 1 << 30, cover: tuple[int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a file holds: the size of its picture, upright and unreduced, and how many there are."""
+    """The contents of a file: size of its picture, upright and unreduced, and number of them."""
 
     width: int
     height: int
     frames: int = 1
-    coarse: bool = False  # whether a JPEG has its colors at half of the size, both ways
+    coarse: bool = False  # whether a JPEG has its colors at half size in both directions
 
 
 def origin(path: Path) -> Origin:
-    """Return what a file holds that `open_still` takes; its pixels are not decoded."""
+    """Return the contents of a file that `open_still` accepts, without decoding its pixels."""
     with picture_in(path, list(PICTURES.values())) as image:
         width, height = reversed(image.size) if _sideways(image, path) else image.size
         return Origin(width, height, getattr(image, "n_frames", 1), get_sampling(image) == 2)
 
 
 def _sideways(image: Any, path: Path) -> bool:
-    # Asked for its Exif data, Pillow decodes a PNG, for they may stand behind the pixels.
+    # `getexif` makes Pillow decode a PNG, as the Exif data may follow the pixels.
     ask = type(image).getexif if _ends_in_exif(path) else Image.Image.getexif
     return ask(image).get(_ORIENTATION, 1) in _SIDEWAYS
 
 
 def _ends_in_exif(path: Path) -> bool:
-    """Tell whether a file is a PNG that has its Exif data behind its pixels."""
+    """Return whether a file is a PNG with its Exif data after its pixels."""
     behind = False
     with path.open("rb") as file:
         if file.read(8) != MAGIC["image/png"][0][1]:
@@ -113,7 +113,7 @@ def _ends_in_exif(path: Path) -> bool:
 
 
 def _photograph(image: Any, path: Path, times: int) -> Still:
-    """Return a JPEG made so many times smaller, its pixels decoded to where they stay."""
+    """Return a JPEG reduced by a factor, its pixels decoded directly into their final array."""
     pixels = decode_jpeg(path, times)
     tag, profile = image.getexif().get(_ORIENTATION, 1), image.info.get("icc_profile")
     pixels = cv2.transpose(pixels) if tag in _SIDEWAYS else pixels
@@ -129,7 +129,7 @@ def _photograph(image: Any, path: Path, times: int) -> Still:
 def _still(image: Any) -> Still:
     image.load()
     profile = image.info.get("icc_profile")
-    # In place: a copy of a large picture takes as much memory as all that follows.
+    # In place: a copy of a large picture takes as much memory as all later steps.
     ImageOps.exif_transpose(image, in_place=True)
     pixels = np.empty((image.height, image.width, 3), np.uint8)
     see_through = image.mode == "RGBa" or "A" in image.mode or "transparency" in image.info
@@ -148,28 +148,28 @@ def _still(image: Any) -> Still:
 
 
 def _bands(image: Any) -> Iterator[tuple[slice, Any]]:
-    """Yield a picture's rows in parts: at once each step takes its memory several times over."""
+    """Yield a picture's rows in bands: on all rows at once, each step needs several copies."""
     for top in range(0, image.height, _BAND):
         bottom = min(image.height, top + _BAND)
         yield slice(top, bottom), image.crop((0, top, image.width, bottom))
 
 
 def _plain(image: Any) -> Any:
-    """Return a picture in a mode that color profiles are made for."""
+    """Return a picture in a mode that color profiles support."""
     if image.mode[0] in "IF":
-        # Gray of 16 bits, which Pillow would clip rather than scale.
+        # 16-bit gray, which Pillow would clip rather than scale.
         gray = np.rint(np.asarray(image) / np.float32(257))
         return Image.fromarray(np.clip(gray, 0, 255).astype(np.uint8))
     return image if image.mode in ("RGB", "CMYK", "L") else image.convert("RGB")
 
 
 def scale_down(still: Still, most: int) -> Still:
-    """Return a picture scaled down by area so that no side passes `most` pixels; never up."""
+    """Return a picture scaled down by area so that no side exceeds `most` pixels; never up."""
     size = fit_size(still.pixels.shape, most)
     if still.alpha is None or size == still.pixels.shape[1::-1]:
         return Still(scaled(still.pixels, *size), still.alpha)
-    # Multiplied by alpha on the way: what is hidden must not bleed into the edges. One channel at
-    # a time, which is a third of the memory.
+    # Premultiplied while scaling: hidden pixels must not bleed into the edges. One channel at a
+    # time, which needs a third of the memory.
     cover = scaled(still.alpha.astype(np.float32), *size) / 255.0
     weighed = (cv2.multiply(p, still.alpha, dtype=cv2.CV_32F) for p in cv2.split(still.pixels))
     sums = np.dstack([scaled(plane, *size) for plane in weighed]) / 255.0

@@ -1,7 +1,7 @@
-"""Picture files walked from part to part, before a decoder sees them: a bomb is refused unlit.
+"""Structure checks of picture files before decoding, against decompression bombs.
 
-A small file may hold so many parts that reading it takes minutes: scans that each go over the whole
-picture, millions of empty chunks. Their number is bounded here, far above what any program writes.
+A small file may have so many parts that reading it takes minutes: scans over the whole picture, or
+millions of empty chunks. Their number is limited here, far above what any program writes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 
 from kit.errors import EngineError
 
-#: Times that a JPEG may go over its picture; programs write up to about a dozen.
+#: Maximum number of scans of a JPEG; programs write up to about a dozen.
 SCANS = 100
-#: Pictures of an animation.
+#: Maximum number of pictures of an animation.
 FRAMES = 600
-#: Parts of a file: segments of a JPEG, chunks of a PNG, blocks of a GIF and the bits of those.
+#: Maximum parts of a file: segments of a JPEG, chunks of a PNG, blocks of a GIF and their bits.
 _SEGMENTS, _CHUNKS, _BLOCKS, _BITS = 4_000, 100_000, 20_000, 500_000
-#: Bytes between two segments that decoders pass over, and of a JPEG's segments beside its picture.
+#: Bytes between two segments that decoders skip, and of a JPEG's segments other than its picture.
 _JUNK, _BESIDE = 1 << 16, 16 << 20
 _MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 _START_OF_SCAN, _END = 0xDA, 0xD9
@@ -27,7 +27,7 @@ _WITHOUT_LENGTH = frozenset({0x01, 0xD8})
 
 
 def check_structure(path: Path) -> None:
-    """Refuse a file of more parts than any honest one: ``too_large``, an animation ``too_long``."""
+    """Refuse a file with excessive parts: ``too_large``, or an animation ``too_long``."""
     with path.open("rb") as file:
         head = file.read(8)
         walk = next((walk for mark, walk in _WALKS.items() if head.startswith(mark)), None)
@@ -41,7 +41,7 @@ def _walk_jpeg(content: mmap.mmap) -> None:
     for _ in range(_SEGMENTS):
         marker = _MARKER.search(content, at)
         if marker is None:
-            return  # cut off: the decoder says so
+            return  # truncated: the decoder reports it
         if not in_scan and marker.start() - at > _JUNK:
             raise _refusal("JPEG", f"{_JUNK:,} bytes between its segments")
         code, at = content[marker.start() + 1], marker.end()
@@ -92,7 +92,7 @@ def _walk_gif(content: mmap.mmap) -> None:
 
 
 def _colors(flags: int) -> int:
-    """Return the bytes of a table of colors."""
+    """Return the size of a color table in bytes."""
     return 3 << (flags & 7) + 1 if flags & 0x80 else 0
 
 

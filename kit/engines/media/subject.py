@@ -1,6 +1,6 @@
-"""The subject of a picture: where it is and how sure that is; faces first, then what stands out.
+"""The subject of a picture and its certainty: faces first, then saliency.
 
-Whatever crops, follows, cuts out or covers asks here, so that all of it keeps the same heads.
+All that crops, follows, cuts out or covers uses this module, so that all keep the same heads.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from kit.engines.media.scaling import fit_size, scaled
 
 __all__ = ["Subject", "crop", "find", "likely"]
 
-_SIDE = 96  # pixels of the map; where to look needs no detail
-_SEEN, _NEAR = 256, 640  # pixels a side that the network sees, and of what that is made from
-_FACE, _COVER = 2.4, 1.0  # how much faces and what the network finds outweigh what is striking
-_HEADROOM = 0.9  # how far above and around a face still matters, in its own size
-_BESIDE = 0.4  # of the largest face's width: smaller faces may be left out
-#: From a face's middle to the ends of its head: to the left, up, to the right and down.
+_SIDE = 96  # pixels of the saliency map; it needs no detail
+_SEEN, _NEAR = 256, 640  # pixels a side of the network's input, and of its source
+_FACE, _COVER = 2.4, 1.0  # weights of faces and of the network, relative to saliency
+_HEADROOM = 0.9  # the area around a face that still counts, in sizes of the face
+_BESIDE = 0.4  # of the largest face's width: smaller faces may be cropped away
+#: Extent of a head from the center of its face: left, up, right and down, in face widths.
 _HEAD = (-0.7, -1.0, 0.7, 0.7)
-_TOP = (0.4, 1.6)  # how much the foot and the top of what the network finds count
-_UPPER = 0.35  # of its height: its head, if it has one
-_BLUR = 0.12  # of the map: one bright dot is no subject
-# The network keeps its layers while it looks, so two threads must not use it at the same time.
+_TOP = (0.4, 1.6)  # weights of the bottom and the top of the area that the network finds
+_UPPER = 0.35  # of its height: the head, if it has one
+_BLUR = 0.12  # of the map: a single bright dot is not a subject
+# The network keeps its layers while it runs, so two threads must not use it at the same time.
 _LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Where a picture's subject is, in pixels of the picture."""
+    """The position of a picture's subject, in pixels of the picture."""
 
-    faces: tuple[Face, ...]  # the largest first
-    attention: Floats  # how much each place draws the eye, about 0 to 4, at most 96 pixels a side
+    faces: tuple[Face, ...]  # largest first
+    attention: Floats  # saliency of each place, about 0 to 4, at most 96 pixels a side
     size: tuple[int, int]  # width and height of the picture
-    certainty: float  # how sure it is that there is a subject at all, 0 to 1; 1 with a face
-    #: First and last row of the upper part of a subject: its head, if it has one.
+    certainty: float  # of there being a subject at all, 0 to 1; 1 with a face
+    #: First and last row of the upper part of the subject: its head, if it has one.
     top: tuple[float, float] = (0.0, 0.0)
 
     @property
     def center(self) -> tuple[float, float]:
-        """The middle of what draws the eye most, in shares of the picture."""
+        """The center of attention, as shares of the picture's width and height."""
         height, width = self.attention.shape
         reach = _BLUR * max(height, width)
         calm = cv2.GaussianBlur(self.attention, (0, 0), reach, borderType=cv2.BORDER_CONSTANT)
@@ -56,9 +56,9 @@ class Subject:
         return (column + 0.5) / width, (row + 0.5) / height
 
     def window(self, aspect: float) -> tuple[int, int, int, int]:
-        """Return the largest crop of an aspect, width over height, that keeps heads and subject.
+        """Return the largest crop of an aspect (width / height) that keeps heads and subject.
 
-        That is left, top, width and height in pixels, inside the picture.
+        The crop is (left, top, width, height) in pixels, inside the picture.
         """
         width, height = self.size
         wide = min(width, max(1, round(height * aspect)))
@@ -66,7 +66,7 @@ class Subject:
         return self._start(0, wide), self._start(1, high), wide, high
 
     def _start(self, axis: int, length: int) -> int:
-        """Return where a stretch of a length holds most, in pixels; heads stay whole."""
+        """Return the start of the interval with the most attention, in pixels; heads stay whole."""
         whole = self.size[axis]
         if length >= whole:
             return 0
@@ -84,12 +84,12 @@ class Subject:
                 starts = kept
                 break
         held = np.interp(starts + length, knots, sums) - np.interp(starts, knots, sums)
-        # Of equal stretches the middle one: a plain picture is cut in its center.
+        # Of equal intervals use the middle one: a plain picture is cropped in its center.
         best = np.flatnonzero(held >= held.max() - 1e-6 * max(1.0, sums[-1]))
         return int(starts[best[len(best) // 2]])
 
     def _head(self, face: Face, axis: int) -> tuple[float, float]:
-        """Return where a head begins and ends along an axis, inside the picture."""
+        """Return the start and end of a head along an axis, clipped to the picture."""
         if face.width < _BESIDE * self.faces[0].width:
             return float(self.size[axis]), 0.0
         ends = (face.center[axis] + _HEAD[axis + side] * face.width for side in (0, 2))
@@ -100,8 +100,8 @@ class Subject:
 def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = None) -> Subject:
     """Return the subject of a picture.
 
-    Faces are looked for, which takes most of the time, unless they are `found` or there are no
-    `people`.
+    Face detection takes most of the time; it is skipped if faces are given as `found` or if
+    `people` is false.
 
     Source: Hou and Zhang, "Saliency detection: a spectral residual approach" (CVPR 2007).
     """
@@ -120,7 +120,7 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
     weights = striking * (0.35 + 0.65 * center)
     inside, top = np.flatnonzero((cover > 0.5).any(axis=1)), (0.0, 0.0)
     if len(inside):
-        # Heads are at the top, also of animals.
+        # Heads are at the top, those of animals too.
         tall = float(inside[-1] + 1 - inside[0])
         low, high = _TOP
         share = high + (low - high) * np.clip((rows - inside[0]) / tall, 0.0, 1.0)
@@ -138,7 +138,7 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
 
 
 def crop(pixels: Bytes, aspect: float) -> Bytes:
-    """Return the part of a picture in `Subject.window`, a view on it."""
+    """Return the crop of a picture to `Subject.window`, as a view."""
     height, width = pixels.shape[:2]
     if (width, height) == (min(width, round(height * aspect)), min(height, round(width / aspect))):
         return pixels
@@ -147,9 +147,9 @@ def crop(pixels: Bytes, aspect: float) -> Bytes:
 
 
 def likely(pixels: Bytes) -> Floats:
-    """Return how likely each place belongs to the subject, 0 to 1, shape (256, 256).
+    """Return the probability that each place belongs to the subject, 0 to 1, shape (256, 256).
 
-    A network for people in front of a camera; it knows animals and single things as well.
+    The network is for people in front of a camera; it recognizes animals and single objects too.
     """
     blob = cv2.dnn.blobFromImage(scaled(pixels, _SEEN, _SEEN), 1 / 255)
     with _LOCK:
@@ -160,7 +160,7 @@ def likely(pixels: Bytes) -> Floats:
 
 @cache
 def _network() -> Any:
-    # Read here, not by OpenCV, which cannot open every path on Windows.
+    # Read with NumPy: OpenCV cannot open every path on Windows.
     return cv2.dnn.readNetFromTFLite(np.fromfile(networks.SUBJECTS, np.uint8))
 
 

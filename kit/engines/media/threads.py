@@ -1,4 +1,4 @@
-"""Threads: OpenCV shares its work among some, which pays only for large pictures."""
+"""OpenCV's threads: parallel work pays only for large pictures."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _ALL = cv2.getNumThreads()
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Let OpenCV work in the thread that calls it: sharing a millisecond costs a third more.
+    """Make OpenCV run in the calling thread: to split a task of a millisecond costs a third more.
 
-    OpenCV has one number for the whole process: what still works when another ends has all again.
+    OpenCV has one setting per process: when one block ends, others still open get all threads too.
     """
     cv2.setNumThreads(1)
     try:

@@ -1,6 +1,6 @@
-"""The faces that come with the kit, and which letters each has.
+"""The typefaces of the kit, and the letters that each has.
 
-Nothing heavy is imported here, so a model's definition may offer these names as its choices.
+Nothing heavy is imported here, so model definitions may offer these names as choices.
 Licenses and sources: README.md in this folder.
 """
 
@@ -28,7 +28,7 @@ FACES = {
     "rubik": "Rubik-Bold.ttf",
     "script": "DancingScript-Bold.ttf",
 }
-#: Faces with many scripts, tried in this order where the one that was asked for lacks letters.
+#: Faces with many scripts, tried in this order if the requested one lacks letters.
 _WIDE = ("inter-bold", "rubik")
 _MOST_NAMED = 8
 _NOT_SHAPED = "right-to-left text needs the library FriBiDi (Debian: libfribidi0; macOS: fribidi)"
@@ -40,12 +40,12 @@ def path_of(face: str) -> Path:
 
 
 def fallbacks(face: str) -> tuple[str, ...]:
-    """Return the faces that a text may be set in, the one that was asked for first."""
+    """Return the faces that a text may be set in, the requested one first."""
     return (face, *_WIDE)
 
 
 def able(text: str, face: str) -> tuple[str, ...]:
-    """Return the faces that have all letters of a text, the one that was asked for first.
+    """Return the faces that have all letters of a text, the requested one first.
 
     Examples
     --------
@@ -57,9 +57,9 @@ def able(text: str, face: str) -> tuple[str, ...]:
 
 
 def with_letters(text: str, face: str) -> str:
-    """Return the face to set a text in: the one given, or another that has all its letters.
+    """Return the face to set a text in: the given one, or another that has all its letters.
 
-    Raises `EngineError`: no face has them all; the message names those that are missing.
+    Raises `EngineError` if no face has them all; the message names the missing ones.
     """
     names = able(text, face)
     if names:
@@ -78,7 +78,7 @@ def with_letters(text: str, face: str) -> str:
 
 @cache
 def letters(face: str) -> frozenset[int]:
-    """Return the code points that can be drawn in a face: none from right to left without raqm."""
+    """Return the code points that can be drawn in a face: no right-to-left letters without raqm."""
     from PIL import features
 
     every = frozenset(glyphs(face))
@@ -89,9 +89,9 @@ def letters(face: str) -> frozenset[int]:
 
 @cache
 def glyphs(face: str) -> Mapping[int, int]:
-    """Return the number of the glyph that a face has for each code point.
+    """Return the glyph index of each code point of a face.
 
-    Source: OpenType specification, "cmap", format 4: all but a few pictures.
+    Source: OpenType specification, "cmap", format 4: all but a few pictographs.
     """
     data = path_of(face).read_bytes()
     start = table_of(data, b"cmap")
@@ -101,14 +101,14 @@ def glyphs(face: str) -> Mapping[int, int]:
 
 
 def table_of(data: bytes, tag: bytes) -> int:
-    """Return where a table of a font file begins."""
+    """Return the offset of a table in a font file."""
     (count,) = struct.unpack_from(">H", data, 4)
     entries = (struct.unpack_from(">4s4xL", data, 12 + 16 * n) for n in range(count))
     return next(int(offset) for name, offset in entries if name == tag)
 
 
 def _segments(data: bytes, at: int) -> dict[int, int]:
-    """Read a subtable of segments; a code point that is mapped to glyph 0 is not there."""
+    """Read a segment subtable; code points mapped to glyph 0 are omitted."""
     (double,) = struct.unpack_from(">H", data, at + 6)
     count = double // 2
     form = f">{count}H"
@@ -132,7 +132,7 @@ def _segments(data: bytes, at: int) -> dict[int, int]:
 
 
 def visible_codes(text: Iterable[str]) -> set[int]:
-    """Return the code points that draw something: no spaces, controls, joiners, signs of form."""
+    """Return the visible code points: no spaces, controls, joiners, variation selectors."""
     hidden = ("Cc", "Cf", "Zs", "Zl", "Zp")
     signs = (sign for sign in text if sign not in "\ufe0e\ufe0f")
     return {ord(sign) for sign in signs if unicodedata.category(sign) not in hidden}
@@ -143,7 +143,7 @@ def _join(codes: set[int]) -> str:
 
 
 def width_of(text: str, face: str) -> float:
-    """Return the width of a text in one line, in ems, as if no letters were joined or moved.
+    """Return the width of a text in one line, in ems, without ligatures and kerning.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def width_of(text: str, face: str) -> float:
 
 @cache
 def _advances(face: str) -> tuple[float, ...]:
-    """Return how far each glyph moves the pen, in ems; the last one stands for all that follow.
+    """Return the advance width of each glyph in ems; the last one applies to all that follow.
 
     Source: OpenType specification, "head", "hhea" and "hmtx".
     """

@@ -1,7 +1,7 @@
-"""Wording: what of a text can be set, and how its capitals are written.
+"""Wording: the part of a text that can be set, and its spelling in capitals.
 
-Emoji and other symbols that no font has are left out, for the words are read without them; letters
-are not, for a sentence without some of its letters says something else. Nothing heavy is imported.
+Emoji and other symbols that no font has are omitted, as the words are readable without them;
+letters are never omitted, as that would change the sentence. Nothing heavy is imported.
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ from kit.parameters import Problem
 
 __all__ = ["Wording", "capitals", "composed", "wording", "wording_problems"]
 
-#: What only changes how the sign before it looks: forms, skin tones, key caps, tags of flags.
+#: Modifiers of the previous sign: variation selectors, skin tones, key caps, tags of flags.
 _TAILS = "\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 _SIGN = re.compile(
     f"[\U0001f1e6-\U0001f1ff]{{2}}|[^{_TAILS}][{_TAILS}]*(?:\u200d[^{_TAILS}][{_TAILS}]*)*|[{_TAILS}]"
 )
-#: Symbols, and code points that no version known here has named, as the newest emoji are.
+#: Symbols, and unassigned code points, such as the newest emoji.
 _SYMBOLS = ("So", "Sk", "Sm", "Cn")
 _GAP = "\0"
 _BLANK = re.compile(f"[ \t{_GAP}]+")
 _STOPS = tuple(".,!?;:…")
 _MOST_MARKS = 30
 _TONES = re.compile("[\u0300\u0301\u0313\u0314\u0342]")
-#: A vowel with its tone and the one after it, which would be read as one sound without the tone.
+#: A stressed vowel and the next one, which would be read as one sound without the accent.
 _HIATUS = re.compile("([αεου])[\u0300\u0301]([ιυ])(?![\u0300-\u0345])", re.IGNORECASE)
 _GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff][\u0370-\u03ff\u1f00-\u1fff\u0300-\u0345]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text as it can be set."""
+    """A text that can be set."""
 
     text: str
-    left_out: tuple[str, ...] = ()  # symbols that no font has, each once, as they stood
+    left_out: tuple[str, ...] = ()  # omitted symbols that no font has, each once, as written
 
 
 def wording(text: str, face: str, *, together: bool = True) -> Wording:
-    """Return a text without the symbols that no font has, to be set in a face if that has it.
+    """Return a text without the symbols that no font has, for a face if it has the letters.
 
-    Unless it stays `together`, words may be set in different ones. Raises EngineError where no font
-    has some of its letters, or nothing but symbols was there (``no_letters``).
+    Unless `together`, words may be set in different faces. Raises EngineError if no font has some
+    of its letters, or if it consists of such symbols only (``no_letters``).
 
     Examples
     --------
     >>> wording("Good morning 🌅!", "anton")
     Wording(text='Good morning!', left_out=('🌅',))
     """
-    # Fonts draw control characters as boxes; lines stay apart.
+    # Fonts draw control characters as boxes; line breaks stay.
     signs = (
         sign for sign in composed(text) if sign.isspace() or unicodedata.category(sign) != "Cc"
     )
@@ -75,7 +75,7 @@ def wording(text: str, face: str, *, together: bool = True) -> Wording:
 def wording_problems(
     name: str, text: str, face: str, *, together: bool = True
 ) -> Iterator[Problem]:
-    """Yield that a text, the value of `name`, cannot be set; an empty one can."""
+    """Yield the problem if the text of the parameter `name` cannot be set; empty texts pass."""
     if not text.strip():
         return
     try:
@@ -85,7 +85,7 @@ def wording_problems(
 
 
 def capitals(text: str) -> str:
-    """Return a text in capitals; Greek ones without accents, as they are written.
+    """Return a text in capitals; Greek without accents, by its rules of spelling.
 
     Source: Unicode, Common Locale Data Repository, transform ``el-Upper``.
 
@@ -98,10 +98,10 @@ def capitals(text: str) -> str:
 
 
 def composed(text: str) -> str:
-    """Return a text with letters and marks in one code point where there is such a one.
+    """Return a text with letters and marks composed into single code points where possible.
 
-    More marks on a letter than any script has are left out: to sort them takes time that grows with
-    the square of their number.
+    Excessive marks on a letter, more than any script has, are dropped: sorting them takes time
+    that grows with the square of their number.
 
     Source: Unicode Standard Annex 15, "Stream-Safe Text Format".
     """
@@ -117,7 +117,7 @@ def composed(text: str) -> str:
 
 def _greek_capitals(found: re.Match[str]) -> str:
     if found[0] in ("ή", "Ή"):
-        return "Ή"  # "or" keeps its accent, or it were "the"
+        return "Ή"  # "or" keeps its accent to differ from "the"
     apart = unicodedata.normalize("NFD", found[0])
     apart = _HIATUS.sub("\\1\\2\u0308", apart)
     return unicodedata.normalize("NFC", _TONES.sub("", apart).upper())
@@ -136,7 +136,7 @@ def _having(text: str, face: str, *, together: bool) -> frozenset[int]:
         with_letters(words, face)
     for word in words.split():
         with_letters(word, face)
-    # Which font a symbol comes to stand in is open: it must be in each.
+    # The font of a symbol is not known yet: each must have it.
     return frozenset.intersection(*map(letters, fallbacks(face)))
 
 
@@ -145,12 +145,12 @@ def _is_symbol(sign: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    """Return a text without signs of form, which draw nothing by themselves."""
+    """Return a text without variation selectors, which draw nothing by themselves."""
     return re.sub(f"[{_TAILS}]", "", text)
 
 
 def _closed(text: str) -> str:
-    """Return a text with its gaps closed: at most one space, and none before a stop or an end."""
+    """Return a text with gaps closed: single spaces, and none before punctuation or the end."""
     text = _BLANK.sub(_close, _bare(text))
     return "\n".join(line.strip(" \t") for line in text.split("\n")).strip()
 

@@ -1,4 +1,4 @@
-"""Networks that find faces and subjects; licenses and where they come from: README.md here."""
+"""Networks that find faces and subjects; README.md here has their licenses and sources."""
 
 from __future__ import annotations
 
