@@ -1,8 +1,8 @@
-// A click would overtake what was typed: the page holds a change back until the one before was
-// heard, but no click. So what is held back leaves before a click does. While something is on its
-// way, what is shown beside it is of before; and a button that pays is deaf until it was heard.
-// Where the kernel behind it is gone, nothing is on its way any more.
-const TURN = 40; // ms between two looks; a cell may run for hours, so they become fewer
+// A click would arrive before typed text: the page delays a change until the previous one was
+// received, but not a click. So delayed changes are sent before a click. While changes are pending,
+// the output beside them is outdated, and a paying button ignores clicks until one was received.
+// If the kernel is gone, nothing is pending any more.
+const TURN = 40; // ms between two checks, increasing, because a cell may run for hours
 const SLOW = 1000; // ms
 const PATIENCE = 60_000; // ms
 const BEHIND = "data-kit-pending";
@@ -12,7 +12,7 @@ const within = (one) => [one, ...(one.get("children") ?? []).flatMap(within)];
 const waits = (one) => one._pending_msgs > 0;
 const rest = (button, now) => (button.ariaBusy = button.ariaDisabled = now);
 
-// The page lets go of widgets when somebody restarts their kernel, not when that ends by itself.
+// The page disposes widgets when the user restarts their kernel, but not when the kernel dies.
 function whenGone(model, signal, end) {
   const kernel = model.widget_manager?.kernel;
   const hear = (_, status) => ENDS.includes(status) && end();
@@ -25,18 +25,18 @@ function whenGone(model, signal, end) {
   });
 }
 
-// A widget whose kernel is gone says so at its top and rests; what was written can still be copied.
+// A widget without its kernel is marked at its top and disabled; typed text can still be copied.
 const GONE = "Not running: run the cell again.";
 
 function restWhenGone(model, el, signal, root) {
   const end = () => {
     const box = root();
     if (!box?.isConnected || el.textContent) return;
-    // Only what is not so yet is changed: who watches for changes would hear of it for ever.
+    // Change only what differs: otherwise mutation observers would be called endlessly.
     if (!box.classList.contains("kit-disconnected")) box.classList.add("kit-disconnected");
-    // A zone for files says so itself.
+    // A drop zone shows this itself.
     for (const button of box.querySelectorAll("button:enabled:not(.kit-drop *)")) button.disabled = true;
-    if (box.parentElement?.closest(`[${KEPT}]`)) return; // what is around it says so
+    if (box.parentElement?.closest(`[${KEPT}]`)) return; // the outer widget shows it
     el.classList.add("kit-gone");
     el.role = "alert";
     el.textContent = GONE;
@@ -59,7 +59,7 @@ function deafen(button, model) {
     rest(button, null);
   };
   const late = setTimeout(end, PATIENCE); // a message may be lost
-  const changes = new MutationObserver(end); // it rests, or says something else: it was heard
+  const changes = new MutationObserver(end); // received: it is disabled, or its label changes
   const status = ({ content }) => content.execution_state === "idle" && end();
   rest(button, "true");
   changes.observe(button, { attributeFilter: ["disabled"], childList: true });
@@ -88,7 +88,7 @@ function inTurn(model, root, signal) {
     if (button?.closest(`[${KEPT}]`) !== root) return;
     if (button.ariaBusy) return event.stopImmediatePropagation();
     if (box) within(box).forEach(letGo);
-    // In a notebook that was opened again there may be no kernel to hear it.
+    // A reopened notebook may have no kernel to receive it.
     if (button.matches(".kit-click-once") && !gone && box?.comm_live !== false) deafen(button, model);
   };
   const on = (kind, call) => root.addEventListener(kind, call, { capture: true, signal });
@@ -96,7 +96,7 @@ function inTurn(model, root, signal) {
   for (const kind of ["input", "change", "click", "keydown", "pointerup"]) on(kind, soon);
   whenGone(model, signal, end);
   signal.addEventListener("abort", () => clearTimeout(timer));
-  // Without its box, all is as ipywidgets has it.
+  // Without the box, everything works as in ipywidgets.
   const took = (found) => (box = found);
   const find = () => model.widget_manager.get_model(model.get("box")).then(took, () => {});
   model.on("change:box", find);

@@ -1,6 +1,6 @@
-// Where the focus goes when what had it rests, is hidden, or is drawn anew. A slow page tells of
-// that late and in any order, so it is looked for after every change; who went elsewhere stays
-// there. Of boxes in boxes the outermost one sees to it.
+// Moves the focus when the focused element is disabled, hidden or redrawn. A slow page reports that
+// late and in any order, so it is checked after each change; a focus moved by the user is kept. Of
+// nested boxes the outermost one is responsible.
 const STOPS = "button, input, select, textarea, summary, [tabindex='0']:not([role=tab])";
 const TAB = "[role=tab][aria-selected=true]";
 const KEPT = "data-kit-focus";
@@ -8,7 +8,7 @@ const KEPT = "data-kit-focus";
 const seen = (part) => part.isConnected && part.checkVisibility({ visibilityProperty: true });
 const free = (part) => seen(part) && !part.disabled;
 const words = (part) => part?.textContent.trim() ?? "";
-// What the page itself knows of labels it looks for in the whole page: too slow for a long table.
+// The browser's own `labels` searches the whole page, which is too slow for a long table.
 const caption = (part) =>
   part.closest("label") ?? part.closest(".jupyter-widgets")?.querySelector(":scope > label");
 const known = (part) => {
@@ -16,7 +16,7 @@ const known = (part) => {
   return [part.ariaLabel, words(caption(part)), said].join("|");
 };
 
-// What was typed goes on in a field that was drawn anew, where it was left off.
+// Typing continues in a redrawn field, at the same position.
 function goOn(before, part) {
   const { value, selectionStart: from, selectionEnd: to } = before;
   if (part.value !== value) {
@@ -30,17 +30,17 @@ function keepFocus(root, signal) {
   let last, like, count, place, timer, home;
   let around = [];
   let typed = false;
-  const give = (part) => part.focus({ preventScroll: true }); // the eyes may be elsewhere
-  const kind = ({ tagName, type }) => `${tagName} ${type}`; // told at once, of a thousand boxes
+  const give = (part) => part.focus({ preventScroll: true }); // the user may be looking at another part
+  const kind = ({ tagName, type }) => `${tagName} ${type}`; // cheap, for a thousand elements
   const is = (part) => kind(part) === kind(last) && known(part) === like;
   const remember = () => {
     around = [...root.querySelectorAll(STOPS)];
     like = known(last);
-    // Where a run is canceled or its result goes, the next thing to do is another one.
+    // After canceling a run or closing its result, the next action is to start another one.
     home = last.closest(".kit-results") && last.closest(".kit-form")?.querySelector(".kit-submit");
     const alike = around.filter(is);
     count = alike.length;
-    place = alike.indexOf(last) - count; // from the end: what is new comes first
+    place = alike.indexOf(last) - count; // from the end, as new elements are inserted at the beginning
   };
   const anew = () => {
     around = [...root.querySelectorAll(STOPS)];
@@ -61,7 +61,7 @@ function keepFocus(root, signal) {
     const near = [...all.slice(at + 1), ...all.slice(0, at).reverse()];
     return [home, ...near].find((part) => part && free(part) && !is(part));
   };
-  // Of two ways to go, one rests at the end where the other is needed.
+  // Of two paging buttons, one is disabled at the end, where the other is needed.
   const other = (part) => part.matches(".kit-paging") && free(part);
   const look = () => {
     timer = 0;
@@ -91,7 +91,7 @@ function keepFocus(root, signal) {
   on("focusout", ({ target, relatedTarget }) => {
     if (target !== last || relatedTarget) return;
     if (!free(target)) return later();
-    // Whoever leaves a part that stays wants to be nowhere; one that goes is there until now.
+    // If an element that stays loses the focus, the user left it; one being removed is still there now.
     const gone = () => target === last && free(target) && document.activeElement !== target;
     setTimeout(() => gone() && forget());
   });

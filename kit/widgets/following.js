@@ -1,7 +1,7 @@
-// While it is seen, a widget that follows its service has the kernel look there for what others
-// have changed: a while after the last look was heard, and never for a page that is hidden.
+// While visible, a widget that follows its service makes the kernel check for changes made elsewhere:
+// some time after the last check was received, and never for a hidden page.
 const PAUSE = 10_000; // ms
-const LOST = 60_000; // ms after which a look was not heard
+const LOST = 60_000; // ms after which a check counts as lost
 
 function lookAround(model, root, signal) {
   let timer;
@@ -19,7 +19,7 @@ function lookAround(model, root, signal) {
   const count = (pages) => {
     try {
       model.send({ pages });
-    } catch {} // its kernel is gone
+    } catch {} // the kernel is gone
   };
   if (!model.get("follows")) return;
   count(1);

@@ -1,4 +1,4 @@
-// An element of the page with some traits, and what is inside of it.
+// Creates an element with some properties and children.
 const make = (tag, traits, ...inside) => {
   const made = Object.assign(document.createElement(tag), traits);
   made.append(...inside);

@@ -1,5 +1,5 @@
-// Static HTML above this widget gets a button at each of its results. A click has what can be done
-// with that result shown here; another one takes it away again.
+// Adds a button to each result in the static HTML above this widget. A click shows the result's
+// actions here; another click removes them.
 const LOOKS = "width:auto;height:24px;line-height:24px;margin:2px 0;padding:0 9px;font-size:12px;border-radius:4px";
 const TITLE = "Enlarge, download, open in a form, or use as an input";
 
@@ -27,12 +27,12 @@ function render({ model, el }) {
     mark.replaceChildren(button);
   };
   const begin = () => {
-    // The same results may be shown twice: those right above are meant.
+    // The same results may be shown twice: use those directly above.
     const all = [...document.querySelectorAll(`.${model.get("place")}`)];
     const above = (part) => part.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING;
     const root = el.isConnected && all.filter(above).at(-1);
     if (!root) return (timer = setTimeout(begin, 100)); // not in the page yet
-    if (el.closest(".jupyter-widgets-disconnected")) return; // kept in the notebook, without its kernel
+    if (el.closest(".jupyter-widgets-disconnected")) return; // saved in the notebook, without its kernel
     root.querySelectorAll("[data-kit-result]").forEach(add);
   };
   const end = () => (clearTimeout(timer), arrived.disconnect(), buttons.forEach((one) => one.remove()));

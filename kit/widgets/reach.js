@@ -1,17 +1,17 @@
-// What a widget of buttons and fields needs of its page, and ipywidgets does not give it: keys that
-// the notebook leaves to it, names for what has none, a voice for what changes, a place for the
-// focus, and clicks that come after what was typed. Nothing outside of the widget is touched.
+// What widgets need from their page, and ipywidgets does not provide: shortcuts instead of those of
+// the notebook, accessible names, announcements of changes, focus management, and clicks that arrive
+// after typed text. Nothing outside of the widget is changed.
 const PARTS = "input:not([hidden]), select, textarea, .noUi-handle, .widget-readout, [role$=group]";
 
-// A note says what the field before it is for, and what is wrong there.
+// A note has the description of the field before it, and its problem.
 function describe(note) {
   const cell = note.previousElementSibling;
   const label = cell.querySelector(".widget-label")?.textContent ?? null;
-  note.id ||= `kit-${Math.random()}`; // other widgets of the page have notes, too
+  note.id ||= `kit-${Math.random()}`; // other widgets in the page have notes, too
   for (const part of cell.querySelectorAll(PARTS)) {
     if (!part.labels?.[0]?.textContent) part.ariaLabel ||= label;
     part.setAttribute("aria-describedby", note.id);
-    if (part.matches("input, textarea")) part.dir = "auto"; // by what is written there
+    if (part.matches("input, textarea")) part.dir = "auto"; // direction of the typed text
     part.ariaInvalid = cell.matches(".kit-invalid") || null;
   }
 }
@@ -27,14 +27,14 @@ function dress(root) {
     box.ariaLabel = label(box);
   }
   for (const part of all(".widget-toggle-button")) part.ariaPressed = part.matches(".mod-active");
-  for (const icon of all("button > i")) icon.ariaHidden = true; // else spelled
+  for (const icon of all("button > i")) icon.ariaHidden = true; // otherwise read by screen readers
   for (const button of all(".kit-earlier, button[title]:not(.kit-form *)"))
     if (!words(button)) button.ariaLabel = button.title;
   all(".kit-field-note").forEach(describe);
   for (const box of all(TELL)) box.checked = told();
   for (const more of all(".kit-more"))
     more.ariaExpanded = !more.nextElementSibling.matches(".kit-hidden");
-  // The text of such a widget is replaced as a whole; what stays is around it.
+  // The content of such a widget is replaced as a whole; its container stays.
   for (const part of all(".kit-status > .widget-html-content")) part.ariaLive = "polite";
   const tabs = all(".kit-tabs [role=tab]");
   all(".kit-tabs .kit-page").forEach((page, index) => {
@@ -43,30 +43,30 @@ function dress(root) {
   });
 }
 
-// The browser remembers that ends are to be told, and asks for its permission once.
+// The browser stores whether to notify about finished runs, and asks for permission once.
 const TELL = ".kit-notify input";
 const told = () => localStorage["kit-notify"] === "1" && window.Notification?.permission === "granted";
 
-// What was typed into a slider counts when its box is left, and is told to the kernel: the page
-// makes it fit without a word. A file that is dragged over a form opens a place for it.
+// A number typed into a slider's box is used when the box loses the focus, and is sent to the kernel,
+// because the page adjusts it silently. A file dragged over a form opens a drop zone.
 const SERVED = ".kit-form, .kit-writing";
 
 function serveForm(model, form, signal) {
   let edited;
   const settle = ({ target, type, key }) => {
     if (target !== edited || (type === "keydown" && key !== "Enter")) return;
-    if (target.closest(SERVED) !== form) return; // a form in there sees to it
+    if (target.closest(SERVED) !== form) return; // an inner form handles it
     edited = null;
     const notes = [...form.querySelectorAll(".kit-field-note")];
     const field = notes.findIndex((note) => note.previousElementSibling.contains(target));
-    const text = target.textContent.replace("−", "-"); // it is written like this, but not read
+    const text = target.textContent.replace("−", "-"); // ipywidgets writes this sign, but does not parse it
     target.textContent = text;
-    target.dispatchEvent(new Event("blur", { bubbles: true })); // a real one does not reach it
+    target.dispatchEvent(new Event("blur", { bubbles: true })); // a real blur event does not reach it
     setTimeout(() => model.send({ field, text, used: target.textContent }));
   };
   const drag = (event) => {
     if (!event.dataTransfer?.types.includes("Files") || event.target.closest(".kit-drop")) return;
-    event.preventDefault(); // else the page would leave for the file
+    event.preventDefault(); // otherwise the page would open the file
     if (event.type === "dragenter" && !form.contains(event.relatedTarget)) model.send({ dragged: true });
   };
   const choose = async ({ target }) => {

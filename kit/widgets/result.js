@@ -1,5 +1,5 @@
-// A file that the kernel sends: saved by the browser, or shown as large as the window allows, and
-// with a click in all its pixels. It works at every host, for nothing is asked of a server.
+// A file sent by the kernel: saved by the browser, or shown as large as the window, and in full size
+// after a click. It works in every host, because no server is used.
 
 function enlarge(address, title, type) {
   const video = type.startsWith("video/");

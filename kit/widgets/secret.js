@@ -1,5 +1,5 @@
-// A secret leaves, or comes, as one message and lives in this element alone: what the model holds
-// is saved. The model of a secret that is shown once has no label.
+// A secret is sent in a single message and kept in this element only, because the model's state is
+// saved. The model of a secret that is shown once has no label.
 const button = (facts) => make("button", { className: "jupyter-button", ...facts });
 const NO_KEY = "a key has no blanks, and no letters beyond ASCII: copy it once more";
 
@@ -34,7 +34,7 @@ function ask(model, form) {
   });
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
-    event.preventDefault(); // the notebook has plans of its own for this key
+    event.preventDefault(); // the notebook uses this key itself
     event.stopPropagation();
     form.requestSubmit();
   });
@@ -59,7 +59,7 @@ function reveal(model, box) {
       await navigator.clipboard.writeText(shown.textContent);
       copy.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(shown); // a page that is not secure has no clipboard
+      getSelection().selectAllChildren(shown); // an insecure page has no clipboard
     }
   });
   box.append(said, shown, copy);

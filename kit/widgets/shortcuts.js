@@ -1,6 +1,6 @@
-// Arrows choose in a list and letters look in it: to the notebook they mean other cells. It hears
-// keys at the document, so whose they are is said before; commands stay the notebook's, but for
-// Ctrl+Enter where there is a form to submit.
+// Arrow keys and letters work in a list instead of selecting cells. The notebook handles keys at the
+// document, so elements are marked before; commands stay with the notebook, except Ctrl+Enter in a
+// form with a submit button.
 function ownKeys(root, signal) {
   const hear = (event) => {
     const { target, key, ctrlKey, metaKey, altKey, shiftKey } = event;

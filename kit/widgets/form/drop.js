@@ -1,7 +1,7 @@
-// A file goes to the kernel in pieces: a socket takes ten megabytes at most. Every answer says
-// what is wanted next, so what got lost is asked for again.
+// Sends a file to the kernel in pieces: a websocket message has at most ten megabytes. Responses say
+// which piece is next, so lost ones are requested again.
 const PIECE = 4 * 1024 * 1024;
-const QUIET = 3000; // ms without an answer, until the kernel is asked again
+const QUIET = 3000; // ms without a response, until the kernel is asked again
 const PATIENCE = 40; // times
 
 const GONE = "The kernel was restarted: run the cell, then choose the file again.";
@@ -10,7 +10,7 @@ const SILENT = "The kernel does not answer: try again when it is idle.";
 let store = {};
 try {
   store = sessionStorage;
-} catch {} // a page without one
+} catch {} // the page has no session storage
 const mega = (count) => (count / 1e6).toFixed(1);
 
 function talk(model, el, waiting) {
@@ -23,7 +23,7 @@ function talk(model, el, waiting) {
     sent += 1;
     try {
       model.send({ ...message, id, n: sent }, undefined, piece ? [piece] : []);
-    } catch {} // nobody is there: no answer comes either
+    } catch {} // there is no kernel, and thus no response
   };
   const answer = () =>
     new Promise((resolve) => {
@@ -106,7 +106,7 @@ function render({ model, el }) {
 
   const take = async (list) => {
     const files = [...list];
-    input.value = ""; // the same file may be chosen again
+    input.value = ""; // so that the same file can be chosen again
     if (!files.length) return;
     if (talking) return say("One upload at a time.", "bad");
     const show = (file, at) => {
