@@ -1,1 +1,1 @@
-"""Prompts: words are read once, here, as what painters, films and editors are to make."""
+"""Prompt parsing, shared by painters, films and editors."""

@@ -1,7 +1,7 @@
-"""Backgrounds: what words ask for behind a title or a subject; nothing heavy is imported here.
+"""Backgrounds of titles and subjects, parsed from words; nothing heavy is imported here.
 
-A place, an hour or the weather asks for a landscape, all else for its colors. So it is known before
-anything is paid for whether words ask for anything at all.
+A place, an hour or the weather gives a landscape, other words their colors. So orders are checked
+before payment for words that ask for nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Rgb: TypeAlias = tuple[int, int, int]
 
 _PLACES = ("place", "hour", "weather", "season")
 _WORD = re.compile(r"#[0-9a-fA-F]{3,8}\b|[A-Za-z]+")
-#: Colors of two words of which no screen has the name in one.
+#: Colors in two words whose one-word name CSS does not have.
 _PAIRS = {"navy blue": "navy"}
-#: Colors whose name means something else on a screen: there, navy is pure blue at half power.
+#: Colors whose CSS value differs from the usual meaning: navy is pure blue at half power there.
 _DYES = {"navy": (16, 30, 74)}
 
 
 def background_of(text: str, seed: int) -> Brief | tuple[Rgb | Tint, ...]:
-    """Return what words ask for: a landscape, or colors, which may be none.
+    """Return the background that words ask for: a landscape, or colors, possibly none.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def background_of(text: str, seed: int) -> Brief | tuple[Rgb | Tint, ...]:
 
 
 def asks_for_place(text: str) -> bool:
-    """Tell whether words direct a landscape by more than its color.
+    """Return whether words direct a landscape by more than its color.
 
     Examples
     --------
@@ -53,14 +53,14 @@ def asks_for_place(text: str) -> bool:
     """
     if any(map(_names_place, _words(text))):
         return True
-    # What is said in emoji, or of birds and northern lights, decides where nothing else does.
+    # Emoji, birds and northern lights decide only if nothing else does.
     return not color_words(text) and (
         _names_place(text) or bool(WordMeanings(tokens_of(text)).anywhere)
     )
 
 
 def color_words(text: str) -> list[str]:
-    """Return the words of a text that name colors, each as one word.
+    """Return the color words of a text, each as one word.
 
     Examples
     --------
@@ -76,13 +76,13 @@ def color_words(text: str) -> list[str]:
 
 
 def ground_problems(name: str, text: str) -> Iterator[Problem]:
-    """Yield that the words of a setting, if there are any, ask for nothing that can be painted."""
+    """Yield the problem if the words of a setting ask for nothing that can be painted."""
     if text.strip() and not asks_for_place(text) and not color_words(text):
         yield name, no_ground(text)
 
 
 def no_ground(text: str) -> str:
-    """Return what is said of words that ask for nothing."""
+    """Return the message for words that ask for nothing."""
     short = text.strip() if len(text.strip()) <= 60 else text.strip()[:57] + "..."
     return (
         f"{short!r} names no color and no place, hour or weather: say for example 'teal',"
@@ -91,7 +91,7 @@ def no_ground(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text in lower case, a color's two words as one."""
+    """Return the words of a text in lower case, colors of two words as one."""
     out: list[str] = []
     for word in map(str.lower, _WORD.findall(text)):
         before = out.pop() if out else "#"

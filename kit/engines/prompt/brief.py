@@ -1,4 +1,4 @@
-"""Briefs: what a prompt, settings and a seed ask for, without its words."""
+"""Briefs: the scene that a prompt, settings and a seed describe."""
 
 from __future__ import annotations
 
@@ -10,62 +10,62 @@ from kit.engines.prompt.vocabulary import Tint
 
 T = TypeVar("T")
 
-#: Hours of a low sun.
+#: Hours with a low sun.
 LOW = ("dawn", "sunset", "dusk")
-#: Hour -> what may shine in its sky.
+#: Hour -> sky objects that may be visible.
 _SHINING = {
     **{hour: {"sun"} for hour in ("dawn", "day", "sunset")},
     "dusk": {"sun", "moon", "stars"},
     "night": {"moon", "stars"},
 }
-#: Weathers under a closed sky.
+#: Weathers with a closed sky.
 COVERED = ("rain", "snow", "overcast", "fog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """What moods and tones make of a print."""
+    """The tone adjustments of moods and tones."""
 
     exposure: float = 1.0  # factors
     contrast: float = 1.0
     saturation: float = 1.0
-    corners: float = 0.0  # share of the light that corners lose, added to a film's own
-    lift: float = 0.0  # how much darkness is lightened, 0 to 1
+    corners: float = 0.0  # share of the light lost in corners, added to a film's own
+    lift: float = 0.0  # how much the darks are lightened, 0 to 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What is to be painted, filmed or put behind a title."""
+    """The description of a picture, film or background to be made."""
 
-    family: str  # which painter: one of `kit.engines.painting.families.FAMILIES`
-    place: str  # land of a flat landscape: mountains, hills, desert, sea, forest or lake
+    family: str  # of painters: one of `kit.engines.painting.families.FAMILIES`
+    place: str  # type of a flat landscape: mountains, hills, desert, sea, forest or lake
     hour: str  # dawn, day, sunset, dusk or night
     season: str  # winter, spring, summer or autumn
     weather: str  # clear, overcast, mist, fog, rain or snow
     mood: str  # balanced, calm, dramatic, pastel, vivid or gloomy
-    tones: tuple[str, ...] = ()  # how the light is set: bright, dark, hard, soft, outline
+    tones: tuple[str, ...] = ()  # of light: bright, dark, hard, soft, outline
     #: Any of wide, close, low, high, centered, minimal, dramatic, thirds.
     composition: tuple[str, ...] = ()
-    things: frozenset[str] = frozenset()  # what else shows: names of ``things.toml``
-    lights: tuple[str, ...] = ()  # asked for by name: any of sun, moon, stars, fire
+    things: frozenset[str] = frozenset()  # other objects and states: names of ``things.toml``
+    lights: tuple[str, ...] = ()  # named explicitly: any of sun, moon, stars, fire
     colors: tuple[Tint, ...] = ()  # of the light of the whole picture, at most three
-    land: Tint | None = None  # of the ground and what grows on it
+    land: Tint | None = None  # of the ground and its vegetation
     water: Tint | None = None  # of lakes and seas
-    warmth: int = 0  # 1 where the light is warmer than the hour's, -1 where it is cooler
+    warmth: int = 0  # 1 if the light is warmer than the hour's, -1 if cooler
     grade: Grade = Grade()
-    horizon: float = 0.0  # how much farther down it stands, as a share of the frame's height
+    horizon: float = 0.0  # shift down, as a share of the frame's height
     lens: float = 1.0  # factor on the focal length
-    camera: str = ""  # how it moves, as the setting or the prompt says; empty where neither does
-    hours: str = "fixed"  # which pass: or night_to_day, day_to_night
+    camera: str = ""  # move of the setting or the prompt; empty if neither has one
+    hours: str = "fixed"  # passage of time: fixed, night_to_day or day_to_night
     palette: str = "auto"  # or a named one of `kit.engines.painting.tints`
     width: int  # in pixels
     height: int
-    detail: str = "standard"  # or low, high: how much time to spend
-    #: From the job's seed and the prompt, but not from what it says of mood and camera: they change
-    #: how the same scene is seen.
+    detail: str = "standard"  # or low, high: rendering effort
+    #: From the job's seed and the prompt without its mood and camera words: these change only how
+    #: the same scene is seen.
     seed: int
-    falling: bool = True  # whether rain and snow are drawn, or only show in the light
-    #: Words of the prompt that direct this, and those that do not and speak of something.
+    falling: bool = True  # whether rain and snow are drawn, or only affect the light
+    #: Words of the prompt that direct the scene, and meaningful ones that do not.
     used: tuple[str, ...] = field(default=(), compare=False)
     unused: tuple[str, ...] = field(default=(), compare=False)
 
@@ -76,35 +76,35 @@ class Brief:
 
     @property
     def open(self) -> bool:
-        """Whether sun or moon are seen: under a closed sky only where they are asked for."""
+        """Whether sun or moon are visible: under a closed sky only if asked for."""
         return not self.covered or not _SHINING[self.hour].isdisjoint(self.lights)
 
     @property
     def dim(self) -> bool:
-        """Whether a closed sky swallows the colors of a low sun."""
+        """Whether a closed sky removes the colors of a low sun."""
         return self.covered and self.hour in LOW and {"sun", "fire"}.isdisjoint(self.lights)
 
     @property
     def dark(self) -> bool:
-        """Whether the hour is one of artificial light and stars."""
+        """Whether it is an hour of artificial light and stars."""
         return self.hour in ("dusk", "night")
 
     @property
     def glows(self) -> bool:
-        """Whether it is vivid for its neon: a thing that shines, and not a mood alone."""
+        """Whether it is vivid because of neon: an object that shines, not only a mood."""
         return self.mood == "vivid" and "glow" in self.things
 
     @property
     def crescent(self) -> bool:
-        """Whether the moon is a crescent: it is asked for, or nothing is said of it."""
+        """Whether the moon is a crescent: if asked for, or by chance if no moon is named."""
         if not self.things.isdisjoint(("crescent", "full_moon")):
             return "crescent" in self.things
         return self.seed % 5 < 2
 
     def select(self, table: Mapping[str, T]) -> Iterator[T]:
-        """Yield what a table holds for the mood, the tones and the composition.
+        """Yield a table's values for the mood, the tones and the composition.
 
-        What is minimal is calm by itself, and what is dramatic to the camera is so in its mood.
+        A minimal composition is also calm, and a dramatic composition has a dramatic mood.
         """
         mood = "" if self.mood == "calm" and "minimal" in self.composition else self.mood
         if "dramatic" in self.composition and mood not in ("dramatic", "gloomy"):
@@ -112,7 +112,7 @@ class Brief:
         yield from (table[n] for n in (mood, *self.tones, *self.composition) if n in table)
 
     def facts(self) -> dict[str, Any]:
-        """Return the metadata of an asset: the scene, and which words of the prompt made it."""
+        """Return the metadata of an asset: the scene, and the words of the prompt that made it."""
         scene = {
             "family": self.family,
             "place": self.place,

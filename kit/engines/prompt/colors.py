@@ -1,4 +1,4 @@
-"""Colors in words: what a setting for a color may say, told without loading pictures."""
+"""Color names and numbers in settings; nothing heavy is imported here."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _LONGEST = 100
 
 @lru_cache(1024)
 def rgb_of(text: str) -> tuple[int, int, int] | None:
-    """Return the color that a CSS name or a hexadecimal number stands for; None if it is neither.
+    """Return the color of a CSS name or hexadecimal number; None if it is neither.
 
     Examples
     --------
     >>> rgb_of(" Teal "), rgb_of("no color")
     ((0, 128, 128), None)
     """
-    # Here, so that models are listed without it.
+    # Imported here, so that models can be listed without Pillow.
     from PIL import ImageColor
 
     if len(text) > _LONGEST:
@@ -29,16 +29,16 @@ def rgb_of(text: str) -> tuple[int, int, int] | None:
         color = ImageColor.getrgb(text.strip().lower().replace(" ", ""))[:3]
     except ValueError:
         return None
-    # Pillow takes rgb(300, 0, 0) as it stands.
+    # Pillow accepts out-of-range values such as rgb(300, 0, 0).
     return color if max(color) <= 255 else None
 
 
 def no_color(text: str) -> str:
-    """Return what is said of a text that is no color."""
+    """Return the message for a text that is not a color."""
     return f"{shorten(text)} is no color: give a name like 'teal' or a number like '#ff8800'"
 
 
 def color_problems(name: str, text: str) -> Iterator[Problem]:
-    """Yield that a setting's text is no color."""
+    """Yield the problem if a setting's text is not a color."""
     if rgb_of(text) is None:
         yield name, no_color(text)

@@ -1,7 +1,7 @@
-"""Moves: what a prompt asks of the camera and of the passing of time.
+"""Camera moves and passage of time in a prompt.
 
-Only what is said of a camera counts: a sun may rise and a planet orbit in front of one that stands
-still. What is denied ("no zoom") directs nothing.
+Only words about a camera count: a rising sun or an orbiting planet does not move it. Negated moves
+("no zoom") are ignored.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from kit.engines.prompt.vocabulary import vocabulary
 
 _DENIED = re.compile(r"\b(?:no|without|not|never|dont|do not)(?: \w+){0,2} $")
-#: What models call the same.
+#: Synonyms -> the models' names.
 _ALIKE: Mapping[str, str] = {"orbit": "arc"}
 _WORD = re.compile(r"[a-z0-9]+")
 
 
 class Moves(NamedTuple):
-    """How a film moves: its camera, its hours, and the words of the prompt that say so."""
+    """The moves of a film: its camera, its hours, and the words of the prompt that set them."""
 
     camera: str = ""
     hours: str = "fixed"
@@ -27,14 +27,14 @@ class Moves(NamedTuple):
 
 
 def moves_of(prompt: str, parameters: Mapping[str, Any], able: Collection[str]) -> Moves:
-    """Return how a film moves: as its settings ask for, else as the prompt says first.
+    """Return the moves of a film from its settings, or else the first ones in the prompt.
 
     Parameters
     ----------
     parameters : mapping
-        ``camera`` and, of a model whose hours may pass, ``hours``; ``auto`` follows the prompt.
+        ``camera`` and, for models with passing hours, ``hours``; ``auto`` follows the prompt.
     able : collection of str
-        Moves of the camera that the model can do; what else is said counts for nothing.
+        Camera moves that the model supports; others are ignored.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def moves_of(prompt: str, parameters: Mapping[str, Any], able: Collection[str]) 
 
 
 def _first(plain: str, ways: Mapping[str, re.Pattern[str]]) -> tuple[str, frozenset[str]]:
-    """Return the name of what is said first, and the words that say so."""
+    """Return the name of the first move in the text, and its words."""
     found = {
         match.start(): (name, match[0])
         for name, pattern in ways.items()
         for match in pattern.finditer(plain)
-        # What denies it stands right before it.
+        # A negation directly precedes it.
         if not _DENIED.search(plain[max(0, match.start() - 60) : match.start()])
     }
     if not found:

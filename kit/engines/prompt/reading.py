@@ -1,8 +1,8 @@
 """Reading: a prompt, settings and a seed become a brief.
 
-The words of the vocabulary decide, the first one on each axis; what the prompt leaves open is drawn
-from the seed and the whole prompt, so that unknown words still vary the picture. A brief tells
-which words it used and which not.
+The first known word on each axis decides; axes that the prompt leaves open are drawn from the seed
+and the whole prompt, so that unknown words still vary the picture. A brief lists the used and the
+unused words.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from kit.engines.prompt.vocabulary import Tint, Vocabulary, vocabulary
 from kit.engines.sizes import longest_side
 from kit.parameters import Problem
 
-#: Families that are no land: neither season nor weather shows there.
+#: Families without land: season and weather have no effect there.
 _NO_LAND = frozenset(("space", "liquid", "flow"))
-#: Words that are told, and characters of each.
+#: Maximum number of listed words, and of characters of each.
 _ACCOUNTING_MOST, _LONGEST = 40, 60
 
 
 def _account_words(
     said: WordMeanings, brief: Brief, painter: str, colors: Set[int], spoken: Set[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which words of a prompt direct a brief, and which speak of something and do not.
+    """Return the words of a prompt that direct a brief, and the meaningful ones that do not.
 
-    `colors` are the places of the color words that color something, and `spoken` the words that
-    moved the camera or the hours.
+    `colors` are the positions of the color words in use, and `spoken` the words that set the
+    camera or the hours.
     """
     words, shown = vocabulary(), _visible_values(brief, painter)
     direct = {
@@ -46,7 +46,7 @@ def _account_words(
     told: dict[str, bool] = {}
     for place, token in enumerate(said.tokens):
         used = token.text in direct or place in colors or spoken >= set(token.typed)
-        # What speaks of nothing that could be painted, or denies something, is not told.
+        # Words without visual meaning and negations are not listed.
         quiet = token.text in words.silent or token.text.isdecimal() or token.text[:3] == "no-"
         if used or not (quiet or words.silent.issuperset(token.typed)):
             label = " ".join(token.typed)
@@ -57,8 +57,8 @@ def _account_words(
 
 
 def _visible_values(brief: Brief, painter: str) -> Set[tuple[str, str]]:
-    """Return the values that show in a brief's picture, each with its axis."""
-    flown = painter == "flight"  # over land, whatever is named
+    """Return the (axis, value) pairs that are visible in a brief's picture."""
+    flown = painter == "flight"  # over land, whatever the words name
     values: dict[str, tuple[str, ...]] = {
         "mood": (brief.mood,),
         "tone": brief.tones,
@@ -83,30 +83,30 @@ def _visible_values(brief: Brief, painter: str) -> Set[tuple[str, str]]:
     return {(axis, value) for axis, said in values.items() for value in said}
 
 
-_REACH = 3  # words after a color among which the thing stands that it colors
+_REACH = 3  # words after a color within which the colored object must be
 _LINKS = frozenset(("and", "or", "to"))
-_COLORING_MOST = 3  # colors of the light
-#: Axes of words that say how a thing is, not what it is.
+_COLORING_MOST = 3  # maximum number of colors of the light
+#: Axes of words that are adjectives, not objects.
 _NOUNS = frozenset(("family", "place"))
 
 
 @dataclass(frozen=True, slots=True)
 class Coloring:
-    """The colors of a picture, and which tokens gave them."""
+    """The colors of a picture, and the tokens that set them."""
 
     light: tuple[Tint, ...] = ()
     land: Tint | None = None
     water: Tint | None = None
     said: bool = False
-    places: frozenset[int] = frozenset()  # of the tokens that color something
+    places: frozenset[int] = frozenset()  # positions of the color words in use
 
 
 def find_coloring(tokens: Sequence[Token], family: str, *, gold: bool = False) -> Coloring:
-    """Return what the color words of a prompt color in a family's pictures.
+    """Return the parts of a family's pictures that the color words of a prompt color.
 
-    A color right before a thing is the thing's: it colors the land or the water, of an abstract the
-    whole, and else nothing. All other colors are a filter before the lens. Gold may be a metal of
-    its own and no color.
+    A color directly before an object belongs to it: it colors land or water, in abstracts the
+    whole, or is ignored. All other colors filter the light of the whole picture. With `gold`,
+    gold is a metal and not a color.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def find_coloring(tokens: Sequence[Token], family: str, *, gold: bool = False) -
 
 
 def _target(tokens: Sequence[Token], place: int, family: str, words: Vocabulary) -> str:
-    """Return what a color word colors: light, land or water; empty where it colors nothing."""
+    """Return the target of a color word: light, land or water; empty if it colors nothing."""
     if tokens[place].text in words.words("colors", "colored", "film"):
         return "light"
     nouns = _nouns(tokens, place, words)
@@ -147,7 +147,7 @@ def _target(tokens: Sequence[Token], place: int, family: str, words: Vocabulary)
 
 
 def _nouns(tokens: Sequence[Token], place: int, words: Vocabulary) -> list[str]:
-    """Return the things among the words after a color, up to a mark or a word such as "in"."""
+    """Return the objects among the words after a color, up to a mark or a word such as "in"."""
     found: list[str] = []
     for token in tokens[place + 1 : place + 1 + 2 * _REACH]:
         if token.ends or len(found) >= _REACH:
@@ -163,32 +163,32 @@ def _nouns(tokens: Sequence[Token], place: int, words: Vocabulary) -> list[str]:
     return found
 
 
-#: What stands for a setting that follows the prompt.
+#: The value of a setting that follows the prompt.
 AUTO = "auto"
-#: Families that an open prompt may become, with their weights; what has no hours is none of land.
+#: Families of prompts that name none, with weights; those without hours have no land.
 _OPEN = {"lake": 5, "desert": 3, "forest": 4, "sea": 4, "space": 2, "liquid": 1}
 _LANDS = ("lake", "desert", "forest", "sea")
-#: What is drawn where the prompt says nothing: values with their weights.
+#: Random choices for axes that the prompt leaves open: values with their weights.
 _DRAWN: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "hour": (("dawn", "day", "sunset", "dusk", "night"), (3, 3, 5, 3, 2)),
     "place": (("mountains", "hills", "desert", "sea", "forest", "lake"), (5, 2, 2, 2, 3, 3)),
     "weather": (("clear", "mist"), (3, 1)),
 }
-#: Families whose hour, where the prompt names none, is not drawn as a landscape's.
+#: Families with a fixed default hour instead of a random one.
 _HOURS = {"city": "night", "space": "night", "liquid": "day", "flow": "day"}
-#: Axes that show in land alone.
+#: Axes that are visible in land only.
 _OF_LAND = ("season", "weather", "warmth", "light")
 _FALLING = ("rain", "snow")
-#: Family and thing -> the family where it shows.
+#: Family and object -> the family that can show it.
 _ELSEWHERE = {
     ("forest", "volcano"): "lake",
     ("forest", "waterfall"): "lake",
     ("forest", "palms"): "sea",
     ("sea", "waterfall"): "lake",
 }
-#: Words of palms for which a forest has no room: it is a jungle.
+#: Words of palms for which a forest is unsuitable: it becomes a jungle.
 _PALMS = frozenset(("palm", "coconut", "beach", "maldives", "caribbean", "fiji", "tahiti"))
-#: Thing -> words that put it by the sea, though others speak of lakes or streams.
+#: Object -> words that place it by the sea, even if others name lakes or streams.
 _SHORES = {"palms": frozenset(("lagoon",)), "volcano": frozenset(("sea", "ocean"))}
 
 
@@ -201,22 +201,22 @@ def read(
     painter: str = "",
     moves: Collection[str] = (),
 ) -> Brief:
-    """Return the brief that a prompt and settings give.
+    """Return the brief of a prompt and settings.
 
     Parameters
     ----------
     parameters : mapping
         ``aspect_ratio`` and ``size`` (pixels of the longer side), ``family``, ``palette`` and
-        ``detail`` where the model has them; rain and snow as a ``weather`` close the sky as words
+        ``detail`` if the model has them; rain and snow as a ``weather`` close the sky as words
         do.
     seed : int
         The job's seed, 0 to 2**32 - 1.
     family : str, optional
-        Which painter it is for, whatever is said.
+        The painter's family, which overrides the words.
     painter : str, optional
-        A name of ``things.toml`` that decides which things show, where it is not the family.
+        A name of ``things.toml`` that decides which objects are drawn, if it is not the family.
     moves : collection of str, optional
-        What the camera of a film can do.
+        Camera moves that a film supports.
 
     Examples
     --------
@@ -230,14 +230,14 @@ def read(
     composition = said.all("composition")
     asked = family or parameters.get("family", AUTO)
     number = zlib.crc32(f"{seed}:{' '.join(said.kept)}".encode())
-    dice = random.Random(number)  # noqa: S311 - a picture is no secret
+    dice = random.Random(number)  # noqa: S311 - not for cryptography
     told = {axis: said.weather if axis == "weather" else said.first(axis) for axis in _DRAWN}
     drawn = {axis: told[axis] or dice.choices(*choice)[0] for axis, choice in _DRAWN.items()}
     named = asked if asked != AUTO else _find_family(said)
-    # A family where words name none: one that shows what they speak of.
+    # Without a named family, use one that can show what the words describe.
     land = bool(said.anywhere) or said.speaks_of(*_OF_LAND)
     weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
-    other = random.Random(number)  # noqa: S311 - a picture is no secret
+    other = random.Random(number)  # noqa: S311 - not for cryptography
     chosen = named or other.choices(list(weights), list(weights.values()))[0]
     shown = painter or chosen
     things = said.things(shown) if named or painter else said.things(shown) & ANYWHERE
@@ -285,7 +285,7 @@ def prompt_problems(
     painter: str = "",
     moves: Collection[str] = (),
 ) -> Iterator[Problem]:
-    """Yield that nothing of a prompt can be painted, unless a setting says what to paint."""
+    """Yield the problem if nothing of a prompt can be painted and no setting says what to paint."""
     if parameters.get("family", AUTO) != AUTO or parameters.get("land", AUTO) != AUTO:
         return
     if read(prompt, parameters, 0, family=family, painter=painter).used:
@@ -294,7 +294,7 @@ def prompt_problems(
         yield "prompt", NOTHING
 
 
-#: What is said of a prompt of which no word is known.
+#: The message for a prompt without any known word.
 NOTHING = (
     "names nothing that this model can paint. It knows English words for lakes, mountains, hills,"
     " deserts, forests and seas, some models also for streets, space, liquids and lines, and for"
@@ -304,7 +304,7 @@ NOTHING = (
 
 
 def _find_family(said: WordMeanings) -> str:
-    """Return the family that words name, empty where none does."""
+    """Return the named family, or an empty string."""
     words = vocabulary()
     least = min((words.faint.get(text, 0) for text, _ in said.families), default=0)
     telling = [family for text, family in said.families if words.faint.get(text, 0) == least]
@@ -317,7 +317,7 @@ def _find_family(said: WordMeanings) -> str:
 
 
 def _showing(said: WordMeanings, family: str) -> str:
-    """Return a family that is named, or the one where what is asked for besides can be seen."""
+    """Return the named family, or one that can show the other objects asked for."""
     if family == "sea" and said.says(vocabulary().words("places", "salt")):
         return family
     for (here, name), there in _ELSEWHERE.items():
@@ -329,7 +329,7 @@ def _showing(said: WordMeanings, family: str) -> str:
 
 
 def _grade(brief: Brief) -> Grade:
-    """Return what mood and tones make of a print; what is dramatic to the camera is so in mood."""
+    """Return the tone adjustments of mood and tones; a dramatic composition is a dramatic mood."""
     bold = "dramatic" in brief.composition and brief.mood in ("balanced", "calm", "vivid")
     names = (*(("dramatic",) if bold else ()), "glow" if brief.glows else brief.mood, *brief.tones)
     changes = [change for name in names if (change := vocabulary().grades.get(name))]
@@ -344,7 +344,7 @@ def _grade(brief: Brief) -> Grade:
 def _light(
     said: WordMeanings, drawn: Mapping[str, str], family: str, falling: str
 ) -> tuple[str, str, str]:
-    """Return hour, season and weather: what is said, what that means for the rest, and luck."""
+    """Return hour, season and weather: from words, their implications, and chance."""
     hour = _hour(said, drawn)
     gray = said.weather == "overcast" or said.first("mood") == "gloomy"
     # Clouds would hide the moon, the stars and the northern lights.
@@ -364,7 +364,7 @@ def _light(
 
 
 def _hour(said: WordMeanings, drawn: Mapping[str, str]) -> str:
-    """Return the hour that is said, or that other words mean: an aurora is seen at night."""
+    """Return the hour that words name or imply: an aurora is visible at night."""
     hour, sun = said.first("hour"), "sun" in said.texts
     if "aurora" in said.anywhere:
         return hour if hour in ("dusk", "night") else "night"
@@ -381,16 +381,16 @@ def _hour(said: WordMeanings, drawn: Mapping[str, str]) -> str:
 
 
 def _under(weather: str, hour: str, said: WordMeanings) -> str:
-    """Return the hour under a weather where no word names one: under a closed sky it is day.
+    """Return the hour in a weather if no word names one: under a closed sky it is day.
 
-    A sun that breaks through may stand low, and what glimmers in the dark keeps its night.
+    A sun that breaks through may be low, and glimmering objects keep their night.
     """
     named = "sun" in said.all("light") or not GLIMMERS.isdisjoint(said.anywhere)
     return "day" if weather in COVERED and not named else hour
 
 
 def _own_hour(said: WordMeanings, family: str, drawn: str) -> str:
-    """Return a family's hour where no word names one: rays of the sun need a sun."""
+    """Return a family's hour if no word names one: sun rays need a sun."""
     if family == "forest" and "rays" in said.things(family):
         return "dawn"
     if "milky" in said.texts:
@@ -401,7 +401,7 @@ def _own_hour(said: WordMeanings, family: str, drawn: str) -> str:
 
 
 def _weather(said: WordMeanings, family: str, drawn: str, falling: str) -> str:
-    """Return the weather: a street is wet and a sky without a word for it is not foggy."""
+    """Return the weather: rain by default in streets, else by chance unless the sky is open."""
     weather = falling if falling in _FALLING else said.weather
     if weather:
         return weather

@@ -1,4 +1,4 @@
-"""Styles: which look, which way to redraw and which tint a sentence asks for."""
+"""Styles: the look, the redrawing and the tint that a sentence asks for."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from kit.engines.prompt.vocabulary import Tint, vocabulary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """What a sentence asks for."""
+    """The style that a sentence asks for."""
 
     look: str = "none"  # a name of ``styles.toml``
     redrawn: str = "none"  # likewise
     light: float = 0.0  # added to the light
     contrast: float = 1.0  # multiplied with the contrast
-    tint: Tint | None = None  # of a color that is named
-    used: tuple[str, ...] = ()  # words that ask for something
-    unused: tuple[str, ...] = ()  # words that do not, and speak of something
+    tint: Tint | None = None  # of a named color
+    used: tuple[str, ...] = ()  # words that set something
+    unused: tuple[str, ...] = ()  # meaningful words that do not
 
 
 def read_style(prompt: str) -> Style:
-    """Return what a sentence asks for.
+    """Return the style that a sentence asks for.
 
-    The name of a look decides, else the first word that stands for one; ways to redraw likewise.
+    The name of a look has priority, then the first word with one; the same holds for redrawing.
 
     Examples
     --------
@@ -92,9 +92,9 @@ def _table() -> _Table:
 
 
 def _words(prompt: str) -> list[tuple[str, str]]:
-    """Return the words of a sentence, phrases as one, each with what was typed for it.
+    """Return the words of a sentence, phrases as one, each with its original text.
 
-    Of a word that is not known its stem is taken: warmer, sketches, cartoonish.
+    Unknown words are reduced to their stem: warmer, sketches, cartoonish.
     """
     text, typed = " ".join(prompt.lower().replace("-", " ").split()), {}
     for phrase, word in _table().phrases.items():

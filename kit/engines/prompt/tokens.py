@@ -1,8 +1,8 @@
-"""Tokens: a prompt in any script as words in the form that the vocabulary knows.
+"""Tokens: a prompt in any script as words in the form of the vocabulary.
 
 Emoji are read by their Unicode names, so that a pine is a tree and a wave is water. Each token
-remembers what was typed for it. What is denied ("no snow", "not a desert but a forest") becomes a
-word of its own that directs nothing and still varies the picture.
+keeps its original text. A negated word ("no snow", "not a desert but a forest") becomes another
+word that directs nothing and still varies the picture.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _PIECE = re.compile(r"[^\W_]+|[^\w\s]")
 _JOINING = frozenset("'’-")  # marks within a phrase
 _DENIALS = frozenset({"no", "not", "without", "never"})
 _OR = frozenset({"or", "nor"})
-_HEAPED = 3  # words among which the sky or the clouds stand that a word closes
-_REACH = 3  # words after a denial among which the one stands that it denies
+_HEAPED = 3  # words before "sky" or "clouds" among which an adjective may close it
+_REACH = 3  # words after a negation among which the negated one must be
 
 
 class Token(NamedTuple):
     """A word of a prompt."""
 
-    text: str  # as the vocabulary has it; of what is denied with "no-" before it
-    typed: tuple[str, ...]  # what stands in the prompt for it, in lower case
-    ends: bool = False  # whether a mark such as a comma stands before it
+    text: str  # in the vocabulary's form; negated words start with "no-"
+    typed: tuple[str, ...]  # its text in the prompt, in lower case
+    ends: bool = False  # whether a mark such as a comma precedes it
     symbol: bool = False
 
 
 def tokens_of(prompt: str) -> list[Token]:
-    """Return the words of a prompt, known ones in the singular and without accents.
+    """Return the words of a prompt; known words in the singular and without accents.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def _pieces(prompt: str) -> Iterator[Token]:
 
 
 def _join_phrases(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]:
-    """Yield tokens, those of whole phrases as what they mean."""
+    """Yield tokens, with phrases replaced by their meaning."""
     place = 0
     while place < len(tokens):
         first = tokens[place]
@@ -81,7 +81,7 @@ def _join_phrases(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]
 def _phrase(
     tokens: Sequence[Token], place: int, words: Vocabulary
 ) -> tuple[int, Sequence[str]] | None:
-    """Return how many tokens from a place are a phrase, and what it means."""
+    """Return the number of tokens of the phrase at a position, and its meaning."""
     begun = words.phrases[tokens[place].text]
     second = tokens[place + 1].text if place + 1 < len(tokens) else ""
     for phrase, instead, whole in (*begun.get(second, ()), *begun.get("", ())):
@@ -96,7 +96,7 @@ def _phrase(
 
 @lru_cache(4096)
 def _find_form(word: str) -> str:
-    """Return a word as the vocabulary has it: without accents, in the singular."""
+    """Return a word in the vocabulary's form: without accents, in the singular."""
     letters = unicodedata.normalize("NFKD", word)
     plain = "".join(c for c in letters if not unicodedata.combining(c))
     endings = (("", ""), ("ies", "y"), ("es", ""), ("s", ""))
@@ -105,7 +105,7 @@ def _find_form(word: str) -> str:
 
 
 def _close_sky(tokens: Sequence[Token], words: Vocabulary) -> Sequence[Token]:
-    """Return tokens, one for whatever closes the sky: dark clouds are no dark hour."""
+    """Return tokens without adjectives that close the sky: dark clouds are not a dark hour."""
     skies = [number for number, token in enumerate(tokens) if token.text in ("cloud", "sky")]
     changed = list(tokens)
     for sky in skies:
@@ -133,19 +133,19 @@ def _mark_denials(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]
             yield token
 
 
-#: Axes of words under which a picture keeps its seed; neon and what is synthetic are things too.
+#: Axes of words that do not change the picture's seed; neon and synthetic are objects too.
 _DIRECTIONS = frozenset(
     ("mood", "composition", "tone", "suggested_hour", "suggested_weather", "suggested_colors")
 )
 _KEPT = frozenset(("neon", "synthwave"))
-#: Things that glimmer in the dark, that are seen in an open sky, that show wherever there is land.
+#: Objects that glimmer in the dark, that need an open sky, that are visible in any land.
 GLIMMERS = frozenset(("aurora", "crescent", "fireflies"))
 SKY_LIGHTS = frozenset(("aurora", "crescent", "full_moon"))
 ANYWHERE = GLIMMERS | SKY_LIGHTS | {"birds"}
 
 
 class WordMeanings:
-    """The words of a prompt with what they mean."""
+    """The words of a prompt with their meanings."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -159,34 +159,34 @@ class WordMeanings:
 
     @property
     def kept(self) -> Iterator[str]:
-        """The words that the seed comes from."""
+        """The words that determine the seed."""
         said = {text for axis in _DIRECTIONS for text, _ in self._axes.get(axis, ())} - _KEPT
         return (token.text for token in self.tokens if token.text not in said)
 
     @property
     def families(self) -> Sequence[tuple[str, str]]:
-        """Words that name a family, and which, as often as they are said."""
+        """Words that name a family, with that family, in order and with repetitions."""
         found = dict(self._axes.get("family", ()))
         return [(token.text, found[token.text]) for token in self.tokens if token.text in found]
 
     def speaks_of(self, *axes: str) -> bool:
-        """Return whether any word means something on one of some axes."""
+        """Return whether any word has a meaning on one of the axes."""
         return any(axis in self._axes for axis in axes)
 
     def says(self, words: Set[str]) -> bool:
-        """Return whether any of some words is said."""
+        """Return whether any of the words is in the prompt."""
         return not words.isdisjoint(self.texts)
 
     def first(self, axis: str, without: str = "") -> str | None:
-        """Return what the first word says that means something on an axis."""
+        """Return the value of the first word with a meaning on an axis."""
         return next((value for text, value in self._axes.get(axis, ()) if text != without), None)
 
     def all(self, axis: str) -> tuple[str, ...]:
-        """Return all that words mean on an axis, in their order."""
+        """Return all values of words on an axis, in order."""
         return tuple(dict.fromkeys(value for _, value in self._axes.get(axis, ())))
 
     def things(self, painter: str) -> frozenset[str]:
-        """Return the names of what a painter shows of the things that are named."""
+        """Return the names of the named objects that a painter can draw."""
         if painter not in self._things:
             named = vocabulary().named
             found = {
@@ -203,12 +203,12 @@ class WordMeanings:
 
     @cached_property
     def anywhere(self) -> frozenset[str]:
-        """The things of the sky and the air that are named."""
+        """The named objects of the sky and the air."""
         return self.things("lake") & ANYWHERE
 
     @cached_property
     def weather(self) -> str | None:
-        """The weather: its own words', a ghostly mood's, or that the sun shines."""
+        """The weather: named, or implied by a ghostly mood or by sunshine."""
         if said := self.first("weather"):
             return said
         if self.first("ghostly"):

@@ -1,4 +1,4 @@
-"""The words that direct pictures, read from the files in `words` when they are first asked for."""
+"""The words that direct pictures, read on first use from the files in `words`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 
 #: Hue in degrees and chroma, in OKLCH.
 Tint: TypeAlias = tuple[float, float]
-#: Words of a phrase, what is said instead, and whether a mark between its words ends it.
+#: Words of a phrase, their replacement, and whether a mark between the words prevents it.
 Phrase: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
 
-#: Axis -> table of a file in which its values stand with their words.
+#: Axis -> table of a file with its values and their words.
 _AXES = {
     "family": ("places", "families"),
     "place": ("places", "places"),
@@ -37,17 +37,17 @@ _AXES = {
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A thing, a state or a way that a prompt may name."""
+    """An object, state or manner that a prompt may name."""
 
     name: str
     words: frozenset[str]
-    families: frozenset[str]  # painters that show it
-    denials: frozenset[str]  # any of them, denied, keeps it away whatever else is said
-    needs: frozenset[str]  # other things without any of which it does not show
+    families: frozenset[str]  # painters that draw it
+    denials: frozenset[str]  # negating any of them suppresses it, whatever else the prompt names
+    needs: frozenset[str]  # at least one of these other objects is needed for it to be drawn
 
 
 class Vocabulary:
-    """All words, ready to be looked up."""
+    """All words, indexed for lookups."""
 
     def __init__(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
         self._tables = tables
@@ -71,7 +71,7 @@ class Vocabulary:
 
     @cached_property
     def meanings(self) -> Mapping[str, Mapping[str, str]]:
-        """Word -> axis -> its value there; things stand in `named`."""
+        """Word -> axis -> its value there; objects are in `named`."""
         found: dict[str, dict[str, str]] = {}
         for axis, (file, table) in _AXES.items():
             for value, words in self._tables[file][table].items():
@@ -86,7 +86,7 @@ class Vocabulary:
 
     @cached_property
     def named(self) -> Mapping[str, Sequence[Thing]]:
-        """Word -> the things that it names."""
+        """Word -> the objects that it names."""
         found: dict[str, list[Thing]] = {}
         for thing in self.things:
             for word in thing.words:
@@ -95,19 +95,19 @@ class Vocabulary:
 
     @cached_property
     def colored(self) -> Mapping[str, str]:
-        """Word -> what a color word before it colors: land, water or light."""
+        """Word -> the target of a color word before it: land, water or light."""
         table = self._tables["colors"]["colored"]
         return {word: what for what in ("light", "water", "land") for word in table[what].split()}
 
     @cached_property
     def faint(self) -> Mapping[str, int]:
-        """Word of a place -> its rank: it counts where no place of a smaller one is named."""
+        """Word of a place -> its rank: it counts only if no place of a lower rank is named."""
         ranks = self._tables["places"]["faint"]["ranks"]
         return {word: rank for rank, words in enumerate(ranks, 1) for word in words.split()}
 
     @cached_property
     def phrases(self) -> Mapping[str, Mapping[str, Sequence[Phrase]]]:
-        """First word -> second word, empty of one word alone -> phrases, the longest first."""
+        """First word -> second word (empty for single words) -> phrases, longest first."""
         found: dict[str, dict[str, list[Phrase]]] = {}
         for name, whole in (("phrases", True), ("together", False)):
             for said, meant in self._tables["phrases"][name].items():
@@ -123,27 +123,27 @@ class Vocabulary:
 
     @cached_property
     def moves(self) -> Mapping[str, re.Pattern[str]]:
-        """Move of a camera -> what is said for it, in plain lower case with single spaces."""
+        """Move of a camera -> its pattern, in plain lower case with single spaces."""
         return self._patterns("moves")
 
     @cached_property
     def passing(self) -> Mapping[str, re.Pattern[str]]:
-        """Passing of hours -> what is said for it."""
+        """Passage of time -> its pattern."""
         return self._patterns("passing")
 
     @cached_property
     def grades(self) -> Mapping[str, Mapping[str, float]]:
-        """Mood or tone -> what it makes of a print."""
+        """Mood or tone -> its tone adjustments."""
         grades: Mapping[str, Mapping[str, float]] = self._tables["light"]["grades"]
         return grades
 
     def figures(self, table: str) -> Mapping[str, float]:
-        """Return the figures of a table of the camera, by composition."""
+        """Return the numbers of a table of the camera, by composition."""
         figures: Mapping[str, float] = self._tables["camera"][table]
         return figures
 
     def words(self, file: str, table: str, name: str = "words") -> frozenset[str]:
-        """Return the words that stand under a name."""
+        """Return the words listed under a name."""
         return frozenset(self._tables[file][table][name].split())
 
     def _patterns(self, table: str) -> Mapping[str, re.Pattern[str]]:
