@@ -1,1 +1,1 @@
-"""Pictures and videos that are edited: repaired, restyled, reframed, titled, joined, spoken."""
+"""Editing of pictures and videos: repair, restyle, reframe, title, join, lip sync."""

@@ -1,7 +1,7 @@
-"""An edit goes on in a thread, while the caller's thread reports and can be canceled.
+"""Edits run in a thread, while the caller's thread reports progress and can be canceled.
 
-A single call of OpenCV or of an encoder may take a second on a large picture and cannot be
-stopped; a job that is canceled does not wait for it.
+A single call of OpenCV or an encoder may take a second on a large picture and cannot be stopped; a
+canceled job does not wait for it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TypeAlias
 
 from kit.engines.base import Asset, Job, Progress
 
-_BEAT = 0.2  # seconds without news after which what is known is reported again
+_BEAT = 0.2  # seconds after which unchanged progress is reported again
 
 Edit: TypeAlias = Callable[[Job, Progress], Asset]
 
 
 def keep_reporting(edit: Edit) -> Edit:
-    """Let an edit report at least every fifth of a second.
+    """Make an edit report progress at least every fifth of a second.
 
-    After a cancel it is left behind, stops at its next report and writes nothing more.
+    After a cancel its thread continues until its next report, and writes nothing more.
     """
 
     @functools.wraps(edit)

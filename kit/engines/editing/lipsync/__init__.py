@@ -1,1 +1,1 @@
-"""Talking portraits: a mouth that moves with a voice, drawn from the picture's own pixels."""
+"""Talking portraits: a mouth that moves with a voice, warped from the picture's own pixels."""

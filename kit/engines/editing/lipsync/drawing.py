@@ -1,8 +1,8 @@
-"""Drawing a speaker: one look-up takes every pixel from where head, lids and mouth put it.
+"""Drawing a speaker: one remap applies the motion of head, eyelids and mouth to every pixel.
 
-The moves are chained as maps and the picture is sampled once, so that it stays as sharp as it was
-and, away from the face, is not touched at all. Lids are skin from below the eye, mirrored: above it
-brows and lashes are in the way. Eyes of which it is not sure that a lid would look right stay open.
+The motions are chained as maps and the picture is sampled once, so that it stays sharp and, away
+from the face, unchanged. Eyelids are skin from below the eye, mirrored: above it brows and lashes
+are in the way. Eyes whose lids might look wrong stay open.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Point
 from kit.engines.media.noise import smooth_step
 
-#: Rows and columns of a picture.
+#: Slices of rows and columns.
 Area: TypeAlias = tuple[slice, slice]
 
-#: What a moving head may touch, in face units, and room for what it may carry along.
+#: The area that a moving head may change, in face units, with a margin for what moves along.
 _REACH: Box = (-260.0, -250.0, 260.0, 330.0)
 _SWAY = 18.0
-#: Middle and radii of the head, where its moves have faded out, and those of the face.
+#: Center and radii of the head, at which its motion has faded out, and those of the face.
 _HEAD, _RADII, _FADED = (0.0, 40.0), (112.0, 160.0), (255.0, 285.0)
 _FACE, _FACE_RADII, _NECK = (0.0, 60.0), (98.0, 135.0), 235.0
-#: A head's moves at full motion: tilt in radians; sway, lift, turn and nod in face units.
+#: Amplitudes at full motion: tilt in radians; sway, lift, turn and nod in face units.
 _MOVES = (0.030, 4.0, 2.2, 6.0, 5.0)
-#: Half the width of an eye, its edges above and below the middle, lashes round it included.
+#: Half width of an eye, its edges above and below the center, with lashes.
 _HALF, _UPPER, _LOWER = 27.0, 11.5, 10.5
-#: How far a lid fades out at its rim, how much lower than its edge the skin on it begins, and how
-#: much darker it is at its fold.
+#: Width of the fade at a lid's rim, distance from a lid's edge down to the skin used for it, and
+#: the darkening at its fold.
 _FADE, _BELOW, _SHADE = 3.0, 3.5, 0.08
-#: What eyes must be like to be closed: how much darker than the skin an iris is; how much of the
-#: skin that becomes a lid may be dark, and how much it may vary; how high the dark of an eye may
-#: be, and how many times the other eye's; how far one may lie above the other.
+#: Conditions for closing eyes: how much darker than the skin an iris is; the dark share of the skin
+#: used for the lid, and its variation; the height of the dark area of an eye, and its ratio to the
+#: other eye's; the vertical offset between both.
 _IRIS, _CONTRAST, _DARK, _ROUGH = 4.0, 0.35, 0.12, 0.25
 _TALL, _TALLER, _UNEVEN = 34, 2.4, 7.5
 _CLOSING, _SHUT, _OPENING = 0.08, 0.04, 0.16  # seconds
@@ -59,7 +59,7 @@ _FIRST, _NEXT = (0.7, 2.4), (2.0, 5.2)
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """What stays the same of a face while it speaks, and two eyes that can blink or none."""
+    """The constant properties of a speaking face, and two eyes for blinks, or none."""
 
     lips: Lips
     colors: Colors
@@ -67,14 +67,14 @@ class Speaker:
 
 
 def speaker_of(pixels: Bytes, pose: FacePose, lips: Lips, *, apart: float = 0.0) -> Speaker:
-    """Return the speaker in a picture; `apart` is between the eyes, 0 where they were not seen."""
+    """Return the speaker in a picture; `apart` is the distance of the eyes, 0 if not detected."""
     eyes = tuple(_iris(pixels, pose, side * apart / 2) for side in (-1, 1) if apart)
     closable = bool(eyes) and _closable(pixels, pose, eyes)
     return Speaker(lips, colors_of(pixels, pose, lips), eyes if closable else ())
 
 
 class Portrait:
-    """A still picture, RGB, that speaks."""
+    """A still RGB picture that speaks."""
 
     def __init__(self, pixels: Bytes, pose: FacePose, speaker: Speaker) -> None:
         self._pixels, self._pose, self._speaker = pixels, pose, speaker
@@ -82,7 +82,7 @@ class Portrait:
         self._x, self._y = _units(pose, self._area)
 
     def frame(self, shape: MouthShape, moves: Sequence[float], lids: float) -> Bytes:
-        """Return the picture at a row of `head_moves`, lids from 0, open, to 1, shut."""
+        """Return the picture for a row of `head_moves` and lids from 0 (open) to 1 (shut)."""
         roll, sway, lift, turn, nod = moves
 
         def fields(x: Floats, y: Floats) -> Sequence[Floats]:
@@ -90,14 +90,14 @@ class Portrait:
             across, along = sway + roll * (_NECK - y), lift + roll * x
             return -weight * across - depth * turn, -weight * along - depth * nod
 
-        # A head is a larger thing than a mouth, and its moves are smoother.
+        # A head is larger than a mouth and its motion smoother, so its field may be coarser.
         across, along = fill_fields(fields, self._x, self._y, step_for(2 * self._pose.unit))
         places = (self._x + across, self._y + along)
         return _draw(self._pixels, self._pose, self._speaker, self._area, places, shape, lids)
 
 
 def draw_mouth(pixels: Bytes, pose: FacePose, speaker: Speaker, shape: MouthShape) -> Bytes:
-    """Return a picture, such as a frame of a video, with only its mouth moved."""
+    """Return a picture, such as a video frame, with only its mouth moved."""
     area = _area(pose, reach_of(speaker.lips), pixels.shape)
     return _draw(pixels, pose, speaker, area, _units(pose, area), shape, 0.0)
 
@@ -105,9 +105,9 @@ def draw_mouth(pixels: Bytes, pose: FacePose, speaker: Speaker, shape: MouthShap
 def head_moves(
     speech: Speech, fps: int, motion: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return how the head is held in each frame, shape (frames, 5): tilt, sway, lift, turn, nod.
+    """Return the head pose in each frame, shape (frames, 5): tilt, sway, lift, turn, nod.
 
-    The first frames grow out of the picture.
+    The motion starts smoothly from the pose in the picture.
     """
     seconds = np.arange(len(speech)) / fps
     amount = motion * smooth_step(0, 0.8, seconds)
@@ -124,7 +124,7 @@ def head_moves(
 
 
 def blinks(frames: int, fps: int, rng: np.random.Generator) -> Floats:
-    """Return how far the lids are down in each frame, 0 to 1, a blink every few seconds."""
+    """Return the lid closure in each frame, 0 to 1, with a blink every few seconds."""
     seconds, lids = np.arange(frames) / fps, np.zeros(frames, np.float32)
     moment = rng.uniform(*_FIRST)
     while moment < frames / fps:
@@ -136,7 +136,7 @@ def blinks(frames: int, fps: int, rng: np.random.Generator) -> Floats:
 
 
 def _weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return how much of the head's moves a place has, and how far the face stands out there."""
+    """Return the weight of the head's motion at each place, and the depth of the face there."""
     across, along = x - _HEAD[0], y - _HEAD[1]
     inner = np.hypot(across / _RADII[0], along / _RADII[1])
     outer = np.hypot(across / _FADED[0], along / _FADED[1])
@@ -146,7 +146,7 @@ def _weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _area(pose: FacePose, box: Box, shape: tuple[int, ...]) -> Area:
-    """Return the rows and columns of a picture that hold a box; they may be none."""
+    """Return the rows and columns of a picture that contain a box; possibly empty."""
     left, top, right, bottom = box
     corners = [pose.to_pixels((x, y)) for x in (left, right) for y in (top, bottom)]
     low, high = np.floor(np.min(corners, axis=0)), np.ceil(np.max(corners, axis=0)) + 1
@@ -155,7 +155,7 @@ def _area(pose: FacePose, box: Box, shape: tuple[int, ...]) -> Area:
 
 
 def _units(pose: FacePose, area: Area) -> tuple[Floats, Floats]:
-    """Return where the pixels of an area are, in face units."""
+    """Return the positions of an area's pixels in face units."""
     rows, columns = area
     back = cv2.invertAffineTransform(pose.matrix()).astype(np.float32)
     across = np.arange(columns.start, columns.stop, dtype=np.float32)
@@ -224,7 +224,7 @@ def _close(
     amount: float,
     dark: Floats,
 ) -> None:
-    """Lay a lid with its lashes over part of a picture, in place."""
+    """Draw a lid with its lashes on part of a picture, in place."""
     if not under.size:
         return
     x, y = places
@@ -232,7 +232,7 @@ def _close(
     bow = np.clip(1 - u * u, 0, 1)
     upper, height = eye[1] - _UPPER * bow, amount * (_UPPER + _LOWER) * bow
     edge = upper + height
-    # At the corners of the eye and while it is nearly open a lid is too thin for a wide rim.
+    # At the corners of the eye and while nearly open, a lid is too thin for a wide fade.
     fade = np.clip(0.5 * height, 0.5, _FADE)
     cover = np.minimum((y - upper) / fade + 1, (edge - y) / np.minimum(fade, 1.2) + 0.5)
     cover = np.clip(cover, 0, 1) * np.clip(height / _FADE, 0, 1)
@@ -251,10 +251,10 @@ def _gray(pixels: Bytes, pose: FacePose, box: Box) -> Floats:
 
 
 def _iris(pixels: Bytes, pose: FacePose, side: float) -> Point:
-    """Return the middle of an eye, moved to the dark of its iris."""
+    """Return the center of an eye, moved to the dark of its iris."""
     gray = _gray(pixels, pose, (side - 30, -26, side + 30, 26))
     along, across = np.mgrid[-26:26, -30:30].astype(np.float32)
-    # Brows and lashes are dark too: farther from where the eye was found counts against a place.
+    # Brows and lashes are dark too, so distance from the detected eye counts against a place.
     far = 16 * ((across / 6) ** 2 + (along / 8) ** 2)
     row, column = divmod(int(np.argmin(cv2.GaussianBlur(gray, (0, 0), _IRIS) + far)), 60)
     return side + column - 30, float(row - 26)
@@ -268,7 +268,7 @@ def _closable(pixels: Bytes, pose: FacePose, eyes: tuple[Point, ...]) -> bool:
 
 
 def _height(pixels: Bytes, pose: FacePose, eye: Point) -> int:
-    """Return how high the dark of an eye is, in face units, or 0 where no lid should be laid."""
+    """Return the height of the dark part of an eye in face units, or 0 if it gets no lid."""
     x, y = eye
     around = _gray(pixels, pose, (x - 20, y - 20, x + 20, y + 20))
     lid = _gray(pixels, pose, (x - 22, y + _LOWER + 2, x + 22, y + _LOWER + 23))
@@ -277,6 +277,6 @@ def _height(pixels: Bytes, pose: FacePose, eye: Point) -> int:
     clear = (lid < half).mean() <= _DARK and lid.std() <= _ROUGH * skin
     if skin - iris < _CONTRAST * skin or not clear:
         return 0
-    # Along a column through the iris; what is light above and below it ends the eye.
+    # Along a column through the iris; bright pixels above and below it end the eye.
     light = np.flatnonzero(around[:, 15:25].mean(axis=1) > half)
     return int(min(light[light > 20], default=40) - max(light[light < 20], default=0))

@@ -1,7 +1,7 @@
-"""The face that speaks: found or placed by settings, and how it is turned, in face units.
+"""The speaking face: detected or placed by settings, with its pose, in face units.
 
 A face unit is a hundredth of the distance between the eyes, so one set of numbers fits all faces:
-the origin lies between the eyes, y goes down along the nose, the mouth is near (0, 112).
+the origin is between the eyes, y points down along the nose, the mouth is near (0, 112).
 """
 
 from __future__ import annotations
@@ -20,62 +20,62 @@ from kit.errors import EngineError
 
 #: Left, top, right and bottom in face units.
 Box: TypeAlias = tuple[float, float, float, float]
-#: Where the lips of an average face meet, how wide its mouth is, and how far below its corners.
+#: Height of an average mouth, its width, and how far below its corners the lips meet.
 MOUTH, MOUTH_WIDTH, _BELOW_CORNERS = 112.0, 82.0, 3.0
-#: How far apart eyes are at least, in distances from between them to between the mouth's corners:
-#: those of a head that is turned aside look closer together than they are.
+#: Minimum distance of the eyes, in distances from between them to between the mouth's corners: on a
+#: head turned aside they look closer together than they are.
 _DROP = 0.95
-#: The middle of a face, the reaches of two closer looks at it, and their side in pixels.
+#: Center of a face, the radii of two closer looks at it, and their side in pixels.
 _MIDDLE, _REACHES, _SIDE = 29.0, (210.0, 290.0), 192
-#: How far the nose is aside, in distances between the eyes, before half of the mouth is hidden.
+#: Offset of the nose, in distances between the eyes, from which half of the mouth is hidden.
 _ASIDE = 0.55
-#: How far from a face's usual mouth a given one may be, and how far from the mouth that is seen to
-#: be taken as a correction of it.
+#: Maximum distance of a given mouth from a face's average mouth, and from the detected mouth to
+#: count as a correction of it.
 _ON_FACE, _CORRECTION = (60.0, 38.0), 26.0
 _GIVE = "set mouth_x, mouth_y and mouth_width"
 
 
 @dataclass(frozen=True, slots=True)
 class FacePose:
-    """How a face stands in a picture."""
+    """The position, scale and tilt of a face in a picture."""
 
-    #: The middle between the eyes, in pixels.
+    #: Midpoint between the eyes, in pixels.
     x: float
     y: float
     #: Pixels per face unit.
     unit: float
-    #: Tilt in radians; positive is clockwise as one sees it.
+    #: Tilt in radians, positive clockwise on screen.
     angle: float = 0.0
 
     def matrix(self) -> Any:
-        """Return the 2 x 3 matrix that takes face units to pixels."""
+        """Return the 2 x 3 matrix from face units to pixels."""
         cos, sin = self.unit * math.cos(self.angle), self.unit * math.sin(self.angle)
         return np.array([[cos, -sin, self.x], [sin, cos, self.y]])
 
     def to_pixels(self, point: Sequence[float]) -> Point:
-        """Return where a point in face units is in the picture."""
+        """Return the position in the picture of a point in face units."""
         x, y = self.matrix() @ (point[0], point[1], 1.0)
         return float(x), float(y)
 
     def to_units(self, point: Sequence[float]) -> Point:
-        """Return a point of the picture in face units."""
+        """Return the position in face units of a point in the picture."""
         x, y = cv2.invertAffineTransform(self.matrix()) @ (point[0], point[1], 1.0)
         return float(x), float(y)
 
     def scale(self, factor: float) -> FacePose:
-        """Return the pose in the same picture of another size."""
+        """Return the same pose in a scaled picture."""
         return replace(self, x=self.x * factor, y=self.y * factor, unit=self.unit * factor)
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A mouth as far as it is known, in face units: its middle and half its width."""
+    """An estimated mouth in face units: its center and half its width."""
 
     x: float
     y: float
     half: float
-    #: Which of the three are not to be changed any more; the height is looked
-    #: at more exactly.
+    #: Which of the three values are fixed; the height is always
+    #: refined.
     given: tuple[bool, bool, bool] = (False, False, False)
 
 
@@ -89,11 +89,11 @@ class Placement:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Placement:
-        """Return what a model's settings give."""
+        """Return the placement in a model's settings."""
         return cls(*(values.get(name) for name in ("mouth_x", "mouth_y", "mouth_width")))
 
     def alone(self, size: tuple[int, int]) -> tuple[FacePose, Guess] | None:
-        """Return the upright face that has exactly this mouth, or None if it is not all given."""
+        """Return the upright face with exactly this mouth, or None if not all is given."""
         if self.x is None or self.y is None or self.width is None:
             return None
         unit = max(self.width * size[0], 4.0) / MOUTH_WIDTH
@@ -101,16 +101,16 @@ class Placement:
         return pose, Guess(0.0, MOUTH, MOUTH_WIDTH / 2, (True, True, True))
 
     def offset(self, pose: FacePose, size: tuple[int, int]) -> Point:
-        """Return how far it is from the usual mouth of a face, in face units."""
+        """Return the offset from the average mouth of a face, in face units."""
         x, y = pose.to_pixels((0.0, MOUTH))
         place = x if self.x is None else self.x * size[0], y if self.y is None else self.y * size[1]
         across, along = pose.to_units(place)
         return across, along - MOUTH
 
     def correct(self, seen: Guess, pose: FacePose, size: tuple[int, int]) -> Guess:
-        """Return a mouth that was seen, with what is given in its place.
+        """Return a detected mouth with the given values replaced.
 
-        What lies far beside it, unless all is given, is only meant to choose among faces.
+        Given values far away from it, unless complete, only choose among faces.
         """
         across, along = self.offset(pose, size)
         along += MOUTH
@@ -123,7 +123,7 @@ class Placement:
 
 
 def crop(pixels: Bytes, pose: FacePose, box: Box, scale: float = 1.0) -> Bytes:
-    """Return what a box shows, upright, with so many pixels a face unit."""
+    """Return a box of the picture, upright, at `scale` pixels per face unit."""
     left, top, right, bottom = box
     matrix = pose.matrix()
     way = np.column_stack([matrix[:, :2] / scale, matrix @ (left, top, 1.0)])
@@ -133,7 +133,7 @@ def crop(pixels: Bytes, pose: FacePose, box: Box, scale: float = 1.0) -> Bytes:
 
 
 def pose_of(points: Floats) -> FacePose:
-    """Return the pose of a face by its eyes, corners of the mouth and nose, shape (5, 2)."""
+    """Return the pose of a face from its eyes, corners of the mouth and nose, shape (5, 2)."""
     (ax, ay), (bx, by), *mouth = points[:4].tolist()
     middle = np.mean(mouth, axis=0) - ((ax + bx) / 2, (ay + by) / 2)
     apart = max(math.hypot(bx - ax, by - ay), _DROP * math.hypot(*middle), 1.0)
@@ -141,21 +141,21 @@ def pose_of(points: Floats) -> FacePose:
 
 
 def mouth_of(points: Floats, pose: FacePose) -> Guess:
-    """Return the mouth of a face between the corners that were found."""
+    """Return the mouth of a face between the detected corners."""
     (ax, ay), (bx, by) = (pose.to_units(point) for point in points[2:4].tolist())
     return Guess((ax + bx) / 2, (ay + by) / 2 + _BELOW_CORNERS, math.hypot(bx - ax, by - ay) / 2)
 
 
 def is_aside(points: Floats) -> bool:
-    """Return whether a face is seen so much from the side that half of its mouth is hidden."""
+    """Return whether a face is turned so far to the side that half of its mouth is hidden."""
     left, right, _, _, nose = (pose_of(points).to_units(point) for point in points.tolist())
     return abs(nose[0]) > _ASIDE * (right[0] - left[0])
 
 
 def look(pixels: Bytes, pose: FacePose, reach: float = _REACHES[1]) -> Floats | None:
-    """Return the five points of the face that is about in a pose; None where there is none."""
+    """Return the five points of the face near a pose; None without a face."""
     scale = _SIDE / (2 * reach)
-    # Few samples of a large face would be single pixels of it.
+    # A sparsely sampled large face would be aliased.
     factor = scale / pose.unit if pose.unit > 2 * scale else 1.0
     if factor < 1.0:
         small = cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
@@ -171,20 +171,20 @@ def look(pixels: Bytes, pose: FacePose, reach: float = _REACHES[1]) -> Floats | 
 
 
 def refine(pixels: Bytes, points: Floats) -> Floats:
-    """Return the points of a face, placed more exactly by looking at it alone and upright."""
+    """Return the points of a face, refined by detection on an upright crop of it alone."""
     looks = [look(pixels, pose_of(points), reach) for reach in _REACHES]
     found = [each for each in looks if each is not None]
     return np.asarray(np.mean(found, axis=0), np.float32) if found else points
 
 
 def place(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float]:
-    """Return the face that speaks, its mouth, and how far apart its eyes are, 0 if not seen.
+    """Return the speaking face, its mouth, and the distance of its eyes, 0 if not detected.
 
     Raises
     ------
     EngineError
-        There is none, and not enough is given (``no_face``); it is seen from the side (``aside``);
-        or what is given lies on no face and is not enough by itself (``off_face``).
+        There is none, and the settings are incomplete (``no_face``); it is turned to the side
+        (``aside``); or an incomplete given mouth is on no face (``off_face``).
     """
     size = (pixels.shape[1], pixels.shape[0])
     alone, points = given.alone(size), choose(find(pixels), given, size)
@@ -203,9 +203,9 @@ def place(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float]:
 
 
 def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Floats | None:
-    """Return the points of the face that has its mouth where it is given, or of the clearest one.
+    """Return the points of the face with its mouth at the given place, or of the clearest one.
 
-    Raises `EngineError`: the given place lies on none of them, and is incomplete (``off_face``).
+    Raises `EngineError` if an incomplete given place is on none of them (``off_face``).
     """
     found = [_points(face) for face in faces]
     if given.x is None and given.y is None:
@@ -222,7 +222,7 @@ def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Fl
 
 
 def no_face(medium: str) -> EngineError:
-    """Return the error for a picture or a video in which no face was found."""
+    """Return the error for a picture or a video without a detected face."""
     sentence = f"no face was found in the {medium}; use one that shows a face from the front"
     return EngineError(f"{sentence}, or {_GIVE}", code="no_face")
 

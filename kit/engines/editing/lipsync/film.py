@@ -1,8 +1,8 @@
-"""How a talking portrait is made: hear the voice, find the face, draw a mouth for every frame.
+"""Rendering a talking portrait: analyze the voice, find the face, draw a mouth for every frame.
 
-In a video the face is looked for a few times a second; between, it is carried along by the motion
-of points on it, which is steadier than a detector is. After a cut, or when the face turns away,
-there is no place until it is found again.
+In a video the face is detected a few times a second; in between, it is tracked by the motion of
+points on it, which is steadier than a detector. After a cut, or when the face turns away, there is
+no pose until it is detected again.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from kit.engines.sizes import LONGEST_VOICE as LONGEST
 from kit.engines.sizes import SLACK
 from kit.errors import EngineError
 
-#: Of the frames of a video; with less of a face there is nobody to listen to.
+#: Minimum share of a video's frames with a face.
 _LEAST_IN_SIGHT = 0.2
-#: A picture is at most this much longer than wide, or wider than long; more of it gets smaller.
+#: Maximum aspect of a picture; longer ones are scaled down.
 _NARROWEST = 2.5
-#: No side of a picture is read larger, and what shows through where it is transparent.
+#: Maximum side of a picture as read, and the gray behind transparent pixels.
 _LARGEST, _BEHIND = 2048, 232
 _POSTER = 0.4
-#: The longer side at which faces are tracked, seconds between looks for the face, how much each
-#: counts, for how long it may be missing, and points to carry it along by.
+#: Longer side for tracking, seconds between detections, weight of a detection, seconds that a face
+#: may be missing, and the minimum number of tracked points.
 _SIDE, _EVERY, _PULL, _PATIENCE, _LEAST_POINTS = 480, 0.24, 0.3, 0.8, 8
 _FLOW: dict[str, Any] = {
     "winSize": (17, 17),
@@ -93,14 +93,14 @@ def film_speech(job: Job, progress: Progress) -> Asset:
 
 
 def _size(width: int, height: int, resolution: str) -> tuple[int, int]:
-    """Return the even size of the clip: the shape of the picture, its shorter side as asked for."""
+    """Return the even size of the clip: the picture's aspect, with the requested shorter side."""
     side = int(resolution.rstrip("p"))
     scale = min(side / min(width, height), _NARROWEST * side / max(width, height))
     return max(2, 2 * round(width * scale / 2)), max(2, 2 * round(height * scale / 2))
 
 
 def _voice(path: Path) -> sound.Sound:
-    # A little more than what is taken tells whether there is more.
+    # One extra second shows whether the voice is too long.
     voice = soundfile.open_sound(path, seconds=LONGEST + 1)
     if voice.seconds > LONGEST + SLACK:
         sentence = f"the audio lasts more than {LONGEST} s; cut it to {LONGEST} s or less"
@@ -118,7 +118,7 @@ def _shapes(speech: Speech, lips: Lips, intensity: float) -> list[MouthShape]:
 def _portrait(
     path: Path, job: Job, speech: Speech
 ) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
-    """Return the frames of a picture that speaks, their size, and what is known of it."""
+    """Return the frames of a speaking picture, their size, and its metadata."""
     values = job.parameters
     pixels = stills.open_still(path, most=_LARGEST).flatten(_BEHIND)
     height, width = pixels.shape[:2]
@@ -147,7 +147,7 @@ def _portrait(
 def _video(
     footage: Footage, job: Job, speech: Speech, progress: Progress
 ) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
-    """Return the frames of a video that speaks, their size, and what is known of it."""
+    """Return the frames of a speaking video, their size, and its metadata."""
     fps, count = job.parameters["fps"], len(speech)
     size = _size(footage.width, footage.height, job.parameters["resolution"])
     scale = min(1.0, _SIDE / max(footage.width, footage.height))
@@ -188,7 +188,7 @@ def _spoken(
     mouths: Sequence[MouthShape],
 ) -> Iterator[Bytes]:
     speaker, waiting = None, iter(mouths)
-    while True:  # a video that is shorter than the voice starts over
+    while True:  # a video shorter than the voice repeats
         frames = footage.frames(fps, end=len(track.poses) / fps, size=size)
         for pixels, pose, level in zip(frames, track.poses, track.levels.tolist(), strict=False):
             if (shape := next(waiting, None)) is None:
@@ -204,17 +204,17 @@ def _spoken(
 
 @dataclass(frozen=True, slots=True)
 class FaceTrack:
-    """Poses by frame, in pixels of what was looked at, None where the face is not in sight."""
+    """Poses by frame, in pixels of the analyzed frames, None if the face is not visible."""
 
     poses: list[FacePose | None]
-    #: The mouth as it mostly is, in face units.
+    #: The typical mouth, in face units.
     lips: Lips
-    #: How far the mouth is lower than that in each frame.
+    #: Vertical offset of the mouth from it in each frame, positive down.
     levels: Floats
 
 
 def track_face(frames: Iterable[Bytes], fps: float, given: Placement) -> FaceTrack | None:
-    """Return where the face is in each frame, or None if there is none in any."""
+    """Return the pose of the face in each frame, or None if no frame has a face."""
     stride, patience = max(1, round(fps * _EVERY)), round(fps * _PATIENCE)
     poses: list[FacePose | None] = []
     mouths: dict[int, Lips] = {}
@@ -241,28 +241,28 @@ def track_face(frames: Iterable[Bytes], fps: float, given: Placement) -> FaceTra
 def _sought(
     pixels: Bytes, pose: FacePose | None, given: Placement, *, first: bool
 ) -> tuple[FacePose | None, Guess | None]:
-    """Return where the face is, and its mouth unless it is only taken to be where it was."""
+    """Return the pose of the face, and its mouth unless the pose is only tracked."""
     size = (pixels.shape[1], pixels.shape[0])
     alone = given.alone(size)
-    # What is given holds for the first frame; later the face may be anywhere.
+    # The given place applies to the first frame; later the face may be anywhere.
     given = given if first else Placement()
     points = look(pixels, pose) if pose else choose(find(pixels), given, size)
     if points is not None and pose is None:
         points = refine(pixels, points)
     if points is None or is_aside(points):
-        # A mouth carried along a face of which half is hidden would hang beside it.
+        # A tracked mouth on a face that is half hidden would be displaced.
         kept = pose if points is None or alone else None
         return alone if first and alone else (kept, None)
     found = pose_of(points)
     if pose is not None:
-        # It is pulled a little toward where the face was found.
+        # Move it a little toward the detected pose.
         way = np.array(astuple(pose)), np.array(astuple(found))
         found = FacePose(*(way[0] + _PULL * (way[1] - way[0])).tolist())
     return found, given.correct(mouth_of(points, found), found, size)
 
 
 def _track(poses: Sequence[FacePose | None], mouths: Mapping[int, Lips], stride: int) -> FaceTrack:
-    """Return poses without their tremble, and the mouth that stands for all that were found."""
+    """Return smoothed poses, and the mouth that is typical of all that were found."""
     toothy = 2 * sum(lips.toothy for lips in mouths.values()) > len(mouths)
     alike = [lips for lips in mouths.values() if lips.toothy == toothy]
     rows = np.array([(lips.x, lips.half, *lips.upper, *lips.lower) for lips in alike])
@@ -297,7 +297,7 @@ def _carried(before: Bytes, now: Bytes, pose: FacePose, marks: Any) -> tuple[Fac
 
 
 def _marks(gray: Bytes, pose: FacePose) -> Any:
-    """Return points that can be followed: on brows, eyes and nose, which speech moves little."""
+    """Return trackable points: on brows, eyes and nose, which move little in speech."""
     mask = np.zeros(gray.shape, np.uint8)
     center = tuple(round(value) for value in pose.to_pixels((0.0, 15.0)))
     axes = (max(1, round(85 * pose.unit)), max(1, round(62 * pose.unit)))

@@ -1,9 +1,9 @@
-"""Mouths: where the lips part in a picture, and how they move; what is between them is painted.
+"""Mouths: where the lips part in a picture, and how they move; the inside is painted.
 
 A closed mouth parts along the darkest path from side to side. A smile that shows teeth has two
-edges: the teeth stay with the upper lip, and the mouth opens below them. The lower lip takes the
-chin along. Moves are in face units and backward: for each place of the new picture, where it comes
-from in the old one.
+edges: the teeth stay with the upper lip, and the mouth opens below them. The chin moves with the
+lower lip. Moves are in face units and backward maps: from each place of the new picture to its
+source in the old one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from kit.engines.media.noise import smooth_step
 
 Curve: TypeAlias = tuple[float, float, float]
 
-#: The patch that is looked at, one pixel for each face unit: half its width, what it shows above
-#: and below the mouth, and its middle columns.
+#: The analyzed patch, one pixel per face unit: half its width, its extent above and below the
+#: mouth, and its middle columns.
 _HALF, _ABOVE, _BELOW, _MIDDLE = 75, 44, 66, slice(63, 88)
-#: Rows about a mouth that was seen or given in which the lips may part, and rows of skin and lip
-#: beside the parting that are compared with it.
+#: Rows near a detected or given mouth in which the lips may part, and rows of skin and lip next to
+#: the parting that are compared with it.
 _NEAR, _NEAR_GIVEN, _REACH = 11, 8, 14
-#: How far the middle may be from that of the corners, and the width from theirs.
+#: Maximum distance of the center from that of the corners, and limits of the relative width.
 _ASTRAY, _WIDER = 4.0, (0.95, 1.22)
 _FARTHEST, _USUAL_SMILE = 62, 100.0
-#: How much of the skin's own hue teeth take on, how bright they are in full light, and how far skin
-#: is from gray, as a share of its brightness, where a picture is in full color.
+#: How far teeth take on the skin's own hue, their brightness in full light, and the skin's distance
+#: from gray, as a share of its brightness, in a picture in full color.
 _WARMTH, _TOOTH, _VIVID = 0.35, 201.0, 0.3
 
 
@@ -39,30 +39,30 @@ _WARMTH, _TOOTH, _VIVID = 0.35, 201.0, 0.3
 class Lips:
     """A mouth at rest, in face units."""
 
-    #: Where its middle is, and half its width.
+    #: Its center, and half its width.
     x: float
     half: float
     #: Coefficients of the lower edge of the upper lip and the upper edge of the lower lip, as ``a +
-    #: b u + c u**2`` with ``u = (x - lips.x) / half``; the same where the mouth is closed.
+    #: b u + c u**2`` with ``u = (x - lips.x) / half``; equal for a closed mouth.
     upper: Curve
     lower: Curve
-    #: Whether teeth show between the two.
+    #: Whether teeth are visible between the two.
     toothy: bool = False
 
     @property
     def y(self) -> float:
-        """The height at which the mouth opens, in its middle."""
+        """The height at which the mouth opens, in its center."""
         return self.lower[0]
 
     def lower_by(self, units: float) -> Lips:
-        """Return the same mouth some face units lower."""
+        """Return the same mouth lower by some face units."""
         upper, lower = ((curve[0] + units, *curve[1:]) for curve in (self.upper, self.lower))
         return replace(self, upper=upper, lower=lower)
 
 
 @dataclass(frozen=True, slots=True)
 class Colors:
-    """What the inside of a mouth is painted with, float32 RGB, 0 to 255."""
+    """The colors of the inside of a mouth, float32 RGB, 0 to 255."""
 
     dark: Floats
     tooth: Floats
@@ -70,13 +70,13 @@ class Colors:
 
 
 def curve_at(curve: Curve, u: Any) -> Any:
-    """Return the height of a lip's edge at ``u``, in half widths from the middle."""
+    """Return the height of a lip's edge at ``u``, in half widths from the center."""
     level, slope, bend = curve
     return level + slope * u + bend * u * u
 
 
 def find_lips(pixels: Bytes, pose: FacePose, guess: Guess) -> Lips:
-    """Return the mouth of a face, near where it is taken to be."""
+    """Return the mouth of a face, near an estimate."""
     left, top = guess.x - _HALF, guess.y - _ABOVE
     patch = crop(pixels, pose, (left, top, left + 2 * _HALF, guess.y + _BELOW))
     lab = cv2.cvtColor(patch.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
@@ -87,7 +87,7 @@ def find_lips(pixels: Bytes, pose: FacePose, guess: Guess) -> Lips:
     if teeth is None:
         lower = upper = _path(lab[:, :, 0] * 0.6, _seam(middle, near))
     else:
-        # The redness of the lips falls to the teeth and rises from them.
+        # The redness of the lips falls at the upper and rises at the lower edge of the teeth.
         fall = cv2.Sobel(lab[:, :, 1], cv2.CV_32F, 0, 1, ksize=3)
         upper, lower = _path(fall, teeth[0]), _path(-fall, teeth[1])
     x, half = _sides(lab, lower, upper)
@@ -99,7 +99,7 @@ def find_lips(pixels: Bytes, pose: FacePose, guess: Guess) -> Lips:
     if teeth is None:
         return Lips(x, half, opening, opening)
     level, slope, bend = _fit(u, upper + top)
-    # The upper edge stays over the lower one, and the two about meet at the corners.
+    # Keep the upper edge above the lower one, and make them nearly meet at the corners.
     level = min(level, opening[0] - 1.0)
     bent = 0.25 * opening[2] + 0.75 * float(np.clip(level + bend - opening[0], -22, 0))
     return Lips(x, half, (level, slope, bend), (*opening[:2], bent), toothy=True)
@@ -123,7 +123,7 @@ def _teeth(middle: Floats, near: int) -> tuple[int, int] | None:
 
 
 def _seam(middle: Floats, near: int) -> int:
-    """Return the row of the deepest dark valley; redder and more usual rows are preferred."""
+    """Return the row of the deepest dark valley; redder and more typical rows are preferred."""
     light, red = middle[:, 0], middle[:, 1]
 
     def score(row: int) -> float:
@@ -138,7 +138,7 @@ def _path(cost: Floats, center: int) -> Floats:
     """Return the row of the cheapest path from left to right, for every column."""
     top = int(np.clip(center - 16, 0, len(cost) - 33))
     far = np.abs(np.arange(33) + top - center)
-    # Near the middle the height is known; smiles rise and droops fall toward the sides.
+    # Near the center the height is known; smiles rise and droops fall toward the sides.
     columns = cost.shape[1]
     tightness = np.interp(np.abs(np.arange(columns) - _HALF), [0, 20, 50], [3.0, 1.0, 0.35])
     total = cost[top : top + 33] + far[:, None] * tightness
@@ -155,14 +155,14 @@ def _path(cost: Floats, center: int) -> Floats:
 
 
 def _sides(lab: Floats, lower: Floats, upper: Floats) -> tuple[float, float]:
-    """Return the middle and the half width: as far as the path looks unlike what is round it."""
+    """Return the center and the half width: as far as the path differs from its surroundings."""
     at, columns = ((lower + upper) / 2).round().astype(int), np.arange(2 * _HALF)
     rows = {n: lab[np.clip(at + n, 0, len(lab) - 1), columns] for n in range(-22, 25)}
     around = np.mean([rows[n] for n in (-22, -18, 20, 24)], axis=0)
     unlike = [np.linalg.norm(rows[n] - around, axis=1) for n in range(-5, 7, 2)]
     contrast = cv2.GaussianBlur(np.max(unlike, axis=0)[None].astype(np.float32), (0, 0), 2)[0]
     outside = contrast < 0.55 * float(np.median(contrast[50:101]))
-    # In a beard or a shadow there may be no end to see: then it is as wide as mouths usually are.
+    # In a beard or a shadow the end may be invisible: then use the average width.
     usual = (_USUAL_SMILE if (lower > upper).any() else MOUTH_WIDTH) / 2
     ends = []
     for step in (-1, 1):
@@ -173,12 +173,12 @@ def _sides(lab: Floats, lower: Floats, upper: Floats) -> tuple[float, float]:
 
 def _fit(u: Floats, path: Floats) -> Curve:
     bend, slope, level = np.polyfit(u, path, 2, w=np.exp(-(np.abs(u / 0.95) ** 4)))
-    # A bend beyond this is no mouth but a path that went astray.
+    # A stronger bend is not a mouth but a wrong path.
     return float(level), float(np.clip(slope, -8, 8)), float(np.clip(bend, -16, 6))
 
 
 def colors_of(pixels: Bytes, pose: FacePose, lips: Lips) -> Colors:
-    """Return colors for the inside that fit the light on a face."""
+    """Return colors for the inside that match the light on a face."""
     below = (lips.x - 20, lips.y + 4, lips.x + 20, lips.y + 18)
     lip, skin = (np.median(crop(pixels, pose, b), axis=(0, 1)) for b in (below, (-45, 40, 45, 70)))
     light = float(np.clip(skin.mean() / 165, 0.3, 1.1))
@@ -198,32 +198,32 @@ def colors_of(pixels: Bytes, pose: FacePose, lips: Lips) -> Colors:
     return Colors(*np.asarray(faded + (colors - faded) * vivid, np.float32))
 
 
-#: From places, x and y in face units, to fields of the same shape.
+#: From positions, x and y in face units, to fields of the same shape.
 Fields: TypeAlias = Callable[[Floats, Floats], Sequence[Any]]
 
-#: How far a mouth opens at a jaw of 1 and at most, and the share of it that the upper lip takes.
+#: Opening at a jaw of 1, its maximum, and the share of the upper lip in it.
 _OPENING, _MOST, _UP = 27.0, 46.0, 0.14
-#: The chin follows the lower lip by this share; below the chin the neck gives way.
+#: The chin follows the lower lip by this share; below the chin the motion fades out in the neck.
 _CHIN, _CHIN_BELOW, _NECK_BELOW = 0.84, 58.0, 140.0
 _ROUNDING, _SPREADING = 0.26, 0.11
 _TEETH_SHOWN, _SMALLEST_GAP = 3.8, 0.8
-_SPACING = 2.4  # places are at most about so many face units apart
+_SPACING = 2.4  # maximum distance of sampled positions in face units, about
 
 
 @dataclass(frozen=True, slots=True)
 class MouthShape:
     """A mouth at one moment."""
 
-    #: Between the lips in their middle, in face units.
+    #: Between the lips in their center, in face units.
     opening: float = 0.0
     #: As a share of the width at rest.
     width: float = 1.0
-    #: 0 to 1, how much the teeth are together.
+    #: 0 to 1: how closed the teeth are.
     hiss: float = 0.0
 
 
 def reach_of(lips: Lips, *, inner: bool = False) -> Box:
-    """Return all that a moving mouth may touch, in face units, or where its inside may be seen."""
+    """Return the area that a moving mouth may change, in face units, or that of its inside."""
     if inner:
         across = 1.2 * lips.half
         return lips.x - across, lips.y - 30, lips.x + across, lips.y + 52
@@ -231,22 +231,22 @@ def reach_of(lips: Lips, *, inner: bool = False) -> Box:
 
 
 def shape_of(lips: Lips, sound: Sequence[float], intensity: float) -> MouthShape:
-    """Return the mouth that makes a sound: jaw, spread, hiss and closure, as `Speech` has them."""
+    """Return the mouth shape of a sound: jaw, spread, hiss and closure, as in `Speech`."""
     jaw, spread, hiss, closure = sound
     opening = _OPENING * jaw * intensity * (1 - 0.22 * max(-spread, 0.0))
     opening += 3.5 * hiss * min(intensity, 1.0) * (1 - closure)
     change = (_SPREADING if spread > 0 else _ROUNDING) * spread * min(intensity, 1.2)
-    # A smile speaks with less.
+    # A smile opens less.
     return MouthShape(min((0.8 if lips.toothy else 1.0) * opening, _MOST), 1 + change, hiss)
 
 
 def step_for(unit: float) -> int:
-    """Return how many pixels apart fields are worked out, an odd number, for pixels a face unit."""
+    """Return the odd spacing in pixels at which fields are sampled, for pixels per face unit."""
     return 1 + 2 * max(0, min(int((_SPACING * unit - 1) / 2), 4))
 
 
 def fill_fields(fields: Fields, x: Floats, y: Floats, step: int) -> list[Floats]:
-    """Return fields over places, worked out at the middle of each ``step x step`` pixels."""
+    """Return fields, sampled at the center of each ``step x step`` pixels and enlarged."""
     if step == 1 or not x.size:
         return [np.asarray(field, np.float32) for field in fields(x, y)]
     height, width = x.shape
@@ -262,7 +262,7 @@ def fill_fields(fields: Fields, x: Floats, y: Floats, step: int) -> list[Floats]
 
 
 def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tuple[Floats, Floats]:
-    """Return where each place of the picture with a moved mouth comes from."""
+    """Return the source of each place of the picture with a moved mouth."""
 
     def fields(x: Floats, y: Floats) -> Sequence[Any]:
         moved = _narrowed(x, y, lips, shape)
@@ -273,7 +273,7 @@ def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tupl
         neck = smooth_step(_NECK_BELOW, _CHIN_BELOW, below)
         chin = _CHIN * np.exp(-(((moved - lips.x) / 70) ** 2)) * neck
         down = (shape.opening - up) * (aperture * near + chin * (1 - near))
-        # The upper lip fades out below the nose.
+        # The motion of the upper lip fades out below the nose.
         rise = up * aperture * smooth_step(26, 0, upper - y)
         return moved - x, down, rise, (upper + lower) / 2
 
@@ -284,9 +284,9 @@ def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tupl
 def inside(
     x: Floats, y: Floats, lips: Lips, shape: MouthShape, colors: Colors, unit: float
 ) -> tuple[Floats, Floats] | None:
-    """Return what is between parted lips, RGB, and its cover, 0 to 1; None where nothing is seen.
+    """Return the inside of a mouth, RGB, and its coverage, 0 to 1; None if not visible.
 
-    Places are not yet moved by the mouth; `unit` is in pixels.
+    Positions are those before the mouth's motion; `unit` is in pixels.
     """
     if shape.opening < _SMALLEST_GAP or not x.size:
         return None
@@ -302,48 +302,48 @@ def inside(
     tongue = smooth_step(0.5, 0.9, depth - 0.25 * u * u) * np.clip((0.95 - np.abs(u)) * 2.5, 0, 1)
     tongue *= np.clip((gap - 5) / 8, 0, 1) * (1 - shape.hiss)
     color = _over(color, colors.tongue, tongue * 0.92)
-    # Light falls in from the front: what is farther back, toward the corners, is darker.
+    # Light comes from the front: places farther back, toward the corners, are darker.
     shade = np.clip(1.05 - 0.6 * u * u, 0.3, 1)
     rim = lower - (1.2 + 2.8 * max(shape.hiss, 0.6 * lips.toothy)) * _aperture(x, lips)
     teeth = np.clip((y - rim) / soft, 0, 1) * np.clip((0.62 - np.abs(u)) * 4, 0, 1)
     teeth *= max(0.2 + 0.6 * shape.hiss, 0.75 * lips.toothy)
     color = _over(color, colors.tooth * (0.74 * shade)[:, :, None], teeth)
-    # The shadow that the upper lip or the upper teeth throw on what is behind them.
+    # The shadow of the upper lip or upper teeth on the parts behind.
     color *= (0.7 + 0.3 * np.clip((y - upper) / 5, 0, 1))[:, :, None]
     if not lips.toothy:
         fall = np.clip(1.1 - 0.9 * u * u, 0, 1)
         edge = curve_at(lips.lower, u) + (_TEETH_SHOWN + 3 * shape.hiss) * fall
-        # The less a mouth is open, the less light gets in.
+        # Less light enters a less open mouth.
         light = shade * (0.7 + 0.3 * np.clip((y - upper) / 4, 0, 1))
         light = light * np.clip(0.8 + gap / 60, 0, 1)
         teeth = np.clip((edge - y) / soft + 0.5, 0, 1) * np.clip((0.8 - np.abs(u)) * 4, 0, 1)
-        # Round lips hide the teeth.
+        # Rounded lips hide the teeth.
         teeth *= 0.95 * min(1.0, max(0.0, 1 - (1 - shape.width) * 4))
         color = _over(color, colors.tooth * light[:, :, None], teeth)
     return color, cv2.GaussianBlur(np.asarray(cover, np.float32), (0, 0), 0.6 * unit)
 
 
 def _up(lips: Lips, shape: MouthShape) -> float:
-    # The teeth of a smile hold the upper lip.
+    # The teeth of a smile hold the upper lip in place.
     return 0.0 if lips.toothy else _UP * shape.opening
 
 
 def _edges(x: Floats, lips: Lips, shape: MouthShape) -> tuple[Floats, Floats]:
-    """Return where the upper lip ends and the lower one begins, for places along the mouth."""
-    # Past the corners the line goes on level, or the bend of a smile would reach the eyes.
+    """Return the edges of the upper and the lower lip, for positions along the mouth."""
+    # Past the corners the line is level; otherwise a smile's bend would reach the eyes.
     line = curve_at(lips.lower, np.clip((x - lips.x) / lips.half, -1, 1))
     aperture, up = _aperture(x, lips), _up(lips, shape)
     return line - up * aperture, line + (shape.opening - up) * aperture
 
 
 def _aperture(x: Floats, lips: Lips) -> Floats:
-    """Return how open the mouth is from corner to corner, as a share of the middle."""
+    """Return the opening from corner to corner, as a share of that in the center."""
     corner = (0.9 if lips.toothy else 0.96) * lips.half
     return np.asarray(np.clip(1 - np.abs((x - lips.x) / corner) ** 2.2, 0, 1), np.float32)
 
 
 def _narrowed(x: Floats, y: Floats, lips: Lips, shape: MouthShape) -> Floats:
-    """Return where columns come from as the corners of the mouth go in or out."""
+    """Return the source of columns as the corners of the mouth move in or out."""
     away = x - lips.x
     weight = np.exp(-((away / (1.75 * lips.half)) ** 2) - ((y - lips.y) / 30) ** 2)
     weight *= np.float32(1 - 1 / shape.width) * smooth_step(140, 75, np.abs(away))

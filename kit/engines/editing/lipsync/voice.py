@@ -1,9 +1,9 @@
-"""Voices: what a mouth does to make a sound, for every frame of a clip.
+"""Voice analysis: the mouth's motion for every frame of a clip.
 
-Loudness between 250 and 1000 Hz is how far the jaw is down, the balance of the bands above it
-tells spread lips from round ones, hiss brings the teeth together, and a short drop between two
-louder moments is a closure. It hears how a mouth moves, not which letter is spoken. Sound without
-the syllables and the coming and going pitch of a voice, such as noise, keeps the mouth shut.
+Loudness between 250 and 1000 Hz gives the opening of the jaw, the balance of the bands above it
+spread or round lips, hiss brings the teeth together, and a short drop between two louder moments
+is a closure. It detects mouth motion, not letters. Sound without the syllables and changing pitch
+of a voice, such as noise, keeps the mouth shut.
 
 Source: the ranges of the first two formants and of frication, G. E. Peterson and H. L. Barney,
 "Control methods used in a study of the vowels" (1952); modulation as a mark of speech, E. Scheirer
@@ -24,39 +24,39 @@ from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.sound import RATE, Sound
 
-#: Moments a second at which the sound is looked at, and samples of each look.
+#: Analysis frames per second, and samples of each.
 _MOMENTS = 100
 _HOP, _SPAN, _FFT, _BATCH = RATE // _MOMENTS, 1920, 2048, 500
-#: Bands in Hz of which mouths are made: voicing, jaw, round, spread, hiss; and edges of those by
-#: which voices are known, about as wide as hearing has them.
+#: Bands in Hz for mouth shapes: voicing, jaw, round, spread, hiss; and edges of those for voice
+#: detection, about as wide as in hearing.
 _BANDS = ((80, 250), (250, 950), (950, 1600), (1600, 3200), (3600, 7900))
 _EDGES = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150)
-#: Lines of the spectrum in which a pitch is looked for, points of its autocorrelation, and how
-#: short and long a period of a voice is in them: 500 and 70 Hz.
+#: Spectral lines of the pitch search, points of its autocorrelation, and shortest and longest
+#: period of a voice in them: 500 and 70 Hz.
 _PERIODIC, _CIRCLE, _PERIODS = (3, 150), 680, (32, 228)
-#: From how deep syllables are and how much periodicity changes to the logarithm of the odds of a
-#: voice; below the last but one figure it is none, above the last it is one.
+#: From syllable depth and change of periodicity to the log odds of a voice; below the last but one
+#: figure there is none, above the last there is one.
 _DEPTH, _CHANGE, _BIAS, _NOISE, _VOICE = 2.75, 38.0, -8.9, -1.5, -0.3
 _AROUND, _VERDICT = 0.35, 0.8  # seconds, as deviations
-#: Nothing softer than this is taken for a voice, in dB of full scale; and loud moments decide.
+#: Softer sounds are not voice, in dB of full scale; and the range of loud moments, which decide.
 _FAINTEST, _RANGE = -52.0, 45.0
-#: What a mouth takes to open and to close, and how much earlier it moves than it sounds, seconds.
+#: Seconds that a mouth takes to open and to close, and by which it moves before its sound.
 _OPENING, _CLOSING, _AHEAD = 0.028, 0.060, 0.045
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What the mouth does in each frame, float32 arrays of shape (frames,)."""
+    """The mouth's motion in each frame, float32 arrays of shape (frames,)."""
 
-    #: How far the mouth is open: 0 closed, about 1 at the loudest open vowels.
+    #: Opening of the mouth: 0 closed, about 1 at the loudest open vowels.
     jaw: Floats
-    #: From -1, lips round as in "oo", to 1, spread as in "ee".
+    #: -1: lips round as in "oo", to 1: spread as in "ee".
     spread: Floats
     #: 0 to 1: teeth together, as in "s".
     hiss: Floats
     #: 0 to 1: lips pressed together, as in "p".
     closure: Floats
-    #: 0 to 1: slow loudness, what a head nods to.
+    #: 0 to 1: slow loudness, which drives nodding.
     stress: Floats
 
     def __len__(self) -> int:
@@ -64,7 +64,7 @@ class Speech:
 
 
 def hear(sound: Sound, fps: int, progress: Progress) -> Speech:
-    """Return what a mouth does to a sound, one value for each frame of its length, at least one."""
+    """Return the mouth's motion for a sound, one value per frame of its length, at least one."""
     count = max(1, int(np.ceil(sound.seconds * fps - 1e-6)))
     mouth, heard, periodic = _moments(sound.samples.mean(axis=0), progress)
     tracks = _tracks(mouth, _voiced(heard, periodic))
@@ -74,8 +74,8 @@ def hear(sound: Sound, fps: int, progress: Progress) -> Speech:
 
 
 def _moments(samples: Floats, progress: Progress) -> tuple[Floats, Floats, Floats]:
-    """Return the energy of both kinds of bands, and how much each moment repeats itself, 0 to 1."""
-    # Silence at the end lets the mouth close before the clip ends, were it longer than the sound.
+    """Return the energies of both kinds of bands, and the periodicity of each moment, 0 to 1."""
+    # Silence at the end lets the mouth close before the clip ends if that is longer than the sound.
     padded = np.pad(samples, (_SPAN // 2, _SPAN + 20 * _HOP))
     window = np.hanning(_SPAN).astype(np.float32)
     spans = np.lib.stride_tricks.sliding_window_view(padded, _SPAN)[::_HOP]
@@ -84,14 +84,14 @@ def _moments(samples: Floats, progress: Progress) -> tuple[Floats, Floats, Float
         [(frequencies >= low) & (frequencies < high) for low, high in (*_BANDS, *pairwise(_EDGES))],
         np.float32,
     )
-    scale = np.float32((2.0 / float(window.sum())) ** 2 / 2)  # a full sine is about 0 dB
+    scale = np.float32((2.0 / float(window.sum())) ** 2 / 2)  # a full-scale sine is about 0 dB
     first, last = _PERIODIC
     energies, periodic = [], []
     for start in progress.over(range(0, len(spans), _BATCH)):
         lines = np.fft.rfft(spans[start : start + _BATCH] * window, _FFT, axis=1)
         power = (np.abs(lines) ** 2 * scale).astype(np.float32)
         energies.append(sums @ power.T)
-        # Roots of the energies keep a single strong resonance from looking like a pitch.
+        # Roots of the energies prevent a single strong resonance from looking like a pitch.
         roots = np.pad(np.sqrt(power[:, first:last]), ((0, 0), (first, 0)))
         likeness = np.fft.irfft(roots, _CIRCLE, axis=1)
         periodic.append(likeness[:, slice(*_PERIODS)].max(axis=1) / (likeness[:, 0] + 1e-9))
@@ -100,7 +100,7 @@ def _moments(samples: Floats, progress: Progress) -> tuple[Floats, Floats, Float
 
 
 def _voiced(heard: Floats, periodic: Floats) -> Floats:
-    """Return how sure each moment belongs to a voice, 0 to 1."""
+    """Return the probability that each moment belongs to a voice, 0 to 1."""
     loudness = _decibels(heard.sum(axis=0))
     top = float(np.percentile(loudness, 95))
     weight = _soft(np.clip((loudness - (top - 35)) / 10, 0, 1), 0.03) + 0.02
@@ -120,7 +120,7 @@ def _voiced(heard: Floats, periodic: Floats) -> Floats:
 
 
 def _tracks(bands: Floats, sure: Floats) -> tuple[Floats, ...]:
-    # What sounds behind the voice all the time is taken off; some is left, to compare bands by.
+    # Subtract the constant background; keep some of it for the comparison of bands.
     behind = cv2.erode(_soft(bands, 0.05), np.ones((1, 4 * _MOMENTS), np.uint8))
     bands = np.maximum(bands - 1.5 * _soft(behind, 0.5), 0.02 * bands)
     voicing, low, middle, high, hissing = bands
@@ -132,18 +132,18 @@ def _tracks(bands: Floats, sure: Floats) -> tuple[Floats, ...]:
     gate *= smooth_step(top - 30, top - 25, loudness)
     hiss = smooth_step(0.25, 0.7, hissing / total)
     hiss *= np.clip(1.6 * (1 + (loudness - top) / 26), 0, 1)
-    # The balance of the bands differs from voice to voice as well.
+    # The balance of the bands differs between voices too.
     balance = np.log(high / middle)
     usual = float(np.clip(np.median(balance[gate > 0.5]), -2.5, 2.0)) if (gate > 0.5).any() else 0.0
     spread = np.clip(0.4 * (balance + 0.105 - 0.65 * usual), -1, 1) * gate * (1 - hiss)
-    # Open vowels have their lowest resonance high, closed ones and hums next to the voicing.
+    # Open vowels have a high lowest resonance, closed ones and hums one close to the voicing.
     above = np.clip(1 + (level - _top(level, spoken)) / 26, 0, 1.1)
     jaw = above**1.35 * (0.3 + 0.7 * low / (low + voicing)) * (1 - 0.7 * hiss) * gate
-    # Sounds between "ee" and "oo" aside: a spread mouth is never wide open, nor is a round one.
+    # Between "ee" and "oo": neither a spread nor a round mouth is ever wide open.
     jaw *= 1 - 0.35 * np.abs(spread) ** 1.5
     opened = jaw[(jaw > 0.05) & spoken]
     jaw /= max(0.25, float(np.percentile(opened, 92)) if len(opened) else 1.0)
-    # By how much each moment is softer than the loudest 30 to 110 ms before, and after it.
+    # How much softer each moment is than the loudest 30 to 110 ms before and after it.
     views = np.lib.stride_tricks.sliding_window_view(np.pad(loudness, 11, mode="edge"), 23)
     dip = np.minimum(views[:, :8].max(axis=1), views[:, -8:].max(axis=1)) - loudness
     closure = _soft(smooth_step(7, 15, dip) * (hiss < 0.3), 0.012) * sure
@@ -157,7 +157,7 @@ def _tracks(bands: Floats, sure: Floats) -> tuple[Floats, ...]:
 
 
 def _top(level: Floats, spoken: NDArray[np.bool_]) -> float:
-    """Return how loud a voice gets; what is louder beside it, such as music, does not count."""
+    """Return the peak level of the voice; louder other sounds, such as music, do not count."""
     return max(float(np.percentile(level[spoken] if spoken.any() else level, 95)), _FAINTEST + 20)
 
 
@@ -176,7 +176,7 @@ def _eased(track: Floats, rise: float, fall: float) -> Floats:
 
 
 def _soft(track: Floats, seconds: float) -> Floats:
-    """Return tracks smoothed over a deviation in time, the last axis; its ends are held."""
+    """Return tracks smoothed by a deviation in seconds, along the last axis; ends are extended."""
     rows, edge = np.atleast_2d(track).astype(np.float32), cv2.BORDER_REPLICATE
     kernel = cv2.getGaussianKernel(int(6 * seconds * _MOMENTS) | 1, seconds * _MOMENTS)
     smooth = cv2.sepFilter2D(rows, -1, kernel, np.ones((1, 1)), borderType=edge)

@@ -1,1 +1,1 @@
-"""Pictures that are edited: background, repairs, looks and shape."""
+"""Picture editing: background, repairs, looks and aspect."""

@@ -1,4 +1,4 @@
-"""How a background is changed: find the subject, make what goes behind it, put them together."""
+"""Background changes: find the subject, make the new background, composite both."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from kit.engines.sizes import BOX
 from kit.errors import EngineError
 
 _POINTED = (0.001, 0.97)  # shares of the picture that a mask may cover
-_LEAST = 0.004  # of the picture: less is no subject
-_OPAQUE = 0.9  # of a picture, on average, that is not cut out; round corners are not
+_LEAST = 0.004  # of the picture: smaller subjects are ignored
+_OPAQUE = 0.9  # mean coverage below which a picture counts as cut out; round corners are above it
 _DISC = 9  # pixels of the blur's radius in the reduced picture
 _WIDEST = 0.045  # of the blur, as a share of the longer side
-_UNSURE = 0.75  # a less certain cutout is handed over with a note
+_UNSURE = 0.75  # a less certain cutout is returned with a note
 _HELP = "say where it is, by a mask or by subject_x, subject_y, subject_width and subject_height"
-_LARGEST = 2048  # pixels a side that are painted; flat shapes bear being enlarged
-_NARROWEST = 64  # pixels a side; a narrower strip is made of that
+_LARGEST = 2048  # maximum side in pixels of a painting; flat shapes can be enlarged
+_NARROWEST = 64  # pixels a side; narrower strips are cut from that
 
 
 @keep_reporting
@@ -39,7 +39,7 @@ def change_background(job: Job, progress: Progress) -> Asset:
     """Render a job of the background model."""
     progress.report(0.0)
     operation, feather = job.parameters["operation"], job.parameters["feather"]
-    # The one that is not looked at first, alone: to decode a picture takes most of the memory.
+    # Check the other file first, alone: decoding a picture takes most of the memory.
     given = operation == "replace" and bool(job.media.get("backdrop"))
     backdrop = files.read_picture(job, "backdrop").flatten() if given else None
     still = files.read_picture(job)
@@ -48,14 +48,14 @@ def change_background(job: Job, progress: Progress) -> Asset:
     alpha, sure = _find_subject(still, near, blurs=operation == "blur")
     progress.report(0.6)
     if feather:
-        # Drawn in first: a soft edge must fade inside the subject, not show the old background.
+        # Shrink first: a soft edge must fade inside the subject, not show the old background.
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, [2 * round(0.6 * feather) + 1] * 2)
         soft = cv2.GaussianBlur(cv2.erode(alpha, disc), (0, 0), 0.5 * feather)
         alpha = np.minimum(soft, alpha)
     strength, pixels, kept = job.parameters["blur_strength"], still.pixels, still.alpha
     if operation == "remove":
         pixels, kept = clean_rim(pixels, alpha), alpha
-        # What nobody sees would only make the file larger.
+        # Invisible pixels would only make the file larger.
         cv2.add(pixels, (255, 255, 255, 0), dst=pixels, mask=cv2.compare(alpha, 0, cv2.CMP_EQ))
     elif operation == "replace":
         back, kept = _make_backdrop(job, alpha, backdrop, progress), None
@@ -74,7 +74,7 @@ def change_background(job: Job, progress: Progress) -> Asset:
 
 
 def _read_hint(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
-    """Return a mask of where the user says the subject is, or a box, None where nothing is said."""
+    """Return the user's hint of the subject as a mask or a box, None without one."""
     if job.media.get("mask"):
         where = "about where the subject is and black elsewhere"
         return files.read_mask(job, shape, _POINTED, where)
@@ -89,15 +89,15 @@ def _read_hint(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
 def _find_subject(
     still: Still, near: Bytes | Box | None, *, blurs: bool
 ) -> tuple[Bytes, float | None]:
-    """Return how far each pixel belongs to the subject, and how sure that is, 0 to 1.
+    """Return the coverage of each pixel by the subject, and its certainty, 0 to 1.
 
-    A picture that is cut out already says it itself, and whoever points at the subject knows it.
+    A picture that is already cut out has its own mask; a user's hint is certain.
     """
     if near is None and still.alpha is not None:
         if not blurs:
             return _require_subject(still.alpha, known=False), None
         if still.alpha.mean() < 255 * _OPAQUE:
-            # Only hidden pixels would come to light.
+            # Only hidden pixels would become visible.
             sentence = "the picture has no background to blur: it is see-through around its subject"
             raise EngineError(sentence, code="no_background")
     found = cut_out(still.flatten(), near)
@@ -127,10 +127,10 @@ def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Pro
 
 
 def _defocus(pixels: Bytes, alpha: Bytes, radius: float) -> Bytes:
-    """Return the background as a lens out of focus draws it, filled in behind the subject.
+    """Return the background with the blur of a lens, filled in behind the subject.
 
-    Lights grow to discs, so the work is done in linear light (a square comes close); the subject
-    has no weight, or it would glow around its own outline.
+    Bokeh needs linear light (a square is close enough); the subject has no weight, or it would
+    glow around its own outline.
     """
     longer = max(alpha.shape)
     size = fit_size(alpha.shape, round(longer * min(1.0, _DISC / radius)))
@@ -147,7 +147,7 @@ def _defocus(pixels: Bytes, alpha: Bytes, radius: float) -> Bytes:
 
 
 def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
-    """Return a background of a size: a landscape where words name a place, else their colors."""
+    """Return a background of a size: a landscape if words name a place, else their colors."""
     asked = background_of(words, seed)
     if isinstance(asked, Brief):
         return paint_landscape(asked, width, height, progress)
@@ -163,7 +163,7 @@ def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Pro
         down = smooth_step(0.0, 1.0, np.linspace(0.0, 1.0, height)[:, None])
         column = encode(linear(top + (bottom - top) * down))
         light = np.broadcast_to(column.T[:, :, None], (3, height, width))
-    else:  # lit from above its middle, as in a studio
+    else:  # lit from above its center, as in a studio
         rows, columns = np.ogrid[-0.42:0.58:64j, -1:1:64j]
         far = (min(1.0, width / height) * columns) ** 2 + (1.7 * rows) ** 2
         small = 1.0 - 0.16 * smooth_step(0.1, 1.4, far)

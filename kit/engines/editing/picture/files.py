@@ -1,4 +1,4 @@
-"""Pictures that come in and go out: opened, marked by a mask, laid on each other, written."""
+"""Input and output pictures: opening, masks, compositing, writing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kit.engines.prompt.colors import no_color, rgb_of
 from kit.engines.sizes import MOST
 from kit.errors import EngineError
 
-_SHAPES = 0.02  # by which the shapes of a mask and of its picture may differ
+_SHAPES = 0.02  # maximum difference between the aspects of a mask and its picture
 
 
 def read_picture(
@@ -28,7 +28,7 @@ def read_picture(
     clear: int | None = None,
     cover: tuple[int, int] | None = None,
 ) -> Still:
-    """Return an input picture, upright and at most `most` pixels a side; `clear` with alpha."""
+    """Return an input picture, upright and at most `most` pixels a side; with alpha if `clear`."""
     files = job.media.get(name)
     if not files:
         raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
@@ -39,7 +39,7 @@ def read_picture(
 def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], where: str) -> Bytes:
     """Return 255 where the input "mask" marks something and 0 elsewhere, in a picture's shape.
 
-    One that marks not between two shares of the picture is refused; it must be white `where`.
+    A mask that covers too little or too much (`shares`) is refused; it must be white `where`.
     """
     given, (height, width) = read_picture(job, "mask"), shape
     tall, wide = given.pixels.shape[:2]
@@ -50,7 +50,7 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
             f" picture of {picture.width} x {picture.height}",
             code="mask_shape",
         )
-    # What is painted over in red or blue is meant as well.
+    # Red or blue paint counts as well.
     dark = cv2.inRange(scaled(given.flatten(0), width, height), (0, 0, 0), (127, 127, 127))
     mask = cv2.bitwise_not(dark, dst=dark)
     share = cv2.countNonZero(mask) / mask.size
@@ -74,16 +74,16 @@ def write_result(
     facts: Mapping[str, Any] | None = None,
     fine: bool = False,
 ) -> Asset:
-    """Write the result, on white where a jpeg cannot be see-through, and its preview.
+    """Write the result, composited over white if a jpeg needs it, and its preview.
 
-    A jpeg's colors are as fine as its light, but where they came in coarse and need not be `fine`.
-    Metadata tell the true size of what came in, and that only the first of an animation was used.
+    A jpeg has full color resolution, unless the input's was half and it need not be `fine`.
+    Metadata include the input's original size, and whether only its first frame was used.
     """
     facts, picture = {**(facts or {})}, pixels
     if alpha is not None:
         if job.parameters["format"] == "jpeg":
             picture = Still(pixels, alpha).flatten()
-        else:  # a ninth of numpy's time
+        else:  # a ninth of NumPy's time
             picture = cv2.insertChannel(alpha, cv2.cvtColor(pixels, cv2.COLOR_RGB2RGBA), 3)
     if job.media.get("image"):
         found = origin(job.media["image"][0])
@@ -108,7 +108,7 @@ def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
 
 
 def composite(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
-    """Return one picture lying on another; `alpha` has shape (height, width)."""
+    """Return one picture composited over another; `alpha` has shape (height, width)."""
     cover = cv2.merge([alpha] * 3)
     out = cv2.multiply(above, cover, scale=1 / 255)
     rest = cv2.multiply(below, cv2.bitwise_not(cover, dst=cover), dst=cover, scale=1 / 255)
@@ -116,9 +116,9 @@ def composite(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
 
 
 def bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, slice, slice]]:
-    """Yield a picture's rows in bands, so that long work can report and be stopped.
+    """Yield a picture's rows in bands, so that long work can report progress and be stopped.
 
-    Rows to read, `overlap` more on both sides; rows to write; and which of the former they are.
+    Each is the rows to read, with `overlap` more on both sides, to write, and their part of those.
     """
     for top in range(0, height, rows):
         bottom = min(height, top + rows)
@@ -127,7 +127,7 @@ def bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, sli
 
 
 def color_of(text: str) -> tuple[int, int, int]:
-    """Return the color that a CSS name or a hexadecimal number stands for."""
+    """Return the color of a CSS name or a hexadecimal number."""
     color = rgb_of(text)
     if color is None:
         raise EngineError(no_color(text), code="unknown_color")

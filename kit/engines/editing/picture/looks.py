@@ -1,4 +1,4 @@
-"""Looks: color gradings as data, and what a sentence makes of them. Nothing heavy is imported."""
+"""Looks: color grades as data, adjusted by a sentence. Nothing heavy is imported."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _NONE: Shift = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How colors change; all figures are shares of the full range.
+    """A color grade; all figures are shares of the full range.
 
-    From blue to orange, from green to magenta; contrast and saturation, 1 as they are; light in the
-    middle tones; what is added to red, green and blue of the darks and of the lights; how much
-    darker corners become, and how much light spreads from the brightest places.
+    Blue to orange, green to magenta; contrast and saturation, 1 is neutral; brightness of the
+    middle tones; additions to red, green and blue of the darks and of the lights; darkening of the
+    corners, and the glow of the brightest places.
     """
 
     warmth: float = 0.0
@@ -33,7 +33,7 @@ class Look:
     glow: float = 0.0
 
 
-#: Name -> look, in the order in which a form shows them.
+#: Name -> look, in the order of forms.
 LOOKS = {
     "cinematic": Look(
         0.02, 0, 1.14, 0.94, 0, (-0.035, 0.015, 0.05), (0.05, 0.02, -0.045), 0.32, 0.06
@@ -50,7 +50,7 @@ LOOKS = {
     "golden": Look(0.13, 0, 1.05, 1.12, 0, _NONE, (0.05, 0.015, -0.07), 0.2, 0.14),
     "dreamy": Look(0, 0.015, 0.92, 0.98, 0.05, glow=0.4),
 }
-#: What is said where nothing would change.
+#: The message if nothing would change.
 NOTHING = (
     "there is nothing to do: choose a look, a way to redraw or a title, or ask for one in the"
     " prompt, such as 'warm and vintage' or 'like a pencil sketch'"
@@ -61,8 +61,8 @@ _TINT = 0.06
 def look_of(name: str, style: Style) -> tuple[str, Look]:
     """Return the name and figures of the look that a setting and a sentence ask for.
 
-    The setting decides unless it is ``auto``. Words such as darker, brighter and contrast change
-    either, and color words push its tones, shadows more than highlights.
+    The setting decides unless it is ``auto``. Words such as darker, brighter and contrast modify
+    either, and color words tint it, shadows more than highlights.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def look_of(name: str, style: Style) -> tuple[str, Look]:
 
 
 def manner_of(name: str, style: Style) -> str:
-    """Return how a picture is redrawn: as the setting says, or as a sentence does."""
+    """Return the manner of redrawing: the setting's, or a sentence's."""
     return style.redrawn if name == "auto" else name
 
 
 def is_idle(prompt: str, values: Mapping[str, Any]) -> bool:
-    """Return whether a prompt and the settings of a restyling leave a picture as it is."""
+    """Return whether a prompt and settings of a restyling leave a picture unchanged."""
     style = read_style(prompt)
     text = (values.get("text") or "").strip()
     redrawn = manner_of(values["stylize"], style)

@@ -1,4 +1,4 @@
-"""How a picture is reframed: cropped, laid over a blurred copy, or stretched at its edges."""
+"""Reframing: cropping, placing over a blurred copy, or stretching at the edges."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kit.engines.media.scaling import scaled
 from kit.engines.media.subject import find
 from kit.engines.sizes import longest_side
 
-_SMALL = 160  # pixels a side of the copy that is blurred
-_DIM = 0.72  # brightness of the blurred copy: the picture stays the lightest thing
-_SHADOW = 0.012  # reach of the shadow around the picture, of the longer side
+_SMALL = 160  # pixels a side of the blurred copy
+_DIM = 0.72  # brightness of the blurred copy: the picture stays brighter
+_SHADOW = 0.012  # radius of the shadow around the picture, of the longer side
 _KEPT = 2.2  # how much of the middle keeps its proportions; larger keeps more
 
 
@@ -26,10 +26,10 @@ def reframe(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     mode = job.parameters["mode"]
     width, height = longest_side(job.parameters["aspect_ratio"], job.parameters["size"])
-    # Shown whole it need not cover the longer side.
+    # Shown whole, it need not cover the longer side.
     fit = (width, 1) if width < height else (1, height)
     still = read_picture(job, cover=(width, height) if mode == "smart_crop" else fit)
-    # On white where it is see-through: what is hidden there must not bleed into edges.
+    # Composited over white: hidden pixels must not bleed into edges.
     pixels, alpha = still.flatten(), still.alpha
     progress.report(0.3)
     if mode == "blurred_fill":
@@ -53,7 +53,7 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
     tall, wide = inner.shape[:2]
     top, left = (height - tall) // 2, (width - wide) // 2
-    # The shadow around the picture is as soft as its copy: both are drawn small.
+    # The picture's shadow is as soft as the copy: both are drawn small.
     share = _SMALL / max(width, height)
     size = max(8, round(width * share)), max(8, round(height * share))
     part = np.rint([tall * width / height, wide * height / width])
@@ -74,7 +74,7 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
 def _stretch(pixels: Bytes, width: int, height: int) -> Bytes:
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
-    # One of the two sides fits now; the lookup only bends the other.
+    # One of the two sides fits now; the remap only changes the other.
     inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
     across = np.tile(_bend(width, inner.shape[1]), (height, 1))
     down = np.tile(_bend(height, inner.shape[0])[:, None], (1, width))
@@ -83,9 +83,9 @@ def _stretch(pixels: Bytes, width: int, height: int) -> Bytes:
 
 
 def _bend(length: int, there: int) -> Floats:
-    """Return for each pixel of a longer side where it lies on a shorter one.
+    """Return for each pixel of a longer side its position on a shorter one.
 
-    Near the middle a step is a step; towards the ends it shrinks, which stretches the picture.
+    Near the middle the scale is 1; towards the ends it falls, which stretches the picture.
     """
     at = (np.arange(length) + 0.5) / length * 2.0 - 1.0
     share = min(1.0, there / length)

@@ -1,4 +1,4 @@
-"""How a picture is restyled: graded, redrawn, mixed with what it was, and titled."""
+"""Restyling: grading, redrawing, blending with the original, and titling."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from kit.errors import EngineError
 
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 _ROWS = 64  # of a band
-_GLOW_SIDE = 320  # pixels a side of the copy that is blurred for a glow
-_DRAWN_SIDE = 1600  # pixels a side at which is drawn: strokes keep their size in the picture
+_GLOW_SIDE = 320  # pixels a side of the blurred copy for a glow
+_DRAWN_SIDE = 1600  # pixels a side for redrawing: strokes keep their size relative to the picture
 
 
 @keep_reporting
@@ -41,7 +41,7 @@ def restyle(job: Job, progress: Progress) -> Asset:
     text = (values.get("text") or "").strip()
     if is_idle(job.prompt, values):
         raise EngineError(NOTHING, code="nothing_to_do")
-    # A grading keeps the size; what is redrawn or set in type is worked on whole.
+    # A grade keeps the size; redrawing and titles need the whole picture.
     plain = manner == "none" and not text
     still = read_picture(job, most=MOST_IN_BANDS if plain else MOST, clear=MOST)
     progress.report(0.1)
@@ -49,14 +49,14 @@ def restyle(job: Job, progress: Progress) -> Asset:
     if manner != "none":
         pixels = redraw(pixels, manner)
     progress.report(0.6)
-    # What shows through flat inks dirties them, so less of it does.
+    # Blending dirties flat inks, so less of the original is kept.
     share = 1.0 - (1.0 - values["strength"]) ** (2.5 if manner == "poster" else 1.0)
     _grade(still.pixels, pixels, look, share)
     progress.report(0.75)
     words = {"used": list(style.used), "unused": list(style.unused)}
     facts = {"look": name, "stylize": manner, "words": words}
     if text:
-        # What is see-through would take parts of letters along.
+        # Transparency would cut off parts of letters.
         pixels, alpha = Still(pixels, alpha).flatten(), None
         title = Title(headline=text, face=values["font"], position=values["position"])
         pixels, placed = set_title(pixels, title)
@@ -66,10 +66,10 @@ def restyle(job: Job, progress: Progress) -> Asset:
 
 
 def _grade(old: Bytes, new: Bytes, look: Look, share: float) -> None:
-    """Bring the new picture into a look and mix it with the old one, in place, which may be it.
+    """Grade the new picture and blend it with the old one, in place; both may be the same.
 
-    What shows through a look without colors must not bring them back: from half of its strength on
-    it has none.
+    A look without colors must not regain them from the original: from half strength on it has
+    none.
     """
     kept = 1.0 if look.saturation else max(0.0, 1.0 - 2 * share)
     if look != Look():
@@ -80,7 +80,7 @@ def _grade(old: Bytes, new: Bytes, look: Look, share: float) -> None:
 
 
 def _put_on(pixels: Bytes, look: Look, share: float, kept: float) -> None:
-    """Put a share of a look on a picture, in place, over what is kept of its colors."""
+    """Apply a share of a look to a picture, in place, keeping `kept` of its colors."""
     table, few = tables(look), fit_size(pixels.shape, _GLOW_SIDE)
     size, light = pixels.shape[1::-1], None
     shade: Any = vignette(few, share * look.vignette)
@@ -89,7 +89,7 @@ def _put_on(pixels: Bytes, look: Look, share: float, kept: float) -> None:
         light = cv2.split(cv2.bitwise_not(veil(cv2.LUT(small, table), share * look.glow, few)))
         light = [cv2.resize(cv2.multiply(p, shade, scale=1 / 255), size) for p in light]
     shade = cv2.resize(shade, size) if look.glow or look.vignette else None
-    # The rest of the picture is mixed in by the tables; its colors as strongly as they are steep.
+    # The tables blend in the original; its colors are scaled by their slope.
     steep = share * float(np.ptp(table[0, 96:161], axis=0).mean()) / 64
     saturation = (steep * look.saturation + (1 - share) * kept) / (steep + 1 - share)
     table = cv2.addWeighted(table, share, tables(Look()), 1 - share, 0.0)
@@ -97,20 +97,20 @@ def _put_on(pixels: Bytes, look: Look, share: float, kept: float) -> None:
     mix = color_matrix(saturation)
     for rows, _, _ in bands(len(pixels), _ROWS):
         part = pixels[rows]
-        # Colors first, so that a look without any is toned. By planes it takes half the time.
+        # Colors first, so that a monochrome look is toned. By planes it takes half the time.
         colors = cv2.transform(part, mix) if saturation else cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
         planes = cv2.split(colors) if saturation else [colors] * 3
         planes = [cv2.LUT(plane, way) for plane, way in zip(planes, ways, strict=True)]
         for number, plane in enumerate(planes if shade is not None else ()):
             less = shade if light is None else light[number]
             cv2.multiply(plane, less[rows], dst=plane, scale=1 / 255)
-            if light is not None:  # they were turned around, so that light never clips
+            if light is not None:  # they are inverted, so that light never clips
                 cv2.subtract(shade[rows], plane, dst=plane)
         cv2.merge(planes, dst=part)
 
 
 def vignette(size: tuple[int, int], amount: float) -> Bytes:
-    """Return how light a vignette leaves each place of a picture, 255 where it is none."""
+    """Return the brightness of a vignette at each place of a picture, 255 without effect."""
     rows, columns = np.ogrid[-1:1:64j, -1:1:64j]
     shade = 255 * (1.0 - amount * smooth_step(0.5, 2.0, rows**2 + columns**2))
     shade = cv2.resize(shade, [max(64, side // 8) for side in size], interpolation=cv2.INTER_CUBIC)
@@ -118,19 +118,19 @@ def vignette(size: tuple[int, int], amount: float) -> Bytes:
 
 
 def color_matrix(saturation: float) -> Floats:
-    """Return what red, green and blue become: 1 leaves them, 0 makes them one gray."""
+    """Return a saturation matrix for red, green and blue: 1 is neutral, 0 gives gray."""
     return np.asarray(saturation * np.eye(3) + (1 - saturation) * _LUMA, np.float32)
 
 
 def tables(look: Look) -> Bytes:
-    """Return what the tones of red, green and blue become, shape (1, 256, 3)."""
+    """Return the tone curves of red, green and blue, shape (1, 256, 3)."""
     tone = np.linspace(0.0, 1.0, 256)
     shifts = (look.warmth + look.tint / 2, -look.tint, -look.warmth + look.tint / 2)
     channels = []
     for shift, dark, light in zip(shifts, look.shadows, look.highlights, strict=True):
         value = tone + (shift + look.light) * 4.0 * tone * (1.0 - tone) - 0.5
         if look.contrast > 1.0:
-            # With rounded ends, so that lights and darks keep their drawing.
+            # With rounded ends, so that lights and darks keep their detail.
             steep = 3.2 * (look.contrast - 1.0)
             value = 0.5 * np.tanh(2.0 * steep * value) / np.tanh(steep)
         else:
@@ -140,7 +140,7 @@ def tables(look: Look) -> Bytes:
 
 
 def veil(pixels: Bytes, amount: float, size: tuple[int, int]) -> Bytes:
-    """Return the light that spreads from the brightest places of a picture, in a size."""
+    """Return the glow of the brightest places of a picture, in a size."""
     small = scaled(pixels, *fit_size(pixels.shape, _GLOW_SIDE)).astype(np.float32) / 255
     light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
     soft = blur(light, 0.012 * _GLOW_SIDE) + blur(light, 0.045 * _GLOW_SIDE)
@@ -148,12 +148,12 @@ def veil(pixels: Bytes, amount: float, size: tuple[int, int]) -> Bytes:
 
 
 def screen(pixels: Bytes, light: Bytes) -> None:
-    """Add light to a picture or a plane, in place, so that it never clips."""
+    """Add light to a picture or a plane, in place, without clipping."""
     cv2.add(pixels, cv2.multiply(light, cv2.bitwise_not(pixels), scale=1 / 255), dst=pixels)
 
 
 def redraw(pixels: Bytes, manner: str) -> Bytes:
-    """Return a picture drawn in a manner, ``painting``, ``sketch`` or ``poster``."""
+    """Return a picture redrawn in a manner, ``painting``, ``sketch`` or ``poster``."""
     small = scaled(pixels, *fit_size(pixels.shape, _DRAWN_SIDE, least=8))
     drawn = _MANNERS[manner](small)
     return np.asarray(cv2.resize(drawn, pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC))
@@ -179,13 +179,13 @@ def _paint(pixels: Bytes) -> Bytes:
 
 
 def _smear(pixels: Bytes, radius: int) -> Bytes:
-    """Return each pixel as the mean of that quarter around it which varies least.
+    """Return each pixel as the mean of the quarter around it with the least variance.
 
     Source: Kuwahara et al. (1976); soft weights after Papari et al. (IEEE TIP 2007).
     """
     wide = cv2.copyMakeBorder(pixels, radius, radius, radius, radius, cv2.BORDER_REFLECT)
-    # All quarters are the same squares, seen from another corner. Plane by plane, as numpy takes
-    # several times as long over colors.
+    # All quarters are the same squares, relative to another corner. Plane by plane, as NumPy takes
+    # several times as long over interleaved colors.
     (height, width), side, corner = pixels.shape[:2], (radius + 1, radius + 1), (0, 0)
     gray = cv2.cvtColor(wide, cv2.COLOR_RGB2GRAY)
     first = cv2.boxFilter(gray, cv2.CV_32F, side, anchor=corner)
@@ -209,7 +209,7 @@ def _sketch(pixels: Bytes) -> Bytes:
     unit = max(pixels.shape) / 1024
     gray = cv2.createCLAHE(2.0, (4, 4)).apply(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY))
     calm = cv2.bilateralFilter(gray, 7, 40, 5)
-    # Dividing by the surroundings leaves lines where the tone changes, as a pencil draws them.
+    # Dividing by the surroundings leaves lines at changes of tone, as a pencil draws them.
     soft = calm.astype(np.float32)
     lines, fine = (
         cv2.divide(soft, blur(soft, wide * unit), scale=255, dtype=cv2.CV_8U) for wide in (9, 2.2)
@@ -225,7 +225,7 @@ def _sketch(pixels: Bytes) -> Bytes:
 
 
 def _hatch(calm: Bytes, unit: float) -> Bytes:
-    """Shade dark places with strokes that lean to the right, crossed where it is darkest."""
+    """Shade dark places with strokes that lean to the right, cross-hatched in the darkest."""
     height, width = calm.shape
     reach, shade = int(np.hypot(height, width)) + 2, np.full_like(calm, 255)
     tone, across = np.arange(256) / 255, max(2, reach // 26)
@@ -235,7 +235,7 @@ def _hatch(calm: Bytes, unit: float) -> Bytes:
         grain = cv2.GaussianBlur(grain, (1, 0), sigmaX=0.1, sigmaY=max(0.6, 0.9 * unit))
         turn = cv2.getRotationMatrix2D((reach / 2, reach / 2), angle, 1.0)
         turn[:, 2] -= ((reach - width) / 2, (reach - height) / 2)
-        # Its columns are strokes long; pixel centers stand at halves.
+        # Its columns are strokes long; pixel centers are at halves.
         turn[:, 2] += 0.5 * turn[:, 0] * (reach / across - 1)
         turn[:, 0] *= reach / across
         size, grain = (width, height), 255 * (0.55 + 0.6 * grain)
@@ -248,11 +248,11 @@ def _hatch(calm: Bytes, unit: float) -> Bytes:
 
 _PRINT_SIDE = 720  # pixels a side of the copy in which areas are found
 _INKS = 11
-_CELL = 10  # steps of 8-bit Lab that count as one color when inks are looked for
-_SCALE = np.array([0.72, 1.25, 1.25], np.float32)  # hue tells areas apart better than light
-_EVEN, _SPREAD = 4, 20.0  # steps between neighbors, and in all, of an area that is one ink
+_CELL = 10  # steps of 8-bit Lab that count as one color in the search for inks
+_SCALE = np.array([0.72, 1.25, 1.25], np.float32)  # hue separates areas better than light
+_EVEN, _SPREAD = 4, 20.0  # maximum steps between neighbors, and in all, of an area of one ink
 _PLAIN = 0.012  # share of the picture: smaller areas are not evened
-_LINE, _SHORTEST = 13.0, 60  # steps darker than around, and pixels, of a line that is drawn
+_LINE, _SHORTEST = 13.0, 60  # steps darker than around, and length in pixels, of a drawn line
 
 
 def _print(pixels: Bytes) -> Bytes:
@@ -265,14 +265,14 @@ def _print(pixels: Bytes) -> Bytes:
     _, which = cv2.batchDistance(lab.reshape(-1, 3), inks, cv2.CV_32F, normType=l2, K=1)
     which = which.reshape(calm.shape[:2])
     _even_out(which, calm, lab, inks)
-    # Inks are in the order of their light: the middle one of the surroundings leaves no crumbs.
+    # Inks are ordered by lightness: a median of the surroundings removes small specks.
     which = cv2.medianBlur(cv2.medianBlur(which.astype(np.uint8), 9), 9)
     which[_find_lines(calm)] = len(inks)
     return _fill_areas(which, _mix_inks(inks), pixels.shape[1::-1])
 
 
 def _find_inks(lab: Floats) -> Floats:
-    """Return the centers of clusters of colors, rare and vivid colors counting for more."""
+    """Return cluster centers of the colors, with larger weights of rare and vivid ones."""
     colors = lab[::2, ::2].reshape(-1, 3)
     keys = np.floor(colors / _CELL).astype(np.int64) @ np.array([4096, 64, 1])
     counts = np.bincount(keys)
@@ -288,7 +288,7 @@ def _find_inks(lab: Floats) -> Floats:
 
 
 def _even_out(which: NDArray[Any], calm: Bytes, lab: Floats, inks: Floats) -> None:
-    """Give large areas without steps one ink, or a gradient would become stripes."""
+    """Give large smooth areas one ink; otherwise a gradient would become stripes."""
     slope = cv2.morphologyEx(calm, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
     even = cv2.compare(reduce(cv2.max, cv2.split(slope)), _EVEN, cv2.CMP_LE)
     count, areas, facts, _ = cv2.connectedComponentsWithStats(even)
@@ -301,7 +301,7 @@ def _even_out(which: NDArray[Any], calm: Bytes, lab: Floats, inks: Floats) -> No
 
 
 def _find_lines(calm: Bytes) -> NDArray[np.bool_]:
-    """Tell where a fine dark line runs that no area could hold: a mouth, a branch, a rope."""
+    """Return where a fine dark line is that is too thin for an area: a mouth, a branch, a rope."""
     gray = cv2.cvtColor(calm, cv2.COLOR_RGB2GRAY).astype(np.float32)
     dark = cv2.GaussianBlur(gray, (0, 0), 3.2) - cv2.GaussianBlur(gray, (0, 0), 1.1)
     _, parts, facts, _ = cv2.connectedComponentsWithStats((dark > _LINE).astype(np.uint8))
@@ -311,7 +311,7 @@ def _find_lines(calm: Bytes) -> NDArray[np.bool_]:
 def _mix_inks(inks: Floats) -> Floats:
     """Return inks as colors of a print, RGB, 0 to 255, and last the key, the ink of lines.
 
-    They are clearer and further apart than they were in the picture.
+    They are clearer and further apart than the picture's colors.
     """
     lab = inks / _SCALE
     chroma, light = np.hypot(lab[:, 1] - 128, lab[:, 2] - 128)[:, None], lab[:, 0].copy()
@@ -330,7 +330,7 @@ def _fill_areas(which: Bytes, colors: Floats, size: Sequence[int]) -> Bytes:
     for place, number in enumerate(used):
         share = cv2.GaussianBlur(cv2.compare(which, int(number), cv2.CMP_EQ), (0, 0), 1.4)
         cv2.resize(share, size, shares[:, place])
-    # Steep around the outline: two inks mix over about one pixel.
+    # Steep at outlines: two inks mix over about one pixel.
     near = 255 / (9.0 * min(1.0, which.shape[0] / size[1]))
     mix = np.column_stack([colors[used], np.ones(len(used))]).T.astype(np.float32)
     out = np.empty((size[1], size[0], 3), np.uint8)

@@ -1,4 +1,4 @@
-"""How a picture is repaired: something erased, noise taken out, enlarged or sharpen."""
+"""Repairs of pictures: erasing, denoising, enlarging and sharpening."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from kit.engines.media.stills import Still, origin
 from kit.engines.sizes import MOST, MOST_IN_BANDS
 from kit.errors import EngineError
 
-#: Pixels of an enlarged picture: encoders take many times its memory, that of WebP most where it
-#: is see-through.
+#: Maximum pixels of an enlarged picture: encoders need many times its memory, WebP's most with
+#: transparency.
 _MOST_PIXELS, _MOST_CLEAR = 40_000_000, 24_000_000
 _MOST_ERASED = 0.6  # of a picture
 _TRACES = (
     "it may be seen that something was erased: what surrounds it does not go on well behind it;"
     " a smaller mask, or another seed, may do better"
 )
-_ROWS = 240  # of a band: a fraction of a second of the slowest work
-_SIDE = 8  # of the squares whose waves are told apart
-#: Between squares, down and across, in gray and in the two colors at half their size.
+_ROWS = 240  # of a band: a fraction of a second of the slowest operation
+_SIDE = 8  # of the squares whose frequencies are separated
+#: Between squares, down and across, in gray and in both colors at half size.
 _STEPS = ((3, 4), (4, 4), (4, 4))
-_CLEAR = 5.2  # times the noise at full strength: what is weaker goes
-_PLAIN = 0.25  # of the squares, the plainest, show the noise
-_STRONGEST = np.float32(32.0)  # tones: what is stronger is a pattern
+_CLEAR = 5.2  # times the noise at full strength: weaker coefficients are removed
+_PLAIN = 0.25  # share of squares, the plainest, from which noise is measured
+_STRONGEST = np.float32(32.0)  # tones: stronger coefficients are a pattern
 _DARK, _LIGHT = 6, 249  # tones beyond which noise is clipped
-_SAMPLES, _FEWEST = 12_000, 16  # squares that are looked at, and that tell anything
-#: Gray and two colors in which noise of the three channels is apart and as strong.
+_SAMPLES, _FEWEST = 12_000, 16  # squares that are sampled, and the minimum for a measurement
+#: Gray and two colors in which the noise of the channels is independent and of equal strength.
 _MIX = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]], np.float32)
 _MIX /= np.linalg.norm(_MIX, axis=1, keepdims=True)
-#: The cosine waves of a square, one a row.
+#: The DCT basis of a square, one function per row.
 _WAVES = np.kron(*[cv2.dct(np.eye(_SIDE, dtype=np.float32), flags=cv2.DCT_ROWS).T] * 2)
 
 
@@ -51,7 +51,7 @@ def retouch(job: Job, progress: Progress) -> Asset:
     operation = job.parameters["operation"]
     work, most, clear = _OPERATIONS[operation]
     if operation == "upscale" and job.media.get("image"):
-        # What would be too large is told before it is decoded.
+        # Refuse results that would be too large before decoding.
         found = origin(job.media["image"][0])
         _check_enlarged(found.width, found.height, job.parameters["scale"], _MOST_PIXELS)
     still = read_picture(job, most=most, clear=clear)
@@ -81,7 +81,7 @@ def _denoise(job: Job, still: Still, progress: Progress) -> Still:
     )
     limits = np.array([whole[0], *small[1:]])
     fine = 1.3 * np.sqrt(np.square(whole[1:]).mean(axis=1))
-    # Such an overlap keeps the squares of a band where those of the whole picture are.
+    # This overlap aligns the squares of a band with those of the whole picture.
     overlap = 2 * _SIDE
     return _work_in_bands(
         job, still, lambda band, part: clear_noise(band, part, limits, fine), overlap, progress
@@ -89,11 +89,11 @@ def _denoise(job: Job, still: Still, progress: Progress) -> Still:
 
 
 def noise_of(pixels: Bytes) -> Floats:
-    """Return how strong the noise is, shape (3, 64): of gray and two colors, for each wave."""
+    """Return the noise level, shape (3, 64): of gray and two colors, for each frequency."""
     (height, width), nothing = pixels.shape[:2], np.zeros((3, _SIDE * _SIDE), np.float32)
     if min(height, width) < _SIDE:
         return nothing
-    # An odd step: squares lie differently on those of a JPEG.
+    # An odd step: squares are not aligned with those of a JPEG.
     step = max(_SIDE, int((height * width / _SAMPLES) ** 0.5)) | 1
     squares = sliding_window_view(pixels, (_SIDE, _SIDE), axis=(0, 1))[::step, ::step]
     squares = squares.reshape(-1, 3, _SIDE * _SIDE)
@@ -108,10 +108,10 @@ def noise_of(pixels: Bytes) -> Floats:
 
 
 def clear_noise(pixels: Bytes, part: slice, limits: Floats, fine: Floats) -> Bytes:
-    """Return some rows without the waves that are weaker than their limits, shape (3, 64).
+    """Return some rows without coefficients below their limits, shape (3, 64).
 
-    Those of the two colors, in which the eye sees less, are told apart at half the size; what is
-    lost by that stays where it is stronger than `fine`.
+    Both colors, in which the eye sees less, are denoised at half size; the detail lost by that is
+    kept where it is stronger than `fine`.
 
     Source: Yu and Sapiro, "DCT image denoising" (IPOL 2011).
     """
@@ -133,15 +133,15 @@ def clear_noise(pixels: Bytes, part: slice, limits: Floats, fine: Floats) -> Byt
 
 
 def _clear_waves(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Floats:
-    """Return a plane whose weak waves are gone, each pixel a mean of all squares that cover it."""
+    """Return a plane without weak coefficients, each pixel the mean of all squares covering it."""
     total, weight = np.zeros_like(plane), np.zeros_like(plane)
-    # Measured in their limits, all waves are compared with 1.
+    # In units of their limits, all coefficients are compared with 1.
     unit = np.maximum(limits, 1e-6)[:, None]
     ahead, back = (_WAVES / unit).T.copy(), _WAVES * unit
     for top, left in product(range(0, _SIDE, steps[0]), range(0, _SIDE, steps[1])):
         rows, columns = (plane.shape[0] - top) // _SIDE, (plane.shape[1] - left) // _SIDE
         place = np.s_[top : top + rows * _SIDE, left : left + columns * _SIDE]
-        # In parts so small that BLAS has no threads wait for each other.
+        # Parts so small that BLAS does not use several threads.
         count, shape = rows * columns, (rows, columns, _SIDE, _SIDE)
         parts = np.zeros((-(-count // 64), 64, _SIDE * _SIDE), np.float32)
         own, out = (
@@ -151,8 +151,8 @@ def _clear_waves(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Float
         parts.reshape(-1, _SIDE * _SIDE)[:count].reshape(shape)[:] = own
         found = (parts @ ahead).reshape(-1, _SIDE * _SIDE)
         _, strong = cv2.threshold(cv2.multiply(found, found), 1.0, 1.0, cv2.THRESH_BINARY)
-        strong[:, 0] = 1.0  # its mean
-        # A square that a few waves describe is trusted more than one with an edge.
+        strong[:, 0] = 1.0  # the mean
+        # Squares with few coefficients have a larger weight than squares with an edge.
         trust = 1.0 / cv2.reduce(strong, 1, cv2.REDUCE_SUM)
         found = cv2.multiply(found, strong, dst=found)
         found *= trust
@@ -167,7 +167,7 @@ def _sharpen(job: Job, still: Still, progress: Progress) -> Still:
 
     def sharpen_part(pixels: Bytes, part: slice) -> Bytes:
         fine = sharpen(pixels, 1.0, 1.6 * strength)
-        # A second, wider and weaker pass lifts local contrast, which the eye takes for sharpness.
+        # A second, wider and weaker pass lifts local contrast, which looks like sharpness.
         fine, soft = fine[part], blur(fine, 6.0)[part]
         return np.asarray(cv2.addWeighted(fine, 1 + 0.3 * strength, soft, -0.3 * strength, 0.0))
 
@@ -175,16 +175,16 @@ def _sharpen(job: Job, still: Still, progress: Progress) -> Still:
 
 
 def sharpen(pixels: Bytes, reach: float, amount: float) -> Bytes:
-    """Return a picture whose edges are steeper, bounded by what lies next to them.
+    """Return a picture with steeper edges, limited by neighboring pixels.
 
-    Sharpening that overshoots draws bright and dark lines along edges; here no pixel may pass the
-    range of its neighbors by more than a little.
+    Overshoot draws bright and dark lines along edges; here no pixel may exceed the range of its
+    neighbors by more than a little.
     """
     soft = cv2.GaussianBlur(pixels, (0, 0), reach)
     crisp = cv2.addWeighted(pixels, 1.0 + amount, soft, -amount, 0.0)
     size = 2 * max(1, round(reach)) + 1
     near = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
-    slack = np.full_like(pixels, round(4 + 10 * amount))  # a number takes ten times as long
+    slack = np.full_like(pixels, round(4 + 10 * amount))  # a scalar takes ten times as long
     high = cv2.add(cv2.dilate(pixels, near), slack)
     low = cv2.subtract(cv2.erode(pixels, near), slack)
     return np.asarray(np.minimum(np.maximum(crisp, low), high))
@@ -195,7 +195,7 @@ def _work_in_bands(
 ) -> Still:
     if not job.parameters["strength"]:
         return still
-    pixels, above = still.pixels, still.pixels[:0]  # what is above a band, as it was
+    pixels, above = still.pixels, still.pixels[:0]  # original rows above a band
     for read, written, part in bands(len(pixels), _ROWS, overlap):
         band = np.concatenate([above, pixels[written.start : read.stop]])
         above = band[max(0, part.stop - overlap) : part.stop]
@@ -228,7 +228,7 @@ def _double(pixels: Bytes, strength: float) -> Bytes:
     size = (2 * width, 2 * height)
     smooth = cv2.resize(pixels, size, interpolation=cv2.INTER_CUBIC)
     crisp = sharpen(smooth, 1.3, 1.4 * strength)
-    # Shrunk again it must be the picture that came in: what is off is added back.
+    # Scaled down again it must equal the input: the difference is added back.
     back = cv2.resize(crisp, (width, height), interpolation=cv2.INTER_AREA)
     off = cv2.subtract(pixels, back, dtype=cv2.CV_16S)
     off = cv2.resize(off, size, interpolation=cv2.INTER_CUBIC)
@@ -247,8 +247,8 @@ def _check_enlarged(width: int, height: int, times: int, most: int) -> None:
     )
 
 
-#: Operation -> its work, and pixels a side, without and with transparency: work in bands keeps the
-#: size, but writing a large picture with transparency takes too much memory.
+#: Operation -> its function, and maximum side in pixels without and with alpha: work in bands keeps
+#: the size, but writing a large picture with alpha takes too much memory.
 _OPERATIONS: dict[str, tuple[Callable[[Job, Still, Progress], Still | Filled], int, int | None]] = {
     "erase": (_erase, MOST, None),
     "denoise": (_denoise, MOST_IN_BANDS, MOST),

@@ -1,4 +1,4 @@
-"""Titles: their styles as data, and what cannot be set in them; nothing heavy is imported here."""
+"""Titles: their styles as data, and checks of their texts; nothing heavy is imported here."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kit.errors import EngineError
 from kit.parameters import Problem
 
 _MARGIN = 0.07  # of the shorter side
-_SMALLEST = 8.0  # pixels an em in which letters can still be told apart
-_KERNED = 0.94  # of its width is left of a line whose letters move together
+_SMALLEST = 8.0  # pixels per em in which letters are still legible
+_KERNED = 0.94  # share of a line's width that remains with kerning
 #: Height and width of a picture in pixels.
 Shape: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitleStyle:
-    """How a title looks. Lengths are in ems of the headline where nothing else is said."""
+    """A title's style. Lengths are in ems of the headline unless stated otherwise."""
 
     face: str
     small_face: str = "inter"
@@ -36,24 +36,24 @@ class TitleStyle:
     tracking: float = 0.0
     stroke: float = 0.0
     shadow: float = 0.0
-    #: How far the picture is taken into the night, 0 to 1, for letters that are lit and shine.
+    #: How far the picture is darkened to night, 0 to 1, for glowing letters.
     night: float = 0.0
     picks_word: bool = False
     rule: float = 0.0
     rule_length: float = 0.0
-    #: The subtitle stands above the headline in the accent color; in spaced capitals.
+    #: Whether the subtitle is above the headline in the accent color, in spaced capitals.
     kicker: bool = False
     tracked: bool = False
-    #: Least darkening behind letters that are light, 0 to 1.
+    #: Minimum darkening behind light letters, 0 to 1.
     scrim: float = 0.3
 
     @property
     def small_tracking(self) -> float:
-        """How far the letters of the subtitle stand apart, in ems of its own."""
+        """The tracking of the subtitle, in its own ems."""
         return 0.14 if self.tracked else 0.0
 
 
-#: Name -> style, in the order in which a form shows them.
+#: Name -> style, in the order of forms.
 STYLES = {
     "bold": TitleStyle(
         face="anton",
@@ -104,13 +104,13 @@ STYLES = {
         tracked=True,
     ),
 }
-#: The style of a title where none is asked for.
+#: The default style of a title.
 USUAL = "bold"
 
 
 @dataclass(frozen=True, slots=True)
 class TitleRoom:
-    """How wide lines may be, how many there may be, and the bounds of the letters, in pixels."""
+    """The maximum width and number of lines, and the limits of the letter size, in pixels."""
 
     width: float
     lines: int
@@ -120,7 +120,7 @@ class TitleRoom:
 
 
 def margin_of(shape: Shape) -> int:
-    """Return the least distance of letters from the edge of a picture, in pixels."""
+    """Return the minimum distance of letters from the edge of a picture, in pixels."""
     return round(_MARGIN * min(shape[:2]))
 
 
@@ -139,7 +139,7 @@ def headline_room(
 
 
 def subtitle_room(shape: Shape, headline: TitleRoom, size: float) -> TitleRoom:
-    """Return the room of a subtitle, next to a headline in letters of a size."""
+    """Return the room of a subtitle below a headline with letters of a size."""
     least = 0.026 * min(shape[:2])
     return TitleRoom(
         width=headline.width,
@@ -151,13 +151,13 @@ def subtitle_room(shape: Shape, headline: TitleRoom, size: float) -> TitleRoom:
 
 
 def headline_of(text: str, face: str, style: str) -> tuple[str, str]:
-    """Return a headline and its face as they are set; ``auto`` leaves the face to the style."""
+    """Return a headline as set, and its face; ``auto`` leaves the face to the style."""
     look = STYLES[style]
     return capitals(text) if look.capitals else text, look.face if face == "auto" else face
 
 
 def subtitle_of(text: str, style: str) -> tuple[str, str]:
-    """Return a subtitle and its face as they are set."""
+    """Return a subtitle as set, and its face."""
     look = STYLES[style]
     return capitals(text) if look.tracked else text, look.small_face
 
@@ -165,13 +165,13 @@ def subtitle_of(text: str, style: str) -> tuple[str, str]:
 def headline_problems(
     name: str, text: str, face: str, style: str, shape: Shape | None = None
 ) -> Iterator[Problem]:
-    """Yield that a headline, the value of `name`, cannot be set, in a shape if that is known."""
+    """Yield the problem if the headline `name` cannot be set, in a shape if that is known."""
     room = headline_room(shape, STYLES[style]) if shape else None
     yield from _problems(name, *headline_of(text, face, style), room, STYLES[style].tracking)
 
 
 def subtitle_problems(name: str, text: str, style: str, shape: Shape) -> Iterator[Problem]:
-    """Yield that a subtitle, the value of `name`, cannot be set in a shape."""
+    """Yield the problem if the subtitle `name` cannot be set in a shape."""
     room = subtitle_room(shape, headline_room(shape, STYLES[style]), 0.0)
     yield from _problems(name, *subtitle_of(text, style), room, STYLES[style].small_tracking)
 
@@ -189,7 +189,7 @@ def _problems(
         return
     text = wording(text, face).text
     faces = able(text, face)
-    # Joined letters are narrower than they stand in the tables.
+    # Joined letters are narrower than in the tables.
     if faces and not any(unicodedata.bidirectional(letter) == "AL" for letter in text):
         ems = _KERNED * width_of(text, faces[0]) + tracking * len(text)
         most = room.width * room.lines / room.smallest

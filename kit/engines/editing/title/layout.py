@@ -1,7 +1,7 @@
-"""Where on a picture a title stands, so that it hides little and needs little shade.
+"""Title layout: the position on a picture that hides little and needs little shade.
 
-A few settings (full width, or a column at one side) are tried at a few heights; each is judged by
-what draws the eye below its letters, by the detail there, and by how small the letters become.
+A few settings (full width, or a column at one side) are tried at a few heights; each is scored by
+the saliency and the detail below its letters, and by the size of the letters.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from kit.errors import EngineError
 
 Box: TypeAlias = tuple[int, int, int, int]
 LUMA = np.array([0.2126, 0.7152, 0.0722], np.float32)
-_ALONE = 1.3  # how much larger the letters of a single word may be: it has the picture to itself
+_ALONE = 1.3  # how much larger the letters of a single word may be: it is alone on the picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Title:
-    """What is to be set on a picture; ``auto`` leaves face and position to style and picture."""
+    """The text of a title; ``auto`` leaves face and position to style and picture."""
 
     headline: str
     subtitle: str = ""
@@ -52,14 +52,14 @@ class Title:
 
     @property
     def side(self) -> str:
-        """Where its lines begin, unless its style centers them."""
+        """The alignment of its lines, unless its style centers them."""
         align = STYLES[self.style].align
         return "right" if align == "left" and is_leftward(self.headline) else align
 
 
 @dataclass(frozen=True, slots=True)
 class TitlePiece:
-    """A block of text, or a rule where there is none, with its height and the gap below it."""
+    """A block of text, or a rule if there is none, with its height and the gap below it."""
 
     block: Block | None
     height: int
@@ -69,7 +69,7 @@ class TitlePiece:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A title set, its pieces from the top down, and placed by the corner of its ink, in pixels."""
+    """A title as set: its pieces from the top down, and the corner of its ink, in pixels."""
 
     pieces: tuple[TitlePiece, ...]
     width: int
@@ -92,17 +92,17 @@ class Layout:
         return self.left, self.top, self.left + self.width, self.top + self.height
 
 
-#: Height of a title on the picture -> share of the free room above it, and what it costs.
+#: Vertical position of a title -> share of the free room above it, and its cost.
 _PLACES = {"top": (0.0, 0.1), "center": (0.5, 0.3), "bottom": (1.0, 0.0)}
-#: Shares of the width between the margins, and of a style's height, that a title may fill, and how
-#: much larger its letters may be than usual.
+#: Shares of the width between the margins and of a style's height that a title may fill, and the
+#: factor on the usual maximum letter size.
 _ROOMS = ((1.0, 1.0, 1.0), (1.0, 0.68, 1.0), (0.62, 1.0, 1.0), (0.48, 1.0, 1.0), (1.0, 1.0, _ALONE))
-_SIDE = 420  # pixels a side of the copy that is looked at; no smaller face must be kept free
-_NARROW = 0.66  # share of that width from which on a title can stand at a side
-_ASIDE, _LOST = 0.2, 0.5  # what it costs to leave the style's side; a single word looks lost there
-_SMALLER, _LARGER = 1.3, 0.4  # what letters of half the size cost, and those of twice it are worth
-_FACE = 5.0  # what it costs to cover all faces; a fifth of one is worse than small letters aside
-_WRAPPED = 0.2  # what each further line of the subtitle costs
+_SIDE = 420  # pixels a side of the analyzed copy; smaller faces need not be kept free
+_NARROW = 0.66  # share of that width up to which a title can be at a side
+_ASIDE, _LOST = 0.2, 0.5  # cost of leaving the style's side; a single word looks lost there
+_SMALLER, _LARGER = 1.3, 0.4  # cost of letters of half the size, and gain of those of twice it
+_FACE = 5.0  # cost of covering all faces; a fifth of one is worse than small letters aside
+_WRAPPED = 0.2  # cost of each further line of the subtitle
 _HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
 
 
@@ -111,7 +111,7 @@ def lay_out(pixels: Bytes, title: Title, *, people: bool = True) -> Layout:
     shape = (pixels.shape[0], pixels.shape[1])
     options = [place for stack in _stacks(shape, title) for place in _places(shape, title, stack)]
     chart = _chart(pixels, people=people)
-    # Of a single word the first one has the usual size; larger is better, but not as much.
+    # For a single word the first option has the usual size; larger is better, but less so.
     sizes = [layout.headline.size for layout in options]
     usual, cells = sizes[0] if title.is_word else max(sizes), chart.shape[2] / shape[1]
     return min(options, key=lambda layout: _cost(layout, chart, cells, title, usual))
@@ -160,7 +160,7 @@ def _pieces(
     rule = [TitlePiece(None, max(2, round(style.rule * size)), gap)] if style.rule else []
     if not title.subtitle.strip():
         return [headline] if style.kicker else [*rule, headline]
-    # A single word is larger than suits what stands below it.
+    # A single word is too large to size the subtitle by it.
     room = subtitle_room(shape, room, min(size, room.largest))
     small = piece(title.subtitle, style.small_face, room, 0.35, style.small_tracking)
     first, second = (small, headline) if style.kicker else (headline, small)
@@ -181,9 +181,9 @@ def _places(shape: tuple[int, int], title: Title, stack: Layout) -> Iterator[Lay
 
 
 def _chart(pixels: Bytes, *, people: bool) -> Floats:
-    """Return what speaks against letters, shape (4, rows, columns).
+    """Return the costs of letters, shape (4, rows, columns).
 
-    What draws the eye, detail, relative luminance, and 1 where faces are from brow to chin.
+    Saliency, detail, relative luminance, and 1 where faces are from brow to chin.
     """
     pixels = scaled(pixels, *fit_size(pixels.shape, _SIDE))
     subject = find(pixels, people=people)
@@ -219,7 +219,7 @@ def _cost(layout: Layout, chart: Floats, cells: float, title: Title, usual: int)
 
 
 def shade_stops(light: Floats) -> tuple[float, float]:
-    """Return by how many stops light letters, and dark ones, want what is behind them changed."""
+    """Return the change in stops that light letters, and dark ones, need behind them."""
     low, high = (float(part) for part in np.percentile(light, (8, 92)))
     return math.log2((high + 0.05) / 0.15), math.log2(0.5 / (low + 0.05)) + 0.5
 

@@ -1,6 +1,6 @@
-"""Titling: a headline set on a picture where it is quiet, with enough contrast to be read.
+"""Titling: a headline set on a quiet part of a picture, with enough contrast to be legible.
 
-Contrast is measured on the picture behind the text and made up for with a scrim, a gradient in the
+Contrast is measured on the picture behind the text and raised with a scrim, a gradient in the
 picture's own colors, so 4.5:1 (WCAG 2.2, level AA) holds for headline and subtitle on any picture.
 """
 
@@ -71,9 +71,9 @@ def make_card(job: Job, progress: Progress) -> Asset:
 def set_title(
     pixels: Bytes, title: Title, *, painted: bool = False
 ) -> tuple[Bytes, dict[str, Any]]:
-    """Return a picture with a title on it, and the facts of its setting.
+    """Return a picture with a title on it, and metadata of its layout.
 
-    What was painted by rule has no faces.
+    Set `people` to false for generated paintings, which have no faces.
     """
     style = STYLES[title.style]
     headline = wording(*headline_of(title.headline, title.face, title.style))
@@ -82,7 +82,7 @@ def set_title(
     title = replace(title, headline=headline.text, subtitle=subtitle.text)
     layout = lay_out(pixels, title, people=not painted)
     if style.night:
-        # Dark and blue, as films shoot it by day.
+        # Dark and blue, like the day-for-night of films.
         gain = 1.0 - style.night * (1.0 - paint((0.36, 0.15, 282.0)))
         tables = 255 * np.linspace(0, 1, 256)[:, None] ** 1.5 * gain
         pixels = np.asarray(cv2.LUT(pixels, np.rint(tables).astype(np.uint8)[None]))
@@ -102,12 +102,12 @@ def set_title(
     return out, {**facts, "left_out": left_out} if left_out else facts
 
 
-#: Least contrast of text to what is behind it. Source: WCAG 2.2, success criterion 1.4.3.
+#: Minimum contrast of text and background. Source: WCAG 2.2, success criterion 1.4.3.
 _LEAST = 4.5
-_AIM = 4.75  # what is left over for rounding and for glints smaller than a letter
+_AIM = 4.75  # margin for rounding and for glints smaller than a letter
 _BLOCK = 6  # pixels over which brightness is averaged: smaller glints do not hide letters
-_KNEE = 0.6  # share of the bound from which on brightness is bent
-_FADE = (0.3, 0.2)  # over how much of the picture a scrim ends, across and down
+_KNEE = 0.6  # share of the limit from which brightness is compressed
+_FADE = (0.3, 0.2)  # shares of the picture over which a scrim fades out, across and down
 _WHITE: Color = (255, 255, 255)
 _OUTLINE: Color = (14, 14, 18)
 _DEEP: Color = (176, 12, 44)  # the accent of dark letters
@@ -115,7 +115,7 @@ _DEEP: Color = (176, 12, 44)  # the accent of dark letters
 
 @dataclass(frozen=True, slots=True)
 class _Inks:
-    """The colors of a title: of its letters, of what is stressed, and of letters that are lit."""
+    """The colors of a title: its letters, its accented words, and glowing letters."""
 
     letters: Color
     accent: Color
@@ -131,7 +131,7 @@ def _choose_inks(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _I
     dark, pale, ink = _tints(pixels, part)
     letters = _WHITE if light else ink
     accent = title.accent or (style.accent if light else _DEEP)
-    # What is nearest to the ground, in reason, says how far that must be shaded.
+    # The color closest to the background determines the shading, within reason.
     nearest, stressed = (float(luminance(np.array(c, np.float32))) for c in (letters, accent))
     if not style.night and (style.picks_word or style.kicker):
         nearest = min(nearest, max(stressed, 0.5)) if light else max(nearest, min(stressed, 0.08))
@@ -141,7 +141,7 @@ def _choose_inks(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _I
     ground = float(np.percentile(behind, 99.0 if light else 1.0))
     headline = letters
     if style.night:
-        # The lit gas itself: nearly white with a breath of its glow.
+        # The lit gas itself: nearly white with a slight tint of its glow.
         headline = _color(1.0 - 0.16 * (1.0 - np.array(accent) / 255))
     else:
         accent = _accent_on(accent, ground, letters, light=light)
@@ -153,18 +153,18 @@ def _choose_inks(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _I
 def _shade(
     pixels: Bytes, layout: Layout, tint: Floats, ink: float, least: float, *, light: bool
 ) -> Bytes:
-    """Return a picture under the weakest gradient on which letters of a luminance can be read.
+    """Return a picture under the weakest gradient on which letters of a luminance are legible.
 
-    It is a band along the rows, or ends in the middle where a title stands at a side. For dark
-    letters all is done to the negative.
+    It is a band along the rows, or ends in the middle if the title is at a side. For dark letters
+    it is applied to the negative.
     """
     limit = (ink + 0.05) / _AIM - 0.05 if light else min(0.95, (ink + 0.05) * _AIM - 0.05)
     calm = 0.8 * limit if light else limit + 0.25 * (1.0 - limit)
     bound = 255 * float(encode(np.array(max(limit, 0.0))))
     tint, bound = (tint, bound) if light else (1.0 - tint, 255.0 - bound)
-    # In a haze all keeps its own color; that of its negative would be glaring.
+    # In a haze all pixels keep their colors; that of the negative would be glaring.
     hue = tint / max(1e-3, float(tint @ LUMA)) if light else np.ones(3)
-    # Bent so that nothing passes the bound: a sun becomes a soft light in the color of its sky.
+    # Compressed so that nothing exceeds the limit: a sun becomes a soft light in its sky's color.
     gray = np.maximum(np.arange(256.0), 1e-3)[:, None]
     rest = max(1e-3, (1.0 - _KNEE) * bound)
     above = np.maximum(gray - _KNEE * bound, 0.0)
@@ -211,7 +211,7 @@ def _gradient(length: int, first: float, last: float, fade: float) -> Floats:
 
 
 def _tints(pixels: Bytes, part: Bytes) -> tuple[Floats, Floats, Color]:
-    """Return what a picture's own darks and lights look like, 0 to 1, and a dark ink of it."""
+    """Return the typical colors of a picture's darks and lights, 0 to 1, and a dark ink."""
     whole, near = (
         lab_of(cv2.resize(p, (48, 48), interpolation=cv2.INTER_AREA).reshape(-1, 3) / 255)
         for p in (pixels, part)
@@ -230,7 +230,7 @@ def _tints(pixels: Bytes, part: Bytes) -> tuple[Floats, Floats, Color]:
 
 
 def _accent_on(color: Color, ground: float, ink: Color, *, light: bool) -> Color:
-    """Return a color, made lighter or darker in its own hue as far as it must be to stand out."""
+    """Return a color, made lighter or darker in its hue until it has enough contrast."""
     lab, end = lab_of(np.array(color) / 255), 1.0 if light else 0.1
     whole = max(1e-6, abs(end - lab[0]))
     for lightness in np.linspace(lab[0], end, 24):
@@ -261,7 +261,7 @@ def _average(part: Bytes) -> Floats:
     return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
-#: Deviation, in ems, and strength of the halos that make up a glow.
+#: Deviation, in ems, and strength of the layers of a glow.
 _GLOWS = ((0.035, 0.9), (0.12, 0.75), (0.34, 1.0))
 
 

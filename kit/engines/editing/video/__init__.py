@@ -1,1 +1,1 @@
-"""How videos are edited: what is asked becomes a plan, and frames pass through it one by one."""
+"""Video editing: settings become a plan, and frames are processed one by one."""

@@ -1,8 +1,8 @@
-"""Captions: a few words at a time while they are said, the one that is being said in color.
+"""Captions: a few words at a time while they are spoken, the current one in color.
 
-Nothing here recognizes speech: words are laid over the time in which somebody is heard by how long
-they take to say, and the ends of sentences over the pauses that are nearest to them. A picture is
-drawn once for each word and laid over every frame on which it is shown, only where it is.
+There is no speech recognition: words are spread over the time of speech by their estimated
+durations, and the ends of sentences aligned with the nearest pauses. A picture is drawn once per
+word and composited on every frame that shows it, only where it is.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from kit.engines.media.lettering import Color, balance, sprite
 from kit.engines.media.sound import RATE, Sound
 from kit.engines.text import speech
 
-#: Signs that a pause may follow, and those that one nearly always follows.
+#: Signs that may precede a pause, and those that nearly always do.
 _ENDS, _STOPS = tuple(".!?…,;:—–"), tuple(".!?…")
-_STEP, _TOGETHER = 0.02, 500  # seconds of one step of the analysis, and steps that are read at once
-#: A pause is at least so long, in seconds, and what is taken for speech has at least so many
-#: decibels between loud and quiet.
+_STEP, _TOGETHER = 0.02, 500  # seconds of an analysis step, and steps that are read at once
+#: Minimum length of a pause in seconds, and minimum range of speech between loud and quiet in
+#: decibels.
 _PAUSE, _RANGE = 0.22, 12.0
-#: How much slower than usual a text is shown at most, and how much faster somebody may be heard.
+#: Maximum slowdown of a text against its usual pace, and maximum speed-up of speech.
 _SLOWEST, _HURRIED = 1.8, 1.9
-#: What a word takes of the time in which somebody is heard: so much of a syllable for each of its
-#: syllables, for each letter, and for itself; and how much longer the last word before a pause is.
-#: Source: fitted to nine recordings in four languages by eSpeak NG, which tells its times.
+#: Time of a word in units of speech: a constant for each of its syllables and letters and for the
+#: word itself; and the factor on the last word before a pause.
+#: Source: fitted to nine recordings in four languages by eSpeak NG, which reports its times.
 _SYLLABLE, _LETTER, _ITSELF, _DRAWN = 0.3, 0.24, 0.1, 1.25
-#: Seconds that a pause may be away from the end of a word; a pause inside a sentence and one inside
-#: a phrase count as so much farther away.
+#: Maximum seconds between a pause and the end of a word; pauses inside a sentence and inside a
+#: phrase count as farther away by these amounts.
 _REACH, _WITHIN, _INSIDE = 0.9, 0.15, 0.45
 _LINGER = 0.18  # seconds that a group stays after its last word
-_BRIDGE = 0.7  # a shorter gap between two groups is closed
-_BREATH = 0.45  # a longer gap between two words begins a new group
+_BRIDGE = 0.7  # shorter gaps between two groups are closed
+_BREATH = 0.45  # longer gaps between two words start a new group
 _WIDTH = 0.88  # of the frame, for the letters
-_POP, _POP_FROM = 0.1, 0.84  # seconds in which a group grows, and from which size
+_POP, _POP_FROM = 0.1, 0.84  # seconds in which a group grows, and its initial size
 _PLACES = {"bottom": (0.87, 0.75), "middle": (0.5, 0.5), "top": (0.13, 0.16)}  # wide, tall
 
 Line: TypeAlias = NDArray[np.float64]
@@ -55,7 +55,7 @@ Line: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as it is written, and the seconds from and to which it is said."""
+    """A word as written, with the start and end of its speech in seconds."""
 
     text: str
     start: float
@@ -65,7 +65,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Words that are shown together, from and to when, and whether they run from right to left."""
+    """Words shown together, their start and end, and whether they run from right to left."""
 
     words: tuple[Word, ...]
     start: float
@@ -75,22 +75,22 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class CaptionStyle:
-    """How captions look."""
+    """The style of captions."""
 
     face: str
     #: Of the letters, in shares of the frame's shorter side.
     size: float
-    #: At most in a group.
+    #: Maximum per group.
     words: int
     letters: int
     color: Color
     accent: Color
-    #: Whether words that were said keep the color.
+    #: Whether spoken words keep the color.
     said: bool = False
     #: In ems.
     stroke: float = 0.0
     shadow: float = 0.0
-    #: How opaque the card behind the words is, 0 to 1.
+    #: Opacity of the card behind the words, 0 to 1.
     card: float = 0.0
     capitals: bool = False
     pop: bool = False
@@ -121,11 +121,11 @@ def timed(
     *,
     check: Callable[[], None] = lambda: None,
 ) -> list[Word]:
-    """Return the words of a text with the times at which they are said in a clip of some seconds.
+    """Return the words of a text with the times at which they are spoken in a clip.
 
-    Without a sound of it, or where that is loud throughout, they are spread at an even pace, no
-    slower than a slow reader. `check` is called several times a second; it may raise to stop it.
-    Raises EngineError where the text takes much longer to say than there is time.
+    Without its sound, or if that is loud throughout, they are spread at an even pace, no slower
+    than a slow reader. `check` is called several times a second; it may raise to stop. Raises
+    EngineError if the text takes much longer to say than there is time.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def timed(
     texts = [part for part, _ in parts]
     heard = None if sound is None else _hear(sound, seconds, check)
     if heard is not None and sum(map(saying, texts)) > _HURRIED * heard.sum() * _STEP:
-        heard = None  # too short for these words: what is heard is something else
+        heard = None  # too short for these words: the sound is something else
     active = np.ones(max(1, round(seconds / _STEP)), bool) if heard is None else heard
     clock = np.concatenate([[0.0], np.cumsum(active) * _STEP])
     lengths = np.array([_length(text, paced=heard is None) for text in texts])
@@ -150,7 +150,7 @@ def timed(
         edges = np.flatnonzero(np.diff(active.astype(np.int8)) == -1) + 1
         bounds = _anchored(bounds, texts, [m for m in clock[edges] if 0 < m < clock[-1] - 1e-6])
     times, hair = np.arange(len(clock)) * _STEP, 1e-6
-    # Where the clock stands still a word begins after the pause and ends before it.
+    # Where the clock stands still, a word starts after the pause and ends before it.
     starts = times[np.clip(np.searchsorted(clock, bounds[:-1] + hair) - 1, 0, None)]
     stops = times[np.clip(np.searchsorted(clock, bounds[1:] - hair), 0, len(times) - 1)]
     return [
@@ -162,7 +162,7 @@ def timed(
 
 
 def _hear(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np.bool_] | None:
-    """Return in which steps somebody is heard, or None where there is no telling."""
+    """Return a mask of steps with speech, or None if it cannot be determined."""
     count, step = max(1, round(seconds / _STEP)), round(RATE * _STEP)
     power = []
     for first in range(0, count, _TOGETHER):
@@ -174,7 +174,7 @@ def _hear(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np
     if loud - quiet < _RANGE or loud < -60:
         return None
     active = (level > max(quiet + 0.3 * (loud - quiet), loud - 30)).astype(np.uint8)[None]
-    # Close what is too short for a pause, then drop what is too short for a syllable.
+    # Close gaps too short for a pause, then drop parts too short for a syllable.
     pause, blip = np.ones((1, round(_PAUSE / _STEP) | 1), np.uint8), np.ones((1, 3), np.uint8)
     active = cv2.morphologyEx(active, cv2.MORPH_CLOSE, pause)
     active = cv2.morphologyEx(active, cv2.MORPH_OPEN, blip)[0] > 0
@@ -182,9 +182,9 @@ def _hear(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np
 
 
 def _length(text: str, *, paced: bool) -> float:
-    """Return how long a word takes: in seconds, pause included, or in shares of what is heard.
+    """Return the duration of a word: in seconds, with its pause, or in shares of the speech.
 
-    Where somebody is heard it matters who takes longer: strength has one syllable, as a has.
+    With speech, relative durations matter: strength has one syllable, as a has.
     """
     ends = text.endswith(_ENDS)
     if paced:
@@ -200,13 +200,13 @@ def _length(text: str, *, paced: bool) -> float:
 
 
 def _anchored(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Line:
-    """Move the bounds between words so that pauses, in heard time, fall between words."""
+    """Move the boundaries between words to pauses, in speech time."""
     extra = np.array(
         [0.0 if t.endswith(_STOPS) else _WITHIN if t.endswith(_ENDS) else _INSIDE for t in texts]
     )
     word, old, new = 0, [0.0], [0.0]
     for pause in pauses:
-        # As far as words are at an even pace since the last pause; the last one ends with the text.
+        # Words are evenly paced from the last pause on; the last one ends with the text.
         off = np.abs(bounds[word + 1 : -1] - old[-1] - (pause - new[-1])) + extra[word:-1]
         if len(off) and off.min() < _REACH:
             word += int(off.argmin()) + 1
@@ -217,7 +217,7 @@ def _anchored(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Li
 def grouped(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
     """Return words in groups as a style shows them.
 
-    A group ends where a sentence, a phrase or a line does, after a silence, and where no font has
+    A group ends with a sentence, a phrase or a line, after a silence, and where no font would have
     the letters of one more word as well.
     """
     parts: list[tuple[Sequence[Word], bool]] = []
@@ -243,9 +243,9 @@ def _split(words: Sequence[Word], between: Callable[[Word, Word], bool]) -> list
 
 
 def _divided(phrase: Sequence[Word], style: CaptionStyle) -> list[Sequence[Word]]:
-    """Divide a phrase into as few groups as a style allows, all of about the same length."""
+    """Divide a phrase into as few groups as a style allows, of about equal length."""
     faces = [frozenset(able(_style_word(word, style), style.face)) for word in phrase]
-    # Groups, unevenness, and where the groups begin, for the words before each place.
+    # Number of groups, unevenness, and starts of the groups, for the words before each place.
     best: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
     for end in range(1, len(phrase) + 1):
         ways = []
@@ -260,12 +260,12 @@ def _divided(phrase: Sequence[Word], style: CaptionStyle) -> list[Sequence[Word]
 
 
 def _style_word(word: Word, style: CaptionStyle) -> str:
-    """Return a word as it is set in a style."""
+    """Return a word as set in a style."""
     if not style.capitals:
         return word.text
-    # Capitals in large letters need no commas and full stops; questions stay questions.
+    # Large capitals need no commas and full stops; questions keep their marks.
     text = capitals(word.text.rstrip(".,;:… \u00a0\u202f")) or word.text
-    # A few letters of phonetics have capitals that no font knows.
+    # A few phonetic letters have capitals that no font has.
     return text if able(text, style.face) else word.text
 
 
@@ -274,7 +274,7 @@ def _text(group: Group, style: CaptionStyle) -> str:
 
 
 class Captions:
-    """Captions of one clip, drawn as it goes on."""
+    """Captions of one clip, drawn frame by frame."""
 
     def __init__(
         self, words: Sequence[Word], style: str, position: str, size: tuple[int, int]
@@ -282,12 +282,12 @@ class Captions:
         self._style, self._size = STYLES[style], size
         self._groups = grouped(words, self._style)
         for group in self._groups:
-            # A letter that no font has is told now, not after minutes of rendering.
+            # Report missing letters now, not after minutes of rendering.
             with_letters(_text(group, self._style), self._style.face)
         self._middle = _PLACES[position][size[0] < size[1]]
 
     def draw(self, frame: Bytes, moment: float) -> None:
-        """Lay the words of a moment, in seconds, over an I420 frame in place."""
+        """Draw the words of a time in seconds on an I420 frame in place."""
         while self._groups and moment >= self._groups[0].end:
             self._groups.pop(0)
         if not self._groups or moment < self._groups[0].start:
@@ -308,10 +308,10 @@ class Captions:
 def _draw_group(
     group: Group, style: CaptionStyle, said: int, scale: float, size: tuple[int, int], middle: float
 ) -> list[tuple[Bytes, Bytes, slice, slice]]:
-    """Return, for each plane, what is added to which part, and how much of that stays."""
+    """Return, for each plane, the changed part, the addition to it, and how much of it stays."""
     width, height = size
     picture = _lettered(group, style, said, size)
-    # Chroma has half the pixels: the part begins and ends on even ones, and within the frame.
+    # Chroma has half the pixels: the part has even bounds, within the frame.
     wide, high = (
         min(side, own + own % 2 + 2) for side, own in zip(size, picture.shape[1::-1], strict=True)
     )
@@ -331,16 +331,16 @@ def _draw_group(
     return layers
 
 
-@lru_cache(1)  # while it grows the letters are the same
+@lru_cache(1)  # the letters stay the same while it grows
 def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int]) -> Bytes:
-    """Return a group as a picture, shape (h, w, 4), with the word number `said` in its color."""
+    """Return a group as a picture, shape (h, w, 4), with the word number `said` in color."""
     block = balance(
         _text(group, style),
         style.face,
         _WIDTH * size[0],
         most_lines=2,
         largest=max(10, round(style.size * min(size))),
-        # Unreadable in a tiny film, but a job does not fail for it.
+        # Illegible in a tiny film, but that must not make the job fail.
         smallest=1,
         left=group.left,
     )

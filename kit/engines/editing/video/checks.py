@@ -1,6 +1,6 @@
-"""What can be told of an edit before anything is paid: how long it is, and what its captions say.
+"""Checks of an edit before payment: its length and its captions.
 
-Loads nothing heavy.
+Imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from kit.parameters import Problem
 
 #: Style of captions -> face.
 CAPTION_FACES = {"bold": "anton", "clean": "inter", "karaoke": "inter-bold"}
-#: Characters of captions: more than anybody says in the longest clip.
+#: Maximum characters of captions: more than can be spoken in the longest clip.
 LONGEST_TEXT = 30_000
-#: What is longer by this much is let pass: files are not exact about their length.
+#: Tolerance in seconds: files are not exact about their length.
 _SLACK = 0.5
-_FASTEST = 2.6  # times faster than usual that a text may be said
-_LONGEST_WORD = 44  # letters; what is longer is shown in parts, one after another
-_SPACES = re.compile(r"[^\S\u00a0\u202f]+")  # those that are no part of a number or a sign
+_FASTEST = 2.6  # maximum speed of a text relative to its usual pace
+_LONGEST_WORD = 44  # letters; longer words are shown in parts, one after another
+_SPACES = re.compile(r"[^\S\u00a0\u202f]+")  # spaces that are not part of a number or a sign
 _READ = frozenset("&@#%*/")  # signs that are read as words
-_OPENING = ("Ps", "Pi")  # categories of signs that belong to the word behind them
+_OPENING = ("Ps", "Pi")  # categories of signs that belong to the next word
 
 
 class Fault(NamedTuple):
-    """What is wrong with an order: a parameter or a medium, a sentence, and a code."""
+    """A problem of an order: a parameter or a medium, a sentence, and a code."""
 
     field: str
     sentence: str
@@ -40,7 +40,7 @@ class Fault(NamedTuple):
 
 
 def edit_faults(values: Mapping[str, Any], whole: float | None) -> Iterator[Fault]:
-    """Yield what is wrong with the part that is asked for of so many seconds, None if unknown."""
+    """Yield the problems of the requested part of a video, whose length is None if unknown."""
     start, end = float(values["start"]), values.get("end")
     if whole is not None and whole > LONGEST + _SLACK:
         sentence = f"the video lasts {whole:,.0f} s; at most {LONGEST} s can be edited"
@@ -60,26 +60,26 @@ def edit_faults(values: Mapping[str, Any], whole: float | None) -> Iterator[Faul
 
 
 def edit_seconds(values: Mapping[str, Any], whole: float) -> float:
-    """Return how long the result of an edit is, of a video of so many seconds."""
+    """Return the length of the result of an edit, for a video of a length in seconds."""
     start, end = float(values["start"]), values.get("end")
     return (min(whole if end is None else end, whole) - start) / float(values["speed"])
 
 
 def join_faults(lengths: Sequence[float]) -> Iterator[Fault]:
-    """Yield that clips of such lengths, in seconds, are too much for one join."""
+    """Yield the problem if clips of these lengths, in seconds, are too much for one join."""
     if (total := sum(lengths)) > LONGEST + _SLACK:
         sentence = f"the clips last {total:,.0f} s together; at most {LONGEST} s can be joined"
         yield Fault("clips", sentence, "too_long")
 
 
 def caption_words(text: str, style: str) -> Wording:
-    """Return captions as they are set, without the symbols that no font has.
+    """Return captions as set, without the symbols that no font has.
 
     Raises
     ------
     EngineError
-        They have letters that no font has, or nothing but symbols (``no_letters``); or there are
-        too many (``captions_too_long``).
+        They have letters that no font has, or only symbols (``no_letters``); or they are too
+        long (``captions_too_long``).
     """
     if not text.strip():
         return Wording("")
@@ -88,7 +88,7 @@ def caption_words(text: str, style: str) -> Wording:
         raise EngineError(f"{sentence} possible", code="captions_too_long")
     face = CAPTION_FACES[style]
     found = wording(text, face, together=False)
-    # What one font has as a whole it has word by word.
+    # If one font has the whole text, it has every word.
     for word, _ in () if able(found.text, face) else spoken_words(found.text):
         with_letters(word, face)
     return found
@@ -97,7 +97,7 @@ def caption_words(text: str, style: str) -> Wording:
 def caption_problems(
     name: str, text: str, style: str, seconds: float | None = None
 ) -> Iterator[Problem]:
-    """Yield that captions, the value of `name`, cannot be set, or not be read in the time."""
+    """Yield the problem if the captions `name` cannot be set, or not be read in time."""
     try:
         words = spoken_words(caption_words(text, style).text)
         if seconds is not None:
@@ -107,7 +107,7 @@ def caption_problems(
 
 
 def saying(word: str) -> float:
-    """Return how long a word takes to say, in seconds."""
+    """Return the duration of a spoken word in seconds."""
     parts = speech.words(word)
     return sum(map(speech.syllables, parts)) / speech.RATE if parts else 0.05
 
@@ -115,7 +115,7 @@ def saying(word: str) -> float:
 def check_pace(needed: float, there: float) -> None:
     """Refuse captions that take much longer to say than there is time, in seconds."""
     if needed > _FASTEST * there:
-        # Two figures at least: a part of a second is no 0 s.
+        # Two digits at least: a part of a second is not 0 s.
         long, short = (f"{s:.2g}" if s < 10 else f"{s:.0f}" for s in (needed, there))
         raise EngineError(
             f"the captions take about {long} s to say, but there is only time for {short} s:"
@@ -127,7 +127,7 @@ def check_pace(needed: float, there: float) -> None:
 def spoken_words(text: str) -> list[tuple[str, bool]]:
     r"""Return the words of a text that are shown as one, and whether a line ends with each.
 
-    Signs that stand alone, as before a French question mark, stay with the word beside them.
+    Signs that stand alone, as before a French question mark, stay with the neighboring word.
 
     Examples
     --------

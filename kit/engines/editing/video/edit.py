@@ -1,6 +1,6 @@
-"""One video edited: everything that was asked happens to a frame before the next one is decoded.
+"""Editing one video: all operations are applied to a frame before the next one is decoded.
 
-What is heard of it is a sound of what was there, a voice and music.
+Its sound is a mix of the original, a voice and music.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from kit.engines.sizes import QUALITIES
 _POSTER = 0.35  # the preview shows this moment of the result
 _LOUD = -14.0
 _TAIL = 1.5  # seconds in which music fades out at the end
-_LEAST = 0.05  # a shorter result has no sound worth fading
-_CUT = 0.005  # seconds in which a sound that was cut into comes up, so that it does not click
+_LEAST = 0.05  # shorter results have no fade of their sound
+_CUT = 0.005  # seconds of fade-in after a cut, to avoid clicks
 
 Check: TypeAlias = Callable[[], None]
 
@@ -115,10 +115,10 @@ def _frames(
 
 
 def _grader(look: Look, size: tuple[int, int]) -> Callable[[Bytes], None]:
-    """Return what brings I420 frames of a size into a look, in place.
+    """Return a function that applies a look to I420 frames of a size, in place.
 
-    Colors have half the size in a video: by them luma becomes at half the size as well what it does
-    in RGB, and all of it at once what gray would become, and by how much that is off there.
+    Chroma has half size in a video: where colors change luma, the difference to gray is computed at
+    half size too, and luma gets the change of gray at full size plus that difference.
     """
     shade, table = vignette(size, look.vignette), tables(look)
     mix, half = color_matrix(look.saturation) @ RGB, (size[0] // 2, size[1] // 2)
@@ -148,7 +148,7 @@ def _grader(look: Look, size: tuple[int, int]) -> Callable[[Bytes], None]:
 
 
 def faded(frame: Bytes, light: float) -> Bytes:
-    """Return an I420 frame darkened toward black, in place; 1 leaves it as it is."""
+    """Return an I420 frame darkened toward black, in place; 1 is unchanged."""
     if light < 1.0:
         height = frame.shape[0] * 2 // 3
         for rows, zero in ((slice(None, height), 16), (slice(height, None), 128)):
@@ -161,9 +161,9 @@ def faded(frame: Bytes, light: float) -> Bytes:
 def _sound(
     job: Job, footage: Footage, plan: EditPlan, check: Check
 ) -> tuple[Sound | None, Sound | None]:
-    """Return the sound of an edit, and the speech in it that captions go by.
+    """Return the sound of an edit, and its speech, which times the captions.
 
-    The speech is the voice where there is one, else the video's own sound where it is kept.
+    The speech is the voice if there is one, else the video's own sound if it is kept.
     """
     values, folder = job.parameters, job.folder
     own: Sound | None = None
@@ -185,7 +185,7 @@ def _sound(
 
 
 def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> Sound | None:
-    """Return a sound with the job's music under it, as long and as loud as asked for."""
+    """Return a sound with the job's music below it, with the requested length and loudness."""
     values = job.parameters
     if base is not None:
         base = level(base, values, check)
@@ -211,5 +211,5 @@ def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = Fal
 
 
 def level(sound: Sound, values: Mapping[str, Any], check: Check) -> Sound:
-    """Return a sound as loud as platforms play it, where the settings ask for that."""
+    """Return a sound at the loudness of platforms, if the settings ask for that."""
     return normalize(sound, _LOUD, check=check) if values["normalize"] else sound

@@ -1,8 +1,8 @@
-"""Framing: a picture of one shape comes into a frame of another, steady, on what draws the eye.
+"""Framing: video into a frame of another aspect, stabilized, following the subject.
 
-A first, small look at every frame tells how the camera shakes, where to look and where shots
-change; only what needs it pays for it. Frames are moved in their three planes, luma with more care
-than chroma: half the work of moving them in color.
+A first, small analysis of every frame finds camera shake, subjects and shot changes; it runs only
+if needed. Frames are warped in their three planes, luma with better filters than chroma: half the
+work of warping in color.
 """
 
 from __future__ import annotations
@@ -25,45 +25,45 @@ from kit.engines.media.footage import Footage
 from kit.engines.media.subject import Subject, find
 
 Line: TypeAlias = NDArray[np.float64]
-#: From the number of a frame to its matrix, from the whole picture to the window; None where
-#: pictures are taken as they are.
+#: From the number of a frame to its matrix, from the whole picture to the window; None if frames
+#: are not warped.
 Motion: TypeAlias = Callable[[int], Line] | None
 
-#: How much smaller the blurred copy is worked out, and its brightness and color.
+#: Reduction of the blurred copy, and its brightness and saturation.
 _TINY, _DIM, _FADE = 16, 0.6, 0.9
-#: Shapes that differ by less than this are the same, and the picture is stretched by a hair; one
-#: that is reduced by more than this needs no cubic weights, of four times the work.
+#: Relative difference up to which aspects count as equal and the picture is stretched; and
+#: reduction from which cubic weights, which take four times the work, are not needed.
 _SAME, _REDUCED = 0.012, 1.1
-_SIDE = 320  # pixels of the first look
-#: Mean difference of two small gray frames above which a new shot may begin, and how many times
-#: larger than the differences around it that of a cut is.
+_SIDE = 320  # pixels of the first analysis
+#: Mean difference of two small gray frames above which a new shot may start, and its minimum ratio
+#: to the differences around it.
 _CUT, _SUDDEN = 22.0, 3.0
-_LOOK_EVERY = 0.5  # seconds between two looks for what draws the eye
-_NOT_ALIKE = 4.0  # steps of gray; a place that differs by more says no more than that it differs
-_CALM = 0.65  # seconds over which a steadied camera averages its way
-#: How far the picture may be enlarged to hide the edges that steadying lays bare, and the largest
-#: corrections: shifts in shares of the width, turn in radians, logarithm of the scale.
+_LOOK_EVERY = 0.5  # seconds between two searches for the subject
+_NOT_ALIKE = 4.0  # steps of gray; larger differences of a place are all treated alike
+_CALM = 0.65  # seconds over which a stabilized camera path is averaged
+#: Limits of the enlargement that hides the edges exposed by stabilization, and maximum corrections:
+#: shifts in shares of the width, rotation in radians, logarithm of the scale.
 _LEAST, _MOST = 1.04, 1.14
 _LARGEST = np.array([0.06, 0.06, 0.035, 0.04])
-#: Seconds over which a crop averages its way: the first that leaves it by less than a share of the
-#: crop's length, as whoever runs to and fro is soon out of a crop that turns slowly.
+#: Seconds over which a crop path is averaged: the first with an error below a share of the crop's
+#: length, as a subject that runs to and fro soon leaves a slow crop.
 _GLIDES, _OFF = (0.6, 0.45, 0.3), 0.25
-#: Where a crop may stand; and what a move costs against being as far off at one look: more than
-#: half, so that it does not go somewhere and back for one look, and less than all.
+#: Number of crop positions; and the cost of a move relative to the same offset at one sample: more
+#: than half, so that it does not move for a single sample, and less than all.
 _PLACES, _LAZY = 65, 0.7
-_CALMLY = 0.25  # of the crop's length: for less than this it does not move at all
+_CALMLY = 0.25  # of the crop's length: for shorter moves it does not move at all
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """How a picture comes into a frame; all sizes are (width, height) and even."""
+    """How a picture is placed in a frame; all sizes are (width, height) and even."""
 
-    #: Of the picture at the scale at which it is shown, and of the part that is shown.
+    #: Size of the picture at its display scale, and of the visible part.
     whole: tuple[int, int]
     window: tuple[int, int]
-    #: Of the frame; where it is larger than the window, a blurred copy fills the rest.
+    #: Size of the frame; if it is larger than the window, a blurred copy fills the rest.
     size: tuple[int, int]
-    #: At which the picture is read; where it is moved, one step does that and scales it.
+    #: Size at which the picture is read; if it is warped, one step warps and scales.
     read: tuple[int, int]
 
     @property
@@ -73,9 +73,9 @@ class Frame:
 
 
 def frame_of(footage: Footage, size: tuple[int, int], fit: str, *, steady: bool = False) -> Frame:
-    """Return how the pictures of a video come into a frame of a size, to be `steady` or not.
+    """Return the placement of a video's pictures in a frame of a size, to be `steady` or not.
 
-    Equal shapes need neither ``smart_crop`` nor ``blurred_fill``.
+    Equal aspects need neither ``smart_crop`` nor ``blurred_fill``.
     """
     across, down = size[0] / footage.width, size[1] / footage.height
     scale, whole, window = across, size, size
@@ -85,15 +85,15 @@ def frame_of(footage: Footage, size: tuple[int, int], fit: str, *, steady: bool 
         window = (min(whole[0], size[0]), min(whole[1], size[1]))
     if (not steady and window == whole) or (scale <= 1 and not footage.plain):
         return Frame(whole, window, size, whole)
-    # Halved down to twice as large at most: linear weights see no more than the next pixels.
+    # Halved to twice the size at most: linear weights cover only adjacent pixels.
     times = 1 << (max(1, math.ceil(1 / scale) - 1).bit_length() - 1)
     return Frame(whole, window, size, (_even(footage.width / times), _even(footage.height / times)))
 
 
 def framed(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
-    """Return an I420 frame of the whole size, of a picture as it was read, in I420 as well.
+    """Return an I420 frame of the whole size, from an I420 picture as it was read.
 
-    The matrix, shape (2, 3), leads from places in the whole picture to places in the window.
+    The matrix, shape (2, 3), maps the whole picture to the window.
     """
     shown = planes if matrix is None else _moved(planes, how, matrix)
     return shown if how.window == how.size else _filled(shown, how)
@@ -111,7 +111,7 @@ def _moved(planes: Bytes, how: Frame, matrix: Line) -> Bytes:
             _shift(source, target, -matrix[:, 2] / (2 if number else 1))
         return out
     half, reduced = matrix.copy(), how.read[0] > _REDUCED * how.whole[0]
-    # Pixel centers stand at halves, so that chroma stays under its luma.
+    # Pixel centers are at halves, so that chroma stays aligned with luma.
     half[:, 2] = (matrix[:, 2] + matrix[:, :2] @ (0.5, 0.5) - 0.5) / 2
     for number, (source, target) in enumerate(pairs):
         cv2.warpAffine(
@@ -126,7 +126,7 @@ def _moved(planes: Bytes, how: Frame, matrix: Line) -> Bytes:
 
 
 def _shift(source: Bytes, target: Bytes, corner: Line) -> None:
-    """Fill a window from a corner of a plane on: a filter takes a tenth of the time of a warp."""
+    """Fill a window from a corner of a plane: a filter takes a tenth of the time of a warp."""
     x, y = (int(place) for place in np.floor(corner + 1e-3))
     beside, below = (_cubic(place) for place in corner - (x, y))
     left, top = (min(place, len(taps) // 4) for place, taps in ((x, beside), (y, below)))
@@ -137,7 +137,7 @@ def _shift(source: Bytes, target: Bytes, corner: Line) -> None:
 
 
 def _cubic(share: float) -> Line:
-    """Return how much pixels count at a share of the way from the second to the third of four."""
+    """Return the cubic weights of four pixels at a share between the second and the third."""
     if abs(share) < 1e-3:
         return np.ones(1)
     far = np.abs(np.arange(1, -3, -1) + share)
@@ -146,7 +146,7 @@ def _cubic(share: float) -> Line:
 
 
 def _filled(shown: Bytes, how: Frame) -> Bytes:
-    """Lay the window over a blurred, darker copy of itself that fills the frame."""
+    """Place the window on a blurred, darker copy of itself that fills the frame."""
     width, height = how.size
     out = np.empty((height * 3 // 2, width), np.uint8)
     left, top = (width - how.window[0]) // 4 * 2, (height - how.window[1]) // 4 * 2
@@ -182,10 +182,10 @@ def motion_of(
     frames: int,
     steady: bool = False,
 ) -> Motion:
-    """Return how the pictures of a part of a video are moved, which takes a look at all of them.
+    """Return the motion of a part of a video, which needs an analysis of all its pictures.
 
-    Of each second of the span, start and end in seconds of the video, so many frames are `reading`;
-    so many are shown in a second. To be `steady` takes the shake out.
+    Of each second of the span (start and end in seconds of the video), `reading` frames are
+    analyzed, and `fps` are shown. `steady` removes camera shake.
     """
     if not steady and frame.room == (0, 0):
         return None
@@ -224,7 +224,7 @@ def motion_of(
             share = frame.window[axis] / frame.whole[axis]
             places = [(number, _best(seen, aspect, axis)) for number, seen in looks]
             way = room * _followed(places, shots, share, fps)
-            # A crop that hardly moves stands still, on whole pixels: that is sharper.
+            # A crop that hardly moves stays fixed, on whole pixels: that is sharper.
             corners[:, axis] = 2 * np.rint(way.mean() / 2) if np.ptp(way) < 2.0 else way
     if not steady:
         return lambda number: np.column_stack([np.eye(2), -corners[number]])
@@ -233,7 +233,7 @@ def motion_of(
 
 
 def _shots(changes: Line) -> list[slice]:
-    """Return the stretches between cuts: changes larger than those before and after as well."""
+    """Return the intervals between cuts: changes larger than those before and after."""
     count, padded = len(changes), np.pad(changes, 2, mode="edge")
     around = np.max([padded[:count], padded[1 : count + 1], padded[3 : count + 3]], axis=0)
     cuts = np.flatnonzero((changes > _CUT) & (changes > _SUDDEN * around)).tolist()
@@ -241,7 +241,7 @@ def _shots(changes: Line) -> list[slice]:
 
 
 def _move(before: Bytes, after: Bytes) -> Line:
-    """Return how a picture moved, in the units of corrections; zeros where nothing is followed."""
+    """Return the motion of a picture, in the units of corrections; zeros if tracking fails."""
     points = cv2.goodFeaturesToTrack(before, 140, 0.01, 8)
     if points is None or len(points) < 8:
         return np.zeros(4)
@@ -261,9 +261,9 @@ def _move(before: Bytes, after: Bytes) -> Line:
     turn = np.arctan2(matrix[1, 0], matrix[0, 0])
     size = np.log(max(1e-3, float(np.hypot(matrix[0, 0], matrix[1, 0]))))
     move = np.array([middle[0] / width, middle[1] / width, turn, size])
-    # Points can only be followed where it is sharp: before a ground out of focus all of them may
-    # lie on somebody who walks by. The camera's own move makes more of the one out of the other
-    # than standing still does.
+    # Only sharp areas can be tracked: with a background out of focus all points may be on a person
+    # who walks by. The camera's true motion aligns the two pictures better than no motion
+    # does.
     one, other = (cv2.GaussianBlur(gray, (0, 0), 1.5) for gray in (before, after))
     stood, moved = (
         np.minimum(cv2.absdiff(guess, other), _NOT_ALIKE).sum()
@@ -273,7 +273,7 @@ def _move(before: Bytes, after: Bytes) -> Line:
 
 
 def _carried(gray: Bytes, move: Line) -> Bytes:
-    """Return a picture after a move, its edges drawn out."""
+    """Return a picture after a motion, its edges extended."""
     height, width = gray.shape
     turn, size = float(-np.degrees(move[2])), float(np.exp(move[3]))
     matrix = cv2.getRotationMatrix2D((width / 2, height / 2), turn, size)
@@ -283,12 +283,12 @@ def _carried(gray: Bytes, move: Line) -> Bytes:
 
 
 def _steadied(moves: Line, shots: list[slice], frame: Frame, fps: float) -> tuple[Line, float]:
-    """Return the correction of each frame and by how much to enlarge the picture."""
+    """Return the correction of each frame and the enlargement of the picture."""
     corrections = np.zeros_like(moves)
     for shot in shots:
         way = np.cumsum(moves[shot], axis=0)
         smooth = np.stack([_smoothed(line, _CALM * fps) for line in way.T], axis=1)
-        # A large correction is held back softly, so that it never runs into a wall.
+        # Large corrections are limited softly, so that they never stop abruptly.
         corrections[shot] = _LARGEST * np.tanh((smooth - way) / _LARGEST)
     wide, high = frame.window
     across, down, turn, size = np.abs(corrections).T
@@ -298,11 +298,11 @@ def _steadied(moves: Line, shots: list[slice], frame: Frame, fps: float) -> tupl
 
 
 def _turned(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
-    """Return the matrix that steadies a picture and moves a window over it; no edge shows."""
+    """Return the matrix that stabilizes a picture and moves a window; no edge is visible."""
     scale = zoom * float(np.exp(correction[3]))
     cos, sin = scale * np.cos(correction[2]), scale * np.sin(correction[2])
     linear, half = np.array([[cos, -sin], [sin, cos]]), np.array(how.window) / 2
-    # Shifts are held back softly before they reach the edge; small ones stay as they are.
+    # Shifts are limited softly before they reach the edge; small ones are unchanged.
     shift, spare = correction[:2] * how.whole[0] * zoom, (zoom - 1) * half
     free, rest = 0.7 * spare, np.maximum(0.3 * spare, 1e-9)
     over = np.maximum(np.abs(shift) - free, 0.0)
@@ -311,9 +311,9 @@ def _turned(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
 
 
 def _followed(looks: list[tuple[int, float]], shots: list[slice], share: float, fps: float) -> Line:
-    """Return where a crop begins in each frame, in shares of the way that it can go, 0 to 1.
+    """Return the start of a crop in each frame, in shares of its range, 0 to 1.
 
-    Looks say in which frame it had best begin where; its length is a share of the frame's.
+    `looks` are (frame, best start) pairs; the crop's length is a share of the frame's.
     """
     out = np.full(shots[-1].stop, 0.5)
     for shot in shots:
@@ -329,25 +329,25 @@ def _followed(looks: list[tuple[int, float]], shots: list[slice], share: float, 
             smooth = _smoothed(at, seconds * fps)
             if np.abs(smooth - at).max() <= most:
                 break
-        # Smoothing goes on in a straight line past the ends, which may lead out of the picture.
+        # Smoothing extrapolates past the ends, possibly out of the picture.
         out[shot] = np.clip(smooth, 0.0, 1.0)
     return out
 
 
 def _best(seen: Subject, aspect: float, axis: int) -> float:
-    """Return where a crop had best begin, in shares of the way that it can go."""
+    """Return the best start of a crop, in shares of its range."""
     window = seen.window(aspect)
     start, length = float(window[axis]), window[2 + axis]
     most = max(1, seen.size[axis] - length)
     if axis == 0 and len(seen.faces) < 2:
-        # A window holds a thing as well at its edge as in its middle.
+        # A window contains an object equally well at its edge and in its middle.
         middle = seen.faces[0].center[0] if seen.faces else seen.center[0] * seen.size[0]
         start = min(max(middle - length / 2, 0.0), float(most))
     return start / most
 
 
 def _lazily(best: list[float]) -> Line:
-    """Return places near the best ones while moving little, over all looks at once."""
+    """Return positions near the best ones with little motion, optimized over all samples."""
     places = np.linspace(0.0, 1.0, _PLACES)
     cost = _LAZY * np.abs(places[:, None] - places[None, :])
     off, back = np.abs(places - best[0]), []
@@ -362,7 +362,7 @@ def _lazily(best: list[float]) -> Line:
 
 
 def _smoothed(line: Line, sigma: float) -> Line:
-    """Average along a line with a bell of a width in frames; a steady pan stays one to its ends."""
+    """Smooth along a line with a Gaussian of a deviation in frames; steady pans stay steady."""
     if len(line) < 2 or sigma < 0.5:
         return line
     reach = round(3 * sigma)

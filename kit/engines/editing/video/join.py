@@ -1,6 +1,6 @@
-"""Several videos in a row: while one ends the next is already being decoded, and no more than that.
+"""Joining videos: at the end of one, only the next one is already decoded.
 
-Time is counted in frames of the result, so that pictures and sounds meet at the same places.
+Time is counted in frames of the result, so that pictures and sounds stay in sync.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from kit.engines.media.sound import RATE, Sound, fit_length, overlay
 from kit.engines.media.soundfile import open_sound
 from kit.engines.sizes import QUALITIES
 
-_FEATHER = 0.14  # of the width, over which a wipe is soft
-_POSTER = 0.35  # of the way; the clip whose middle is nearest gives the poster
+_FEATHER = 0.14  # of the width, the soft edge of a wipe
+_POSTER = 0.35  # of the length; the clip whose middle is nearest provides the poster
 _LAST_FADE = 0.01
 
-#: From a plane of each frame, its chroma step, and how far the transition is, to the new plane.
+#: From a plane of both frames, its chroma step, and the transition's progress, to the new plane.
 Blend: TypeAlias = Callable[[Bytes, Bytes, int, float], Bytes]
 
 
@@ -44,7 +44,7 @@ def _slide(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
 
 
 def _wipe(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
-    """Return the second plane uncovered from left to right, behind a soft edge."""
+    """Return the second plane uncovered from left to right, with a soft edge."""
     place = (np.arange(one.shape[1], dtype=np.float32) + 0.5) / one.shape[1]
     cover = np.clip(((1 + _FEATHER) * _eased(share) - place) / _FEATHER, 0.0, 1.0)
     cover = np.broadcast_to(cover * cover * (3 - 2 * cover), one.shape)
@@ -52,7 +52,7 @@ def _wipe(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
     return np.asarray(cv2.blendLinear(other, one, cover, 1 - cover))
 
 
-#: Transitions in which both clips are seen at once; the others have none of it.
+#: Transitions that show both clips at once; the others do not.
 _BLENDS: Mapping[str, Blend] = {
     "crossfade": lambda one, other, _, share: cv2.addWeighted(one, 1 - share, other, share, 0.0),
     "slide": _slide,
@@ -66,10 +66,10 @@ def _eased(share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ClipPiece:
-    """One clip as it comes into the result."""
+    """One clip as a part of the result."""
 
     footage: Footage
-    #: Of the result that it is seen in.
+    #: Frames of the result that show it.
     frames: int
     frame: Frame
     #: Frames of the transitions at its two ends.
@@ -122,7 +122,7 @@ def _joined(job: Job, films: Sequence[Footage], progress: Progress) -> Asset:
     progress.report(0.05)
     sound = _sound(job, pieces, fps, total, partial(progress.report, 0.05))
     progress.report(0.08)
-    # A poster from the middle of the clip that is on show a third of the way.
+    # The poster is from the middle of the clip that is shown a third of the way.
     middles, start = [], 0
     for piece in pieces:
         before, after = (piece.before, piece.after) if blend else (0, 0)
@@ -154,10 +154,10 @@ def _joints(counts: Sequence[int], values: Mapping[str, Any], fps: Fraction) -> 
 def _sound(
     job: Job, pieces: Sequence[ClipPiece], fps: Fraction, total: int, check: Callable[[], None]
 ) -> Sound | None:
-    """Return the sounds of the pieces one after another, and music under them.
+    """Return the sounds of the pieces in sequence, with music below them.
 
-    In a transition in which both are seen, both are heard; in another one the first fades out and
-    the second in.
+    In a transition that shows both clips, both are audible; in others the first fades out and the
+    second in.
     """
     seconds, values, base = float(total / fps), job.parameters, None
     if values["sound"] == "keep" and any(piece.footage.has_sound for piece in pieces):
@@ -168,7 +168,7 @@ def _sound(
             end, length = start + piece.frames, float(piece.frames / fps)
             if piece.footage.has_sound:
                 own = open_sound(path, seconds=length, folder=job.folder, check=check)
-                # Equal power through both fades, so that a crossfade has no dip.
+                # Equal power in both fades, so that a crossfade has no dip.
                 ends = (piece.before, piece.after)
                 rise, fall = (max(float(n / fps) * (0.5 + way / 2), 0.01) for n in ends)
                 own = fit_length(level(own, values, check), length, fade_in=rise, fade_out=fall)
@@ -193,7 +193,7 @@ def _frames(
                 yield _blended(blend, next(running), next(pictures), piece.frame.size, share)
             yield from islice(pictures, piece.frames - before - after)
         for place, shown in enumerate(() if blend else pictures):
-            # Half a transition from black, and half one to it.
+            # A clip fades in from black over half a transition, and out over half of one.
             rise = (place + 0.5) / (before / 2) if before else 1.0
             fall = (piece.frames - place - 0.5) / (after / 2) if after else 1.0
             yield faded(shown, min(rise, fall))

@@ -1,4 +1,4 @@
-"""What an edit will be, worked out and checked before the first frame is decoded."""
+"""The plan of an edit, computed and checked before the first frame is decoded."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _RATES = (
     *map(Fraction, ("25/2", "24000/1001", "24", "25", "30000/1001")),
     *map(Fraction, ("30", "48", "50", "60000/1001", "60")),
 )
-#: Frames per second below which slow motion would look like a slide show, and below which a varying
-#: rate is taken as it is.
+#: Frames per second below which slow motion would look like a slide show, and below which a
+#: variable rate is used unchanged.
 _SMOOTH, _SLOW = 23, 20
-#: Pixels of the shorter side, and of the longer side; encoders take no side below the smallest.
+#: Pixels of the shorter side, and of the longer side; encoders refuse smaller sides.
 _SMALLEST, _LARGEST, _LONGEST_SIDE = 64, 1080, 4096
-#: Processor seconds for a million pixels: read, drawn and encoded, and moved to steady them. They
-#: are rough, but a job refused at once is better than one that is stopped after a quarter hour.
+#: Processor seconds per million pixels: read, drawn and encoded, and warped for stabilization. They
+#: are rough, but an immediate refusal is better than a job that is stopped after a quarter hour.
 _READING, _DRAWING, _MOVING, _MOST_WORK = 0.005, 0.02, 0.015, 1300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditPlan:
-    """Which part of a video is shown, how fast, and how large."""
+    """The part of a video that is shown, its speed and its size."""
 
     #: Seconds of the input.
     start: float
@@ -57,12 +57,12 @@ class EditPlan:
 
     @property
     def reading(self) -> float:
-        """Frames to take from a second of the input."""
+        """Frames to read from a second of the input."""
         return float(self.fps) / self.speed
 
 
 def plan_of(values: Mapping[str, Any], footage: Footage) -> EditPlan:
-    """Return the plan of an edit; EngineError where the part asked for is too long or not there."""
+    """Return the plan of an edit; EngineError if the requested part is too long or missing."""
     whole = footage.seconds
     for fault in edit_faults(values, whole):
         raise EngineError(fault.sentence, code=fault.code)
@@ -78,12 +78,12 @@ def plan_of(values: Mapping[str, Any], footage: Footage) -> EditPlan:
     )
     if plan.frames * width * height / 1e6 * (_DRAWING + _MOVING) <= _MOST_WORK:
         return plan
-    # Smooth everywhere is too much: the mean of a varying rate may still do.
+    # Smooth everywhere is too much work: the mean of a variable rate may do.
     return replace(plan, fps=_slowed(common_rate([footage.fps]), speed))
 
 
 def fades(values: Mapping[str, Any], seconds: float) -> tuple[float, float]:
-    """Return the seconds of the fades from and to black, shortened alike where they do not fit."""
+    """Return the seconds of the fades from and to black, shortened alike if they do not fit."""
     rise, fall = float(values["fade_in"]), float(values["fade_out"])
     share = min(1.0, seconds / max(rise + fall, 1e-9))
     return rise * share, fall * share
@@ -92,9 +92,9 @@ def fades(values: Mapping[str, Any], seconds: float) -> tuple[float, float]:
 def check_work(
     read: Sequence[tuple[Footage, float]], frames: int, size: tuple[int, int], *, steady: bool
 ) -> None:
-    """Refuse what would take too long on two processors (``too_much_work``).
+    """Refuse edits that would take too long on two processors (``too_much_work``).
 
-    What is `read` are videos and the seconds of each that are decoded, all passes together.
+    `read` are videos and the decoded seconds of each, all passes together.
     """
     pixels = sum(s * film.fps * film.width * film.height for film, s in read)
     drawing = frames * size[0] * size[1] * (_DRAWING + _MOVING * steady)
@@ -109,8 +109,8 @@ def check_work(
 def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Return the even width and height of a result that the settings ask for.
 
-    What names no shape or size takes the inputs': of shapes that are as frequent that of the
-    largest one counts, of `sizes` in that shape the largest, so that nothing loses detail.
+    Without an aspect or size in the settings, the inputs' are used: the most frequent aspect (of
+    equals that of the largest), and the largest of `sizes` in it, so that no detail is lost.
     """
     ordered = sorted(sizes, key=lambda size: -size[0] * size[1])
     ratio = SHAPES.get(values["aspect_ratio"]) or _most([round(w / h, 2) for w, h in ordered])
@@ -123,14 +123,14 @@ def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> t
     alike = [size for size in sizes if round(size[0] / size[1], 2) == ratio] or sizes
     own = min(_LARGEST, max(_SMALLEST, max(min(size) for size in alike)))
     side: float = SIDES.get(values["resolution"], own)
-    # The longer side is bounded, whatever the shorter one was to be.
+    # The longer side is limited, whatever the shorter one is.
     side = min(side, _LONGEST_SIDE * min(shape, 1 / shape))
     width, height = (side * shape, side) if shape >= 1 else (side, side / shape)
     return 2 * round(width / 2), 2 * round(height / 2)
 
 
 def common_rate(rates: Sequence[float]) -> Fraction:
-    """Return the usual frame rate that is nearest to what most videos have, 10 to 60."""
+    """Return the standard frame rate, 10 to 60, nearest to that of most videos."""
     rate = min(max(_most([round(rate, 1) for rate in rates]), 10.0), 60.0)
     exact = next((r for r in rates if round(r, 1) == rate), rate)
     nearest = min(_RATES, key=lambda usual: abs(float(usual) - exact))
@@ -138,18 +138,18 @@ def common_rate(rates: Sequence[float]) -> Fraction:
 
 
 def smooth_rate(footage: Footage) -> float:
-    """Return frames per second that keep the fast stretches of a varying rate smooth."""
+    """Return the frame rate that keeps the fast parts of a variable rate smooth."""
     if footage.quick == footage.fps or footage.quick < _SLOW:
         return footage.quick
-    # Cameras waver around a usual rate.
+    # Cameras vary around a standard rate.
     return float(min(_RATES, key=lambda usual: abs(float(usual) - footage.quick)))
 
 
 def _slowed(rate: Fraction, speed: float) -> Fraction:
-    """Return the frame rate at which every frame of a slowed video is shown equally long.
+    """Return the frame rate at which each frame of a slowed video is shown equally long.
 
-    Slow motion of a fast camera then needs no frame twice, and that of a usual one shows each
-    frame two or more times, evenly.
+    Slow motion of a fast camera then repeats no frame, and that of a normal one shows each frame
+    two or more times, evenly.
     """
     slow = rate * Fraction(speed).limit_denominator(1000)
     return rate if speed >= 1 else slow * max(1, -(-_SMOOTH // slow))
