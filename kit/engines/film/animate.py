@@ -1,4 +1,4 @@
-"""How a picture is animated: choose a technique, prepare once, then draw frame by frame."""
+"""Animation of a picture: choose a technique, prepare once, then draw frame by frame."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.subject import find
 from kit.engines.sizes import frame_size
 
-_MOST = 3072  # pixels a side that are read of a picture
-_MORE = 1.6  # times as large as the frame it is used at most
-#: Moves of the other techniques -> what a flat picture makes of them.
+_MOST = 3072  # maximum side in pixels at which a picture is read
+_MORE = 1.6  # maximum size of the picture relative to the frame
+#: Moves of the other techniques -> the equivalent for a flat picture.
 _FLAT_MOVES = {"push": "zoom_in", "pull": "zoom_out", "arc": "drift", "rise": "pan_up"}
-_NEARNESS = 0.9  # of a subject that is cut out
-_SURE = 0.6  # of a subject that is cut out without being asked
-_SHARES = (0.015, 0.72)  # of the picture that it may cover
-_WORK = 400  # pixels of the longer side at which the background is made up
-_RIM = 0.005  # by which the subject is widened for that, as a share of the longer side
-_TRACE = 12  # coverage from which on a pixel is not background
-_CENTRAL = 0.25  # how far from the edges the point stays that a zoom leads to
+_NEARNESS = 0.9  # nearness of a subject that is cut out
+_SURE = 0.6  # minimum certainty of a subject that is cut out automatically
+_SHARES = (0.015, 0.72)  # of the picture that a subject may cover
+_WORK = 400  # pixels of the longer side at which the background is filled in
+_RIM = 0.005  # dilation of the subject for that, as a share of the longer side
+_TRACE = 12  # coverage from which a pixel is not background
+_CENTRAL = 0.25  # minimum distance of a zoom's center from the edges
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture in the frame's shape."""
+    """A picture in the frame's aspect."""
 
     pixels: Bytes
-    alpha: Bytes  # where the subject is that moves before the rest
-    focus: tuple[float, float]  # where a zoom leads, in shares of the frame
+    alpha: Bytes  # coverage of the subject, which moves separately
+    focus: tuple[float, float]  # center of a zoom, in shares of the frame
 
 
-#: Prepares a technique: returns what draws frames.
+#: Prepares a technique and returns the function that draws frames.
 Prepare: TypeAlias = Callable[[Shot, Take, Progress], Draw]
 
 
@@ -80,10 +80,10 @@ def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
         found = cut_out(pixels)
         sure = technique == "cutout" or found.certainty > _SURE
         if sure and _SHARES[0] < found.alpha.mean() / 255 < _SHARES[1]:
-            # What is faint and away from the rest is no subject, but would be made up behind it.
+            # Faint and isolated parts are not the subject, but would need a filled background.
             near = cv2.dilate(found.alpha, np.ones((9, 9), np.uint8))
             return "cutout", np.where(near > 200, found.alpha, np.uint8(0))
-        # Half a cliff that comes nearer tears a picture up as well as one that is cut out.
+        # Half a cliff that moves closer tears a picture as much as a cut-out one.
         technique = "parallax"
     return technique, np.zeros(pixels.shape[:2], np.uint8)
 
@@ -95,7 +95,7 @@ def _cutout(shot: Shot, take: Take, progress: Progress) -> Draw:
     relief = DepthRelief(0.22 + 0.5 * _ground(pixels), take, focus)
     blocks = blocks_of(relief.planes(background))
     subject = _subject_of(pixels, background, alpha, large(take))
-    # It grows with the ground that it stands on: about its foot, unless that is out of sight.
+    # It scales with the ground that it stands on: about its foot, unless that is out of sight.
     rows = np.flatnonzero(alpha.max(axis=1) > 128)
     foot = float(rows.max(initial=0)) / len(alpha)
     size = np.array([take.width, take.height])
@@ -134,9 +134,9 @@ _TECHNIQUES: Mapping[str, Prepare] = {
 
 
 def _framed(pixels: Bytes, take: Take) -> tuple[Bytes, tuple[float, float]]:
-    """Return the part that has the frame's shape, not larger than needed, and its subject's middle.
+    """Return the largest necessary part in the frame's aspect, and the center of its subject.
 
-    A zoom leads to the clearest face, or else to what draws the eye, but not to the very edge.
+    A zoom is centered on the clearest face, or else on the subject, but not at the very edge.
     """
     seen, size = find(pixels), np.array(pixels.shape[1::-1])
     x, y, width, height = seen.window(take.width / take.height)
@@ -156,8 +156,8 @@ def _ground(pixels: Bytes) -> Floats:
 def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int, int]) -> Sheet:
     """Return the subject of a picture as a sheet of an even size.
 
-    Its colors, laid over the background, give the picture again, or the nearest ones; outside the
-    subject's own go on, so that a part of a pixel's move shows no seam.
+    Composited over the background, its colors give the picture again, or the nearest ones; they
+    are extended beyond the subject, so that subpixel motion shows no seam.
     """
     color = clean_rim(pixels.copy(), alpha)
     edge = (alpha > _TRACE) & (alpha < 255)
@@ -175,19 +175,19 @@ def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int,
     alpha, half = np.ascontiguousarray(alpha[part]), half[halves]
     luma = cv2.multiply(luma[part], alpha, scale=1 / 255)
     small = [cv2.multiply(plane[halves], half, scale=1 / 255) for plane in chromas]
-    # Where it touches the lower edge of the picture it goes on.
+    # At the lower edge of the picture it is extended.
     wide, endless = not (left > 0 and right < size[0]), end >= size[1]
     return Sheet(np.asarray(luma), alpha, cv2.merge([*small, half]), top, left, wide, endless)
 
 
 def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
-    """Return a picture whose subject is replaced by the colors around it.
+    """Return a picture with its subject replaced by the colors around it.
 
-    It is done small: behind a subject little comes into view, and that for a moment. What is
-    farther from the subject than three times the rim stays as it is.
+    It is filled at low resolution: little of it comes into view, and only briefly. Pixels farther
+    from the subject than three times the rim are unchanged.
     """
     height, width = alpha.shape
-    # The rim goes with the subject: hair, and its color in some pixels of the air around it.
+    # The rim belongs to the subject: hair, and its color in some pixels around it.
     rim = max(2, round(_RIM * max(height, width)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * rim + 1, 2 * rim + 1))
     wide = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), np.uint8(0)), disc)
@@ -195,7 +195,7 @@ def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
     hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
     made = cv2.inpaint(small, hidden, 4, cv2.INPAINT_TELEA)
     made = scaled(made, width, height)
-    # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
+    # A blur of limited reach, outside of the rim: it ends under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
     share = share.astype(np.float32) / 255
     return np.asarray(cv2.blendLinear(made, pixels, share, 1 - share))

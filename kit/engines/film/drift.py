@@ -1,4 +1,4 @@
-"""How a drifting landscape is made: compose once, then move its sheets frame by frame."""
+"""Drifting landscapes: compose once, then move the sheets frame by frame."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
-_MOVES = CAMERAS.keys() - {"arc"}  # flat layers have no sides to go around
-_WIND = 0.012  # frame widths that the nearest clouds move in a second, at full motion
+_MOVES = CAMERAS.keys() - {"arc"}  # flat layers have no sides to orbit
+_WIND = 0.012  # frame widths per second of the nearest clouds, at full motion
 _SHINING = ("stars", "glitter")
-_EMPTY = 2  # rows above a sheet, and below one that ends: nothing bleeds over its edges
+_EMPTY = 2  # rows above a sheet, and below one that ends, to prevent bleeding over its edges
 
 
 def fly(job: Job, progress: Progress) -> Asset:
@@ -44,7 +44,7 @@ def fly(job: Job, progress: Progress) -> Asset:
 
 
 class _Layer(NamedTuple):
-    """Planes of one depth, merged; from a row of the stage on they may hide all behind them."""
+    """Merged planes of one depth; from row `solid` of the stage on they may hide all behind."""
 
     name: str
     depth: float
@@ -53,11 +53,11 @@ class _Layer(NamedTuple):
 
 
 class DriftFlight:
-    """A landscape that can be seen at any moment of a take."""
+    """A landscape that can be rendered at any frame of a take."""
 
     def __init__(self, brief: Brief, take: Take, progress: Progress) -> None:
         self._take = take
-        # As much margin as the camera needs.
+        # The margin that the camera needs.
         across, down = (
             math.ceil(take.motion * reach * size)
             for reach, size in zip(REACH, (take.width, take.height), strict=True)
@@ -122,7 +122,7 @@ class DriftFlight:
     def _reflect(self, frame: Frame, wet: PosterWater, matrix: Matrix, moment: float) -> None:
         height, width = frame[0].shape
         edge = float(np.clip(matrix[1, 1] * wet.shore + matrix[1, 2], 2, height - 4))
-        # Rows of color come in twos, but a shore that moved in such steps would be seen to jump.
+        # Chroma rows cover two rows, but a shore that moved in steps of two would visibly jump.
         shore = int(edge) & ~1
         turn = 2 * math.pi * max(1, round(self._take.seconds * 0.45)) * moment
         wave = cv2.addWeighted(self._waves[0], math.cos(turn), self._waves[1], math.sin(turn), 0)
@@ -163,7 +163,7 @@ def _merged(planes: Sequence[Plane], stage: Stage, rng: np.random.Generator) -> 
     canvas = np.zeros((4, rows + rows % 2 + (0 if endless else _EMPTY), stage.columns), np.float32)
     for plane in planes:
         over(canvas, plane, top)
-    if endless:  # through the row that was added to make them even
+    if endless:  # including the row added for an even height
         canvas[:, rows:] = canvas[:, rows - 1 : rows]
     sheet = sheet_of(canvas[:3], canvas[3], rng, top=top, endless=endless)
     full = np.flatnonzero(cv2.reduce(sheet.alpha, 1, cv2.REDUCE_MIN) == 255)

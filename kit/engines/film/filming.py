@@ -1,4 +1,4 @@
-"""Filming: frames become a clip with a poster frame and sound."""
+"""Recording: frames become a clip with a poster frame and sound."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import Sound
 from kit.engines.media.threads import one_thread
 
-_POSTER = 0.4  # the preview shows this moment of the clip
-_FADE = 0.6  # seconds in which a soundtrack fades out
+_POSTER = 0.4  # the preview shows this share of the clip
+_FADE = 0.6  # seconds of a soundtrack's fade-out
 
-#: From the number of a frame to the frame, I420, shape (height * 3 / 2, width).
+#: From a frame number to the frame, I420, shape (height * 3 / 2, width).
 Draw: TypeAlias = Callable[[int], Bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Take:
-    """What the settings ask of a clip: its even size in pixels, and how far things move, 0 to 1.
+    """A clip's settings: its even size in pixels, and the amount of motion, 0 to 1.
 
-    The frame after the last one of a loop is the first.
+    In a loop, the first frame follows the last.
     """
 
     width: int
@@ -48,20 +48,20 @@ class Take:
         return self.frames / self.fps
 
     def moment(self, number: int) -> float:
-        """Return when a frame is seen: 0 at the start; 1 at the last, in a loop the next one."""
+        """Return the time of a frame: 0 at the start; 1 at the last, in a loop at the next one."""
         return number / (self.frames if self.loop else max(1, self.frames - 1))
 
     def share(self, number: float, easing: str = "smooth") -> float:
-        """Return how far along its way the camera is, 0 to 1; in a loop there and back."""
+        """Return the camera's progress, 0 to 1; in a loop there and back."""
         moment = number / (self.frames if self.loop else max(1, self.frames - 1))
         if self.loop:
             return 0.5 - 0.5 * math.cos(2 * math.pi * moment)
-        # Mostly even in the middle: a full S-curve would rush there.
+        # Mostly linear in the middle: a full S-curve would be too fast there.
         return moment if easing == "linear" else moment * (0.3 + 0.7 * moment * (3 - 2 * moment))
 
 
 def read_take(values: Mapping[str, Any], size: tuple[int, int]) -> Take:
-    """Return the take that a model's settings ask for."""
+    """Return the take of a model's settings."""
     return Take(
         width=size[0],
         height=size[1],
@@ -83,9 +83,9 @@ def record(
     metadata: Mapping[str, Any],
     weather: str = "none",
 ) -> Asset:
-    """Draw and encode all frames of a take with what is in the air, and return the clip."""
+    """Draw and encode all frames of a take, with weather, and return the clip."""
     track = None
-    for path in job.media.get("soundtrack", ()):  # first: a broken one costs no time
+    for path in job.media.get("soundtrack", ()):  # first: a broken one is refused before any work
         heard = sound.normalize(soundfile.open_sound(path, seconds=take.seconds))
         fade = 0.0 if take.loop else min(_FADE, take.seconds / 4)
         track = sound.fit_length(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
@@ -130,9 +130,9 @@ def write_film(
     facts: Mapping[str, Any],
     quality: int = 20,
 ) -> Asset:
-    """Encode I420 frames, about `count`; the one with the number `poster` becomes the preview.
+    """Encode I420 frames, about `count`; frame number `poster` becomes the preview.
 
-    Frames are drawn in one thread, which leaves the other cores to the decoder and the encoder.
+    Frames are drawn in one thread, which leaves the other cores to decoder and encoder.
     """
     content_type, ending, codec = FORMATS[job.parameters["format"]]
     path, thumbnail = job.folder / f"{name}{ending}", None
@@ -157,18 +157,18 @@ def write_film(
 
 
 class FilmView(NamedTuple):
-    """How the nearest plane stands: shifted by shares of the frame, and enlarged."""
+    """The transformation of the nearest plane: shift in shares of the frame, and zoom."""
 
     x: float = 0.0
     y: float = 0.0
     zoom: float = 0.0
 
 
-#: The farthest that any camera shifts the nearest plane, as shares of the frame.
+#: The maximum shift of the nearest plane by any camera, as shares of the frame.
 REACH = _PAN, _RISE = 0.15, 0.10
 _ZOOM = 0.34
 _LEFT, _RIGHT = FilmView(x=_PAN), FilmView(x=-_PAN)
-#: Camera -> how it looks at the start and at the end of its way, at full motion.
+#: Camera -> its views at the start and at the end, at full motion.
 CAMERAS = {
     "drift": (FilmView(x=0.6 * _PAN), FilmView(x=-0.6 * _PAN, zoom=0.34 * _ZOOM)),
     "push": (FilmView(), FilmView(zoom=_ZOOM)),
@@ -182,7 +182,7 @@ CAMERAS = {
 
 
 def view(take: Take, number: int) -> FilmView:
-    """Return how the camera of a take looks at a frame."""
+    """Return the camera's view at a frame of a take."""
     share = take.share(number)
     ends = zip(*CAMERAS[take.camera], strict=True)
     return FilmView(*(take.motion * (start + (end - start) * share) for start, end in ends))

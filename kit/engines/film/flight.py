@@ -1,4 +1,4 @@
-"""Flights: the land of a still is lit once, then every frame looks at it from another place."""
+"""Flights: the land of a still is lit once, and each frame views it from another place."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
-#: Shorter side of the frame -> share of its pixels that are drawn before it is enlarged.
+#: Shorter side of the frame -> share of its pixels that are rendered before enlarging.
 _SHARES = {360: 1.0, 480: 0.85, 720: 0.66, 1080: 0.55}
-_DISSOLVE = 0.8  # seconds in which a loop goes over into its beginning
-#: Family -> what lays out its land.
+_DISSOLVE = 0.8  # seconds of a loop's dissolve into its start
+#: Family -> the function that lays out its land.
 _LAYOUTS: dict[str, Callable[[Brief, Progress], Land]] = {
     "lake": lake.lay_out,
     "desert": desert.lay_out,
     "forest": forest.lay_out,
     "sea": sea.lay_out,
 }
-#: A land by its name -> the family, and the things that make it that land.
+#: A land's name -> its family and defining objects.
 _LANDS = {
     "alps": ("lake", {"heights", "open_water"}),
     "hills": ("lake", {"hills"}),
@@ -57,31 +57,31 @@ _LANDS = {
 _SHAPING = frozenset(
     ("heights", "open_water", "hills", "islands", "cliffs", "beach", "palms", "dunes", "rocks")
 )
-#: From the fourth channel of a land's colors to how much is under water.
+#: From the fourth channel of a land's colors to the amount of water.
 _WET = np.clip(
     (np.arange(256) - OPEN - levels.SWING) * (255 / (127 - levels.SWING)), 0, 255
 ).astype(np.uint8)
 
-_FADES = 0.68  # share of the farthest distance from which the land's end dissolves
+_FADES = 0.68  # share of the maximum distance from which the land fades out
 _FOOT = 0.3  # height above the water from which there is none
-_SPEED = 44.0  # meters a second at full motion
+_SPEED = 44.0  # meters per second at full motion
 _AHEAD = 80.0  # meters that the pilot looks ahead
-_AWAY = 70.0  # meters of the way on which a flight leaves the still's camera for its own height
-_LEAST = 2.5  # meters over whatever is below
-_HIGHEST, _LOWEST = 0.14, 0.86  # share of the frame between which a horizon that was moved stays
+_AWAY = 70.0  # meters from the still's camera to the flight's own height
+_LEAST = 2.5  # minimum meters above the ground
+_HIGHEST, _LOWEST = 0.14, 0.86  # share of the frame in which a shifted horizon stays
 _RADIUS = 170.0  # meters of a circle around a place
-_WOODED, _TALL = 0.4, 3.0  # share of the slices of the ground that show trees so tall, in meters
+_WOODED, _TALL = 0.4, 3.0  # share of ground slices with trees of such a height, in meters
 
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """How a camera flies."""
+    """The motion of a camera."""
 
-    pace: float = 1.0  # factor on its speed
+    pace: float = 1.0  # factor on the speed
     swing: float = 0.0  # radians to both sides
     height: float = 17.0  # meters above the ground nearby
-    #: What is added to the height, and to the horizon as a share of the frame, at full motion: at
-    #: the end or, of one that descends, at the start.
+    #: Change of the height, and of the horizon as a share of the frame, at full motion: at the
+    #: end, or for a descent at the start.
     climb: float = 0.0
     tilt: float = 0.0
     descends: bool = False
@@ -114,10 +114,10 @@ def render_flight(job: Job, progress: Progress) -> Asset:
 
 
 def _flown(brief: Brief, take: Take, name: str) -> Brief:
-    """Return what a flight is over, as a still of it would be painted.
+    """Return the brief of a flight's land, based on that of a still.
 
-    Three things are not as in a still: of a wood one sees the crowns, islands stand in an open sea
-    and before a beach, to be flown to, and there are no palms, whose crowns would be a hill.
+    Three things differ from a still: woods are crowns seen from above, islands (also before a
+    beach) are in an open sea as targets, and there are no palms, whose crowns would be a hill.
     """
     brief = replace(brief, width=take.width, height=take.height, detail="standard")
     if name in _LANDS:
@@ -137,7 +137,7 @@ def _flown(brief: Brief, take: Take, name: str) -> Brief:
 
 
 class Flight:
-    """A flight over land that can be seen at any frame."""
+    """A flight over land that can be rendered at any frame."""
 
     def __init__(self, brief: Brief, take: Take, progress: Progress, name: str = "auto") -> None:
         self._take = take
@@ -181,7 +181,7 @@ class Flight:
         out = self._enlarge(self._compose(number + lead, number / take.fps))
         before = number - take.frames + lead
         if before >= 0:
-            # The last moments dissolve into those that lead up to the first frame.
+            # The last frames dissolve into those before the first frame.
             other = self._compose(before, (number - take.frames) / take.fps)
             share = (before + 1) / (lead + 1)
             out = cv2.addWeighted(out, 1 - share, self._enlarge(other), share, 0.0)
@@ -236,7 +236,7 @@ class Flight:
         rest = slice(start - first, None)
         share = wet[rest] * np.float32(1 / 255)
         water = cv2.resize(water, share.shape[::-1], interpolation=cv2.INTER_LINEAR)
-        # The mirror already holds the fog of what it shows; a part of the way to it is left.
+        # The reflection already includes the fog of its objects; a part of the distance remains.
         thin = np.float32(0.25) * fog[rest]
         water = cv2.blendLinear(water, air[rest], 1 - thin, thin)
         picture[start:] = cv2.blendLinear(picture[start:], water, 1 - share, share)
@@ -244,9 +244,9 @@ class Flight:
 
 
 def _fog(scene: Landscape, distance: Floats, height: Floats) -> Floats:
-    """Return how much of each point is lost in the air; the world's last ridges fade out."""
+    """Return the fog at each point; the world's last ridges fade out."""
     fog = scene.haze(distance, height)
-    # Colors are mixed as they are seen, not as light: it takes more of the air.
+    # Colors are blended encoded, not as linear light, which needs more fog.
     fog *= np.float32(1.25) - np.float32(0.25) * fog
     if distance.max() > _FADES * levels.END:
         far = np.clip((distance * np.float32(1 / levels.END) - _FADES) / (1 - _FADES), 0.0, 1.0)
@@ -255,29 +255,29 @@ def _fog(scene: Landscape, distance: Floats, height: Floats) -> Floats:
 
 
 def _last_row(plane: NDArray[Any]) -> int:
-    """Return the last row that is not empty; -1: all are."""
+    """Return the last row that is not empty; -1 if all are."""
     rows = np.flatnonzero(plane.any(axis=1))
     return int(rows[-1]) if len(rows) else -1
 
 
 def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[levels.CameraPose], float]:
-    """Return where the camera is at each frame, and a distance nearer than any ground in sight.
+    """Return the camera's pose at each frame, and a distance nearer than any visible ground.
 
-    It begins where the still is seen from, but for a descent, which begins high up, and is always
-    above the ground that it comes to.
+    It starts at the still's viewpoint, or for a descent high up, and always stays above the
+    ground.
     """
     frames, move, scene = take.frames + lead, MOVES[take.camera], terrain.land.scene
     camera, level = scene.camera, max(terrain.land.level, 0.0)
     pace = _SPEED * (0.15 + 0.85 * take.motion) * (take.motion > 0) * move.pace
     far = np.linspace(0.0, pace * frames / take.fps, frames)
-    far -= far[lead]  # the first frame that is shown is the still; what leads up to it is behind
+    far -= far[lead]  # the first shown frame is the still; the frames before it are behind
     if take.camera == "orbit":
         heading = far / _RADIUS
         x, y = _RADIUS * (1 - np.cos(heading)), _RADIUS * np.sin(heading)
     else:
         heading, step = move.swing * np.sin(far / 74.0), np.diff(far, prepend=0.0)
         x, y = np.cumsum(np.sin(heading) * step), np.cumsum(np.cos(heading) * step)
-    # It turns toward what the still shows.
+    # It turns toward the subject of the still.
     side = 1.0 if scene.subject > 0 else -1.0
     x, y, heading = SPAN / 2 + side * (x - x[lead]), y - y[lead], side * heading
     share = np.linspace(1.0, 0.0, frames) if move.descends else np.linspace(0.0, 1.0, frames)
@@ -293,7 +293,7 @@ def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[levels.CameraP
         height = start + (height - start) * smooth_step(0.0, _AWAY, far)
     height = np.maximum(height, terrain.top(x, y) + _LEAST)
     bank = np.zeros_like(far)
-    if frames > 2:  # it leans into turns as an airplane does, no more than a few degrees
+    if frames > 2:  # it banks in turns like an airplane, by a few degrees at most
         turning = np.gradient(heading)[None] * take.fps
         sigma, border = max(1.0, 0.35 * take.fps), cv2.BORDER_REPLICATE
         bank = np.clip(
@@ -306,16 +306,16 @@ def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[levels.CameraP
 def _clear(
     terrain: Terrain, x: NDArray[Any], y: NDArray[Any], heading: NDArray[Any], rate: float
 ) -> NDArray[Any]:
-    """Return heights that clear what lies on the next stretch of the way, without a jolt."""
+    """Return heights that clear the ground on the next stretch of the way, smoothly."""
     ahead = np.arange(0.0, _AHEAD, 5.0)[:, None]
     across = np.linspace(-0.25, 0.25, 5)[:, None, None]
     forward, aside = np.sin(heading), np.cos(heading)
     tops = terrain.top(
         x + ahead * (forward + across * aside), y + ahead * (aside - across * forward)
     )
-    # What is far ahead is still to be climbed over: it counts a little less.
+    # Distant ground can still be climbed over: it counts a little less.
     highest = (tops - 0.10 * ahead).max(axis=(0, 1))
-    # Widened before it is smoothed, the path never cuts through what it was to clear.
+    # Widened before smoothing, so that the path never cuts through the ground.
     reach = max(1, round(0.8 * rate))
     wide = np.pad(highest, 2 * reach, mode="edge")
     wide = np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1).max(axis=1)

@@ -1,7 +1,7 @@
-"""Ken Burns: a camera that pans and zooms over a still picture, by warping its planes of YUV.
+"""Ken Burns: a camera that pans and zooms over a still picture, by warping its YUV planes.
 
-A window, which the frame shows, is a center and a size in shares of the largest window that fits
-into the picture, so that a move knows nothing of pixels.
+A window, the visible part, is a center and a size relative to the largest window that fits into
+the picture, so that moves are independent of pixels.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from kit.engines.media.color import Bytes
 from kit.engines.media.scaling import scaled
 from kit.engines.sizes import frame_size
 
-_MOST = 4096  # pixels a side that are read of a picture
-_SHARP = 0.6  # the warp enlarges as little as it reduces, or a little less: 1 never enlarges
-_LONG = 0.72  # share of a picture that the frame shows at most, where the camera goes along it
-_LONGEST = 4.0  # frames side by side that a camera travels along
+_MOST = 4096  # maximum side in pixels at which a picture is read
+_SHARP = 0.6  # balance of enlarging and reducing in the warp: 1/2 is equal, 1 never enlarges
+_LONG = 0.72  # maximum visible share of a picture when the camera moves along it
+_LONGEST = 4.0  # maximum travel of a camera, in frames side by side
 
 
 class Window(NamedTuple):
-    """What the frame shows: its center, in shares of the picture, and its size, at most 1."""
+    """The visible part: its center, in shares of the picture, and its size, at most 1."""
 
     x: float
     y: float
@@ -35,15 +35,15 @@ class Window(NamedTuple):
 
 
 class CropRoom(NamedTuple):
-    """What a move can use."""
+    """The available room of a move."""
 
     across: float  # width and height of the largest window, in shares of the picture
     down: float
-    focus: tuple[float, float]  # where a zoom leads, likewise
+    focus: tuple[float, float]  # center of a zoom, likewise
     motion: float  # 0 to 1
 
     def window(self, x: float, y: float, size: float) -> Window:
-        """Return a window that lies inside the picture, near a place."""
+        """Return a window inside the picture, near a place."""
         half_x, half_y = size * self.across / 2, size * self.down / 2
         return Window(min(max(x, half_x), 1 - half_x), min(max(y, half_y), 1 - half_y), size)
 
@@ -58,7 +58,7 @@ def _zoom(room: CropRoom) -> tuple[Window, Window]:
 def _pan(x: float, y: float) -> Move:
     def move(room: CropRoom) -> tuple[Window, Window]:
         slack = 1 - (room.across if x else room.down)
-        # A picture of the frame's own shape leaves no room: the window shrinks to make some.
+        # A picture of the frame's aspect leaves no room: a smaller window makes some.
         size = 1.0 if slack > 0.3 * room.motion else 1 - 0.28 * room.motion
         share = 0.5 * (0.35 + 0.65 * room.motion)
         reach_x, reach_y = x * share * (1 - size * room.across), y * share * (1 - size * room.down)
@@ -102,10 +102,10 @@ def travel(job: Job, progress: Progress) -> Asset:
     height, width = pixels.shape[:2]
     progress.report(0.0)
     shape, camera = take.width / take.height, values["camera"]
-    if camera == "auto":  # along a picture where it is long
+    if camera == "auto":  # along the longer side of a picture
         long = shape * height / width
         camera = "pan_right" if long < _LONG else "pan_up" if long > 1 / _LONG else "zoom_in"
-    # A pan goes along what is worth a journey; all others stay within what a crop would keep.
+    # A pan covers the interesting part; other moves stay within the best crop.
     limit = _LONGEST if camera.startswith("pan") else 1.0
     aspect = min(max(width / height, shape / limit), shape * limit)
     seen = subject.find(pixels)
@@ -134,7 +134,7 @@ def travel(job: Job, progress: Progress) -> Asset:
 
 
 class Rostrum:
-    """An sRGB picture under a camera that moves along a path, from one window to another."""
+    """An sRGB picture under a camera that moves along a path between two windows."""
 
     def __init__(
         self, pixels: Bytes, path: tuple[Window, Window], take: Take, *, easing: str = "smooth"
@@ -159,10 +159,10 @@ class Rostrum:
         out = np.empty((take.height * 3 // 2, take.width), np.uint8)
         parts = zip(self._planes, views(out, take.width, take.height), (1, 2, 2), strict=True)
         for source, target, reduced in parts:
-            # Pixel centers stand at halves.
+            # Pixel centers are at halves.
             x, y = (corner / reduced + 0.5 * step - 0.5 for corner in (left, top))
             size, back = target.shape[::-1], np.array([[step, 0.0, x], [0.0, step, y]])
-            if abs(step - 1) < 1 / size[0]:  # only moved, which takes a tenth of the time
+            if abs(step - 1) < 1 / size[0]:  # pure translation takes a tenth of the time
                 cv2.getRectSubPix(source, size, back @ (*np.subtract(size, 1) / 2, 1), target)
                 continue
             flags, edge = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, cv2.BORDER_REPLICATE
@@ -172,8 +172,8 @@ class Rostrum:
     def _window(self, number: int) -> Window:
         """Return the window of a frame.
 
-        Its size changes by equal factors in equal times, which the eye takes for an even zoom, and
-        its center keeps pace, so that the point that a zoom leads to never swings.
+        Its size changes exponentially, which looks like an even zoom, and its center keeps pace, so
+        that the center of a zoom never swings.
         """
         start, end = self._path
         share = self._take.share(number, self._easing)

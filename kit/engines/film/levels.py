@@ -1,6 +1,6 @@
-"""Levels of detail: the parts of a land that a flight sees, each as fine as from its distance.
+"""Levels of detail: the visible land of a flight, at a resolution that fits its distance.
 
-They are cut without a seam out of what repeats for ever, so that a frame is looked up in one go.
+Levels are cut seamlessly from periodic planes, so that a frame needs a single lookup.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, mi
 from kit.engines.painting.noise import enlarge, sample, tile
 from kit.engines.painting.sky import paint_sky
 
-END = 1300.0  # where the world ends, it is long lost in the air
-#: Smooth enlarging of marks swings so far to the other side of what is neither.
+END = 1300.0  # end of the world, long faded in the air
+#: Overshoot of smoothly enlarged masks on the other side of neutral.
 SWING = 10
 _BAND = 64  # rows
-_EDGE = 3  # texels around a level, which smooth enlarging looks at
-#: Points of what is drawn on near ground to a length of 1, each at least a pixel; its strength.
+_EDGE = 3  # texels around a level, for the interpolation
+#: Detail points on near ground per length of 1, each at least a pixel; their strength.
 _FINE, _ROUGH = 32.0, 0.15
-_SHARP = 1.15  # pixels of a frame that a texel covers where the next coarser level begins
-_STEPS = 200  # of nearness, up to where the finest level begins
-_MOST = 9_000_000  # texels of a level; a long flight does without the finest one
-#: Texels to a length of 1 of colors; and of heights, up to a distance. Far slices lie apart: finer
+_SHARP = 1.15  # pixels per texel at which the next coarser level begins
+_STEPS = 200  # of nearness, up to the start of the finest level
+_MOST = 9_000_000  # maximum texels of a level; long flights omit the finest one
+#: Texels per length of 1 of colors; and of heights, up to a distance. Far slices are sparse: finer
 #: heights between them would make crests flicker.
 _COLORS = (8.0, 4.0, 2.0, 1.0, 0.5)
 _HEIGHTS = ((45.0, 4.0), (280.0, 2.0), (560.0, 1.0), (math.inf, 0.5))
-_WOODED, _WET = 49, 227  # in the fourth channel of colors: fewer trees, or less water, show ground
-#: Texels to a length of 1 of levels with grain, and how strong it is: no line must be seen where
-#: it ends.
+_WOODED, _WET = 49, 227  # in the fourth channel of colors: less forest, or less water, is ground
+#: Texels per length of 1 of levels with grain, and its strength: its end must not be a visible
+#: line.
 _GRAINED = {8.0: 1.0, 4.0: 1.0, 2.0: 0.45}
-_LIT, _VARIED, _LEAVES = 0.075, 0.045, 0.40  # by what shares bumps, specks and leaves change light
-_BELOW = 0.12  # tangent of the lowest sky that is painted
-_FINEST = 900.0  # pixels a radian: soft things need no more, and a wide strip would cost seconds
+_LIT, _VARIED, _LEAVES = 0.075, 0.045, 0.40  # relative change of light by bumps, specks and leaves
+_BELOW = 0.12  # tangent of the lowest painted sky
+_FINEST = 900.0  # pixels per radian: soft skies need no more, and a wide strip would cost seconds
 
-#: From a distance to the part of the world seen up to it: least x, least y, most x, most y.
+#: From a distance to the part of the world visible up to it: min x, min y, max x, max y.
 Box: TypeAlias = Callable[[float], tuple[float, float, float, float]]
 #: From x and y in the world, a row for each of rising distances, to the height of the ground.
 WorldHeights: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
@@ -54,17 +54,17 @@ WorldHeights: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 
 @dataclass(frozen=True, slots=True)
 class CameraPose:
-    """Where a camera is, and how it looks ahead."""
+    """The position and direction of a camera."""
 
     x: float
     y: float
     heading: float  # radians: 0 along y, a quarter turn along x
     height: float
-    horizon: float  # share of the frame's height at which it stands
-    bank: float  # radians that the camera leans to the right
+    horizon: float  # share of the frame's height
+    bank: float  # roll to the right in radians
 
     def to_world(self, x: Floats, z: Floats) -> tuple[Floats, Floats]:
-        """Return where in the world points lie, by x to the right and z ahead."""
+        """Return the world position of points, from x to the right and z ahead."""
         sine, cosine = math.sin(self.heading), math.cos(self.heading)
         return (
             np.asarray(cv2.addWeighted(z, sine, x, cosine, self.x)),
@@ -73,14 +73,14 @@ class CameraPose:
 
 
 def bands(rows: int) -> Iterator[slice]:
-    """Yield rows a few at a time, so that all that is made of them stays in the cache."""
+    """Yield rows a few at a time, so that intermediate results stay in the cache."""
     for row in range(0, rows, _BAND):
         yield slice(row, min(row + _BAND, rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A part of the world: world x `x` lies in its column `x * scale + across`."""
+    """A part of the world: world x `x` is in column `x * scale + across`."""
 
     plane: NDArray[Any]
     scale: float
@@ -89,9 +89,9 @@ class Level:
 
 
 def cut_level(plane: NDArray[Any], box: tuple[float, float, float, float], fine: float) -> Level:
-    """Cut a part of the world out of a plane, so many texels (a power of 2) to a length of 1."""
+    """Cut a part of the world from a plane, at `fine` texels (a power of 2) per length of 1."""
     factor = fine * TEXEL
-    whole = max(1, round(1 / factor))  # so that the level begins and ends with a whole texel
+    whole = max(1, round(1 / factor))  # so that the level starts and ends with a whole texel
     left, upper = (int(np.floor(v / TEXEL / whole)) * whole - _EDGE * whole for v in box[:2])
     right, lower = (int(np.ceil(v / TEXEL / whole)) * whole + _EDGE * whole for v in box[2:])
     cut = plane.take(mirror_texels(np.arange(upper, lower)), axis=0)
@@ -103,7 +103,7 @@ def cut_level(plane: NDArray[Any], box: tuple[float, float, float, float], fine:
 
 
 def height_levels(surface: Floats, box: Box) -> WorldHeights:
-    """Return the heights of all that a flight sees, from a surface that repeats."""
+    """Return the heights of all visible land of a flight, from a periodic surface."""
     levels = [cut_level(surface, box(min(far, END)), fine) for far, fine in _HEIGHTS]
     reaches = [far for far, _ in _HEIGHTS]
 
@@ -122,9 +122,9 @@ def height_levels(surface: Floats, box: Box) -> WorldHeights:
 
 
 class ColorLevels:
-    """Colors of all that a flight sees, in one picture of several levels.
+    """Colors of all visible land of a flight, in one picture of several levels.
 
-    A level is roughened in place before it is joined to the others.
+    A level gets its grain in place before it is added to the others.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class ColorLevels:
         rows = [0, *np.cumsum([len(level.plane) for level in levels])]
         width = max(level.plane.shape[1] for level in levels)
         picture = np.zeros((rows[-1], width, 4), np.uint8)
-        # From a code of nearness to where its level lies in the picture.
+        # From a code of nearness to the position of its level in the picture.
         self._scale, self._across, self._down = (np.empty(256, np.float32) for _ in range(3))
         for level, row, start, end in zip(
             levels, rows, [*limits[:-1], 0], [256, *limits], strict=False
@@ -153,7 +153,7 @@ class ColorLevels:
         self._picture, self._fine = picture, tile(np.random.default_rng(0), cells=64)
 
     def look_up(self, x: Floats, y: Floats, inverse: Floats) -> Bytes:
-        """Return the colors at places, by one over their distance; shape (rows, columns, 4)."""
+        """Return the colors at places, by their inverse distance; shape (rows, columns, 4)."""
         out = np.empty((*inverse.shape, 4), np.uint8)
         for band in bands(len(out)):
             near = cv2.convertScaleAbs(inverse[band], alpha=self._code)
@@ -165,7 +165,7 @@ class ColorLevels:
             )
             border = cv2.BORDER_REPLICATE
             cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, out[band], border)
-            # Where a texel covers several pixels, what is small is drawn anew.
+            # Where a texel covers several pixels, fine detail is added.
             if inverse[band].max() * self._close > 1.0:
                 share = np.clip(inverse[band] * self._close - np.float32(1), 0.0, 1.0)
                 fine = sample(self._fine, x[band] * np.float32(_FINE), y[band] * np.float32(_FINE))
@@ -176,7 +176,7 @@ class ColorLevels:
 
 
 def box_of(poses: Sequence[CameraPose], widest: float) -> Box:
-    """Return the function that says what part of the world a flight sees up to a distance."""
+    """Return a function from a distance to the part of the world visible up to it."""
     places = np.array([(at.x, at.y) for at in poses])
     forward = np.array([(math.sin(at.heading), math.cos(at.heading)) for at in poses])
     side = np.stack([forward[:, 1], -forward[:, 0]], axis=1)
@@ -191,14 +191,14 @@ def box_of(poses: Sequence[CameraPose], widest: float) -> Box:
 
 
 def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], None]:
-    """Return a function that multiplies the brightness of a level, in place, by what is small."""
+    """Return a function that multiplies the brightness of a level, in place, by fine detail."""
     sun, sandy = terrain.land.scene.toward, terrain.land.ground.rough < 0.2
     bumps = ripples(rng, waves=88, side=1024) if sandy else grain(rng, cells=64, side=1024)
     height, right, down = cv2.split(bumps)
     facing = -right * np.float32(sun[0]) - down * np.float32(sun[1])
     soil = np.float32(_LIT / facing.std()) * facing + np.float32(_VARIED) * height
     soil *= np.float32(0.5 if sandy else 1.0)
-    # What grows between crowns is seldom seen by the sun.
+    # The ground between crowns is mostly in the shade.
     crown = enlarge(terrain.crowns[..., 0].astype(np.float32), 2)
     shady = np.float32(0.35) * smooth_step(56, 10, crown)
     leaves = enlarge(np.float32(_LEAVES) * height - shady, 2)
@@ -218,13 +218,13 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
         if level.scale not in tiles:
             return
         own, leafage = tiles[level.scale]
-        for axis, offset in enumerate((level.down, level.across)):  # wherever in the world it is
+        for axis, offset in enumerate((level.down, level.across)):  # aligned with the world
             start = round(0.5 * (level.scale / 2 - 1) - offset)
             part = range(start, start + level.plane.shape[axis])
             own, leafage = (plane.take(part, axis, mode="wrap") for plane in (own, leafage))
         luma, marks = (cv2.extractChannel(level.plane, channel) for channel in (0, 3))
         cv2.copyTo(leafage, cv2.compare(marks, _WOODED, cv2.CMP_LT), own)
-        # Under water it would glitter, and there are ripples.
+        # Under water it would glitter, and ripples are drawn there.
         faint = cv2.convertScaleAbs(own, alpha=0.4, beta=128 * 0.6)
         cv2.copyTo(faint, cv2.compare(marks, _WET, cv2.CMP_GT), own)
         cv2.insertChannel(cv2.multiply(luma, own, scale=1 / 128), level.plane, 0)
@@ -233,9 +233,9 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
 
 
 class SkyStrip:
-    """The sky of a landscape from one azimuth to another, painted once, wrapped on a cylinder.
+    """The sky of a landscape between two azimuths, painted once on a cylinder.
 
-    Frames show `focal` pixels to a tangent of 1, and tangents up to `top`.
+    Frames have `focal` pixels per tangent of 1, and tangents up to `top`.
     """
 
     def __init__(
@@ -261,11 +261,11 @@ class SkyStrip:
         self._air = develop_colors(air, scene.look)[0]
 
     def look_up(self, heading: float, camera: Camera, rows: int) -> Bytes:
-        """Return what is seen of it in the upper rows of a frame, shape (rows, columns, 3)."""
+        """Return the sky in the upper rows of a frame, shape (rows, columns, 3)."""
         angles = np.arctan(camera.across)
         x = np.empty((rows, camera.columns), np.float32)
         x[:] = (angles + np.float32(heading - self._start)) * np.float32(self._scale)
-        # On a cylinder, what stands aside is farther away and so less high.
+        # On a cylinder, columns aside are farther away and so less high.
         step = np.cos(angles) * np.float32(self._scale / camera.focal)
         y = np.arange(rows, dtype=np.float32)[:, None] * step
         y += np.float32(self._horizon) - camera.horizons * step
@@ -274,6 +274,6 @@ class SkyStrip:
         )
 
     def air(self, heading: float, across: Floats) -> Bytes:
-        """Return what distance fades to in each column, shape (columns, 3)."""
+        """Return the fog color of each column, shape (columns, 3)."""
         x = (np.arctan(across) + np.float32(heading - self._start)) * np.float32(self._scale)
         return np.asarray(self._air[np.clip(np.rint(x), 0, len(self._air) - 1).astype(np.intp)])

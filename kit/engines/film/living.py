@@ -1,4 +1,4 @@
-"""How a scene comes alive: paint it once an hour, then move camera, air and light in it."""
+"""Living scenes: painted once per hour, then animated with camera, air and light."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
-_MOST = 1600  # pixels of the longer side that are painted
-_SIDE = 192  # pixels of the longer side of a depth: one that is soft does not tear
+_MOST = 1600  # pixels of the longer side of the painting
+_SIDE = 192  # pixels of the longer side of a depth map: soft ones do not tear
 _HOURS = {
     "fixed": (),
     "day_to_night": ("day", "sunset", "night"),
     "night_to_day": ("night", "dawn", "day"),
 }
-_DARK = ("dusk", "night")  # hours by which northern lights and stars are seen
+_DARK = ("dusk", "night")  # hours with northern lights and stars
 
 
 def film(job: Job, progress: Progress) -> Asset:
@@ -70,7 +70,7 @@ def film(job: Job, progress: Progress) -> Asset:
 
 
 class Living:
-    """A painted scene that can be seen at any frame."""
+    """A painted scene that can be rendered at any frame."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Living:
     ) -> None:
         self._take = take
         dice = [np.random.default_rng([brief.seed, 40 + part]) for part in range(4)]
-        # What shines by night is known best by night, and lava that glows then is none by day.
+        # The night painting has the clearest lights, and lava that glows at night does not by day.
         first = paintings[0]
         self._dark = hours.index("night") if "night" in hours else 0
         night = paintings[self._dark]
@@ -130,7 +130,7 @@ class Living:
             gone = 0.5 - 0.5 * math.cos(2 * math.pi * moment) if self._take.loop else moment
             place = min(max(gone, 0.0), 1.0) * (len(self._paintings) - 1)
             first = min(int(place), len(self._paintings) - 2)
-            # Each hour stays a while: half way between two of them a picture is neither.
+            # Each hour is held for a while: a blend of two is neither.
             share = float(smooth_step(0.15, 0.85, np.array(place - first)))
             one, other = self._paintings[first : first + 2]
             self._set(tuple(
@@ -139,7 +139,7 @@ class Living:
             ))  # fmt: skip
             night = {first: 1.0 - share, first + 1: share}.get(self._dark, 0.0)
         if rows := self._rows:
-            # The row below counts too: the last one's blocks reach into it.
+            # Includes the row below: the last one's blocks reach into it.
             luma = self._planes[0][: rows + 1].copy()
             tints = [tint[: rows // 2].copy() for tint in self._planes[1:]]
             planes = (luma[:rows, :-1], tints[0], tints[1])
@@ -175,7 +175,7 @@ def _density(brief: Brief) -> float:
 def _without_motion(brief: Brief, hour: str) -> Brief:
     weather = brief.weather
     if weather == "mist" and brief.family == "lake" and "fog" not in brief.things:
-        weather = "clear"  # the seed's mist suits a still; in motion it hides what moves
+        weather = "clear"  # random mist suits a still; in motion it hides moving things
     hidden = ("fireflies",) if hour in _DARK else ("fireflies", "aurora")
     things = brief.things.difference(hidden)
     return replace(brief, hour=hour, weather=weather, things=things, falling=False)
@@ -190,7 +190,7 @@ def _weather(brief: Brief, asked: str) -> str:
         return "dust"
     if kind := kind_of(brief):
         return kind
-    # Fog only where the prompt says so: what the seed draws is painted, and that is enough.
+    # Fog only if the prompt asks for it: random fog is already in the painting.
     said = brief.weather == "fog" or (brief.weather == "mist" and "fog" in brief.things)
     return "fog" if said else "none"
 

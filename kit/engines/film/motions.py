@@ -1,7 +1,7 @@
-"""Motions: what moves within a painting before a camera looks at it.
+"""Motions: animated changes of a painting before the camera is applied.
 
-A layer changes the light of a painting's planes in place, where the painter says that it is: by a
-factor, so that it suits every hour. All of them take turns in `kit.engines.film.living`.
+A layer changes the light of a painting's planes in place, within the painter's mask: by a factor,
+so that it suits every hour. `kit.engines.film.living` applies all layers in turn.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from kit.engines.media.noise import field, smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.painting import Motion, Painting, Window
 
-_PERIOD = 5.0  # seconds in which slow things come around
-_RUN = 4.0  # seconds, in a loop, after which noise starts anew
-_GROUPS = 24  # of lights that waver together
-#: How often each wave of a light goes up and down in a period, and by what share of the light.
+_PERIOD = 5.0  # seconds of a period of slow motions
+_RUN = 4.0  # seconds after which noise restarts in a loop
+_GROUPS = 24  # of lights that flicker together
+#: Cycles of each wave of a light per period, and its amplitude as a share of the light.
 _LAMPS = ((1, 0.32), (3, 0.24), (7, 0.16))
 _STARS = ((3, 0.20), (7, 0.24), (13, 0.16))
-_DRIFT = 0.018  # widths that clouds go in a second
-_FAINT = 0.02  # of a mask, that shows nothing
-_BEFORE = 0.92  # what is nearer than this share of a distance stands before what is there
+_DRIFT = 0.018  # widths per second of clouds
+_FAINT = 0.02  # mask values below are invisible
+_BEFORE = 0.92  # pixels nearer than this share of a distance occlude it
 
 
 class MotionLayer(Protocol):
-    """Something that moves in the planes of a painting."""
+    """A motion in the planes of a painting."""
 
-    rows: int  # of the luma, below which nothing of it is
-    night: bool  # it is only seen by night
+    rows: int  # rows of the luma that it may change
+    night: bool  # only visible at night
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
-        """Draw a share of what a moment changes, 0 to 1 of the clip, in place."""
+        """Draw a share of the change at a moment, 0 to 1 of the clip, in place."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerCanvas:
-    """The planes of a painting, of a width and height in pixels of the luma, both even."""
+    """The planes of a painting, with even width and height in pixels of the luma."""
 
     width: int
     height: int
@@ -52,7 +52,7 @@ class LayerCanvas:
     take: Take
 
     def fit(self, part: Floats, window: Window | None = None, step: int = 2) -> Floats:
-        """Return a window of the painting as planes that are `step` times smaller than the luma."""
+        """Return a window of the painting as planes `step` times smaller than the luma."""
         if window is not None:
             whole = np.zeros(self.painted, np.float32)
             target = whole[window]
@@ -64,7 +64,7 @@ class LayerCanvas:
 
 
 def bounds_of(mask: Floats) -> Window:
-    """Return the rows and columns that hold all that a mask shows, even and never empty."""
+    """Return the rows and columns of the visible part of a mask, even and never empty."""
     ends = []
     for axis, most in enumerate(mask.shape):
         found = np.flatnonzero((mask > _FAINT).any(axis=1 - axis))
@@ -74,12 +74,12 @@ def bounds_of(mask: Floats) -> Window:
 
 
 def count_turns(take: Take, period: float = _PERIOD) -> int:
-    """Return how often something that takes about a period comes around in a clip."""
+    """Return how many times a motion of about a period repeats in a clip."""
     return max(1, round(take.seconds / period))
 
 
 class Shimmer:
-    """Light that noise runs through: smoke, lava, falling water, mist, northern lights."""
+    """Light with moving noise: smoke, lava, falling water, mist, northern lights."""
 
     def __init__(
         self, motion: Motion, painting: Painting, canvas: LayerCanvas, rng: np.random.Generator
@@ -95,7 +95,7 @@ class Shimmer:
         self._window, self.rows, self.night = (rows, columns), rows.stop, motion.kind == "curtains"
         self._motion, self._mask, self._take = motion, mask[part], canvas.take
         self._tile = noise.tile(rng, cells=64, octaves=2)
-        # By how much is to move, 1 by default: less motion does not lift gravity.
+        # Scaled by the motion setting, 1 by default; gravity hardly depends on it.
         pace = 0.7 + 0.5 * self._take.motion if motion.kind == "fall" else 0.4 + self._take.motion
         self._waves = [
             (x[part] * np.float32(across), y[part] * np.float32(along), speed * pace, share)
@@ -115,7 +115,7 @@ class Shimmer:
         chroma = [plane[half] for plane in planes[1:]]
         big = cv2.resize(level, luma.shape[::-1], interpolation=cv2.INTER_LINEAR)
         luma[...] = cv2.multiply(luma, 1.0 + big, dtype=cv2.CV_8U)
-        # What shines brighter is whiter; what is darker keeps its color.
+        # Brighter light is whiter; darker light keeps its color.
         dark = cv2.resize(np.minimum(level, 0.0), chroma[0].shape[::-1])
         for plane in chroma:
             colored = cv2.multiply(plane, 1.0 + dark, dtype=cv2.CV_32F)
@@ -125,7 +125,7 @@ class Shimmer:
         seconds = self._take.seconds
         if not self._take.loop:
             return noise.sample(self._tile, x, y - np.float32(speed * seconds * moment))
-        # Two runs by turns: each starts anew while it is unseen.
+        # Two alternating runs: each restarts while it is invisible.
         rounds = count_turns(self._take, _RUN)
         first = rounds * moment % 1.0
         total = np.zeros_like(y)
@@ -139,7 +139,7 @@ class Shimmer:
 
 
 class Flicker:
-    """Lights that waver, in groups that each go their own way; of stars nearly all, and quickly."""
+    """Flickering lights in independent groups; of stars nearly all, and quickly."""
 
     night = True
 
@@ -150,7 +150,7 @@ class Flicker:
         self.rows = bounds_of(mask)[0].stop
         self._mask = np.rint(mask[: self.rows] * 255).astype(np.uint8)
         self._take, self._waves = canvas.take, _STARS if stars else _LAMPS
-        # What is lit together, like the letters of a sign, is one.
+        # Adjacent lights, like the letters of a sign, are one.
         near = np.ones((3, 3) if stars else (max(3, canvas.height // 90) | 1,) * 2, np.uint8)
         wide = cv2.threshold(cv2.dilate(self._mask, near), 24, 1, cv2.THRESH_BINARY)[1]
         count, labels = cv2.connectedComponents(wide)
@@ -159,7 +159,7 @@ class Flicker:
         self._calm = rng.random(_GROUPS) < (0.15 if stars else 0.45)
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
-        """Dim the lights as they are at a moment, in place."""
+        """Dim the lights at a moment, in place."""
         level = np.full(_GROUPS, 0.32)
         for (count, far), phase in zip(self._waves, self._phases, strict=True):
             level += far * np.sin(2 * np.pi * (count * count_turns(self._take) * moment + phase))
@@ -171,7 +171,7 @@ class Flicker:
 
 
 class Clouds:
-    """Thin clouds that drift over the sky, and take a share of the light that is there."""
+    """Thin clouds that drift over the sky and dim a share of its light."""
 
     night = False
 
@@ -181,7 +181,7 @@ class Clouds:
         self._take, self._width, height = canvas.take, canvas.width, canvas.height
         horizon = float(np.clip(np.median((sky > 0.5).mean(axis=0)), 0.15, 0.75))
         self.rows = rows = int(height * min(1.0, horizon + 0.25))
-        # A plane overhead: rows near the horizon lie far away and close together.
+        # A plane overhead: rows near the horizon are far away and close together.
         up = np.clip(horizon - np.arange(rows, dtype=np.float32) / height, 0.0, 1.0)[:, None]
         across = np.arange(self._width, dtype=np.float32)[None] * (noise.SIDE / self._width)
         x, y = np.broadcast_arrays(across, 130.0 / (up + np.float32(0.14)))
@@ -192,7 +192,7 @@ class Clouds:
         self._mask = np.rint(mask * 255).astype(np.uint8)
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
-        """Draw the clouds of a moment over the sky, in place."""
+        """Draw the clouds at a moment over the sky, in place."""
         far = _DRIFT * self._take.seconds
         gone = far * moment
         if self._take.loop:  # all around, or there and back
@@ -207,10 +207,10 @@ class Clouds:
 
 
 class Ripples:
-    """Shifts that go round and round: water stirs, ink flows.
+    """Circular displacements: ripples of water, flow of ink.
 
-    The mask, of any size, is by how much each place moves, in heights of the frame; cells are blobs
-    down and across.
+    The mask, of any size, is the amplitude at each place, in heights of the frame; cells are the
+    blobs down and across.
     """
 
     def __init__(
@@ -228,14 +228,14 @@ class Ripples:
         part = whole[top : top + take.height, left : left + take.width]
         amount = cv2.resize(part, (columns, rows), interpolation=cv2.INTER_AREA) * take.height
         moved = np.flatnonzero(amount.any(axis=1))
-        self._top = int(moved[0]) if len(moved) else rows  # nothing stirs above the water
+        self._top = int(moved[0]) if len(moved) else rows  # no ripples above the water
         self._fields = [
             (field(rng, rows, columns, cells=cells, octaves=2) * amount)[self._top :]
             for _ in range(4)
         ]
 
     def stir(self, moment: float, maps: tuple[Floats, Floats]) -> None:
-        """Add the shifts of a moment to the columns and rows that blocks come from."""
+        """Add the displacements at a moment to the source columns and rows of blocks."""
         turn = 2 * math.pi * self._turns * moment
         for part, fields in zip(maps, (self._fields[:2], self._fields[2:]), strict=True):
             below = part[self._top :]

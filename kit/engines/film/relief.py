@@ -1,7 +1,7 @@
-"""Reliefs: a picture with a depth for each pixel, seen by a camera that moves a little.
+"""Reliefs: a picture with a depth map, seen by a camera that moves slightly.
 
-The planes of YUV are looked up where each block of pixels comes from: near ones from farther away
-than far ones. The maps for that are sums of fields that are worked out once.
+The YUV planes are remapped in blocks of pixels: near blocks move more than far ones. The maps for
+that are sums of fields that are computed once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Blocks:
     chroma: Bytes
 
     def spread(self, frame: Frame) -> None:
-        """Write the pixels into a frame that is twice as wide and high as there are blocks."""
+        """Write the pixels into a frame, which has two columns and rows per block."""
         height, width = frame[0].shape
         rows = frame[0].view(np.uint16).reshape(height // 2, 2, width // 2)
         for number, half in enumerate(cv2.split(self.luma[:, : width // 2].view(np.uint16))):
@@ -37,14 +37,14 @@ class Blocks:
 
 
 def blocks_of(planes: Frame) -> Blocks:
-    """Return the planes of a picture in blocks."""
+    """Return the planes of a picture as blocks."""
     luma = np.empty((*planes[0].shape, 4), np.uint8)
     fill_quads(bordered(planes[0]), luma)
     return Blocks(luma, pairs(planes[1], planes[2]))
 
 
 def bordered(plane: Bytes) -> Bytes:
-    """Return a plane with its last row and column once more, so that all pixels have neighbors."""
+    """Return a plane with its last row and column repeated, so that all pixels have neighbors."""
     return np.asarray(cv2.copyMakeBorder(plane, 0, 1, 0, 1, cv2.BORDER_REPLICATE))
 
 
@@ -54,24 +54,24 @@ def fill_quads(wide: Bytes, out: Bytes) -> None:
 
 
 def pairs(one: Bytes, other: Bytes) -> Bytes:
-    """Return two planes as one, of which each pixel carries its neighbor to the right."""
+    """Return two planes as one whose pixels include their right neighbors."""
     wide = [cv2.copyMakeBorder(plane, 0, 0, 0, 1, cv2.BORDER_REPLICATE) for plane in (one, other)]
     return np.asarray(cv2.merge([part for plane in wide for part in (plane[:, :-1], plane[:, 1:])]))
 
 
-#: What a guessed depth stands: more would tear the picture.
+#: The parallax limit of an estimated depth: more would tear the picture.
 STRENGTH = 0.42
 #: The same for a zoom, which uncovers less.
 GROWTH = 0.62
-# The far parts come nearer too, but less: a push that leaves them still looks like glue.
+# Far parts move closer too, but less: a push without them looks unnatural.
 _FAR = 0.30
 
-#: Adds its own shifts, in pixels, to the columns and rows that blocks of a frame come from.
+#: Adds displacements, in pixels, to the source columns and rows of a frame's blocks.
 Swell: TypeAlias = Callable[[tuple[Floats, Floats]], None]
 
 
 class DepthRelief:
-    """A depth for each pixel, through which a picture is seen from places near its own."""
+    """A depth map, to view a picture from places near its own."""
 
     def __init__(self, depth: Floats, take: Take, focus: tuple[float, float] = (0.5, 0.52)) -> None:
         self.take = take
@@ -81,15 +81,15 @@ class DepthRelief:
         near = near[edge[1] : edge[1] + take.height, edge[0] : edge[0] + take.width]
         near = cv2.GaussianBlur(near, (0, 0), 0.004 * max(take.width, take.height))
         half = cv2.resize(near, (take.width // 2, take.height // 2), interpolation=cv2.INTER_AREA)
-        # An even number of blocks a row, as chroma has one for two of them.
+        # An even number of blocks per row, as chroma has one for two of them.
         odd = half.shape[1] % 2
         half = np.asarray(cv2.copyMakeBorder(half, 0, 0, 0, odd, cv2.BORDER_REPLICATE))
-        # Middles of blocks, in pixels from the upper left corner of the frame.
+        # Centers of blocks, in pixels from the upper left corner of the frame.
         columns = np.broadcast_to(2.0 * np.arange(half.shape[1]) + 1.0, half.shape)
         rows = np.broadcast_to(2.0 * np.arange(half.shape[0])[:, None] + 1.0, half.shape)
         grow = _FAR + (1.0 - _FAR) * half
-        # For each block where it comes from, and what a shift and a zoom of 1 add to that. A
-        # block's middle lies one pixel to the right of its left edge, and below its upper one.
+        # The source of each block, and its change by a shift and a zoom of 1. A block's center
+        # is one pixel to the right of its left edge, and below its upper one.
         self._near = half
         self._columns, self._rows, self._across, self._down = (
             np.ascontiguousarray(part, np.float32)
@@ -107,12 +107,12 @@ class DepthRelief:
         )
 
     def planes(self, pixels: Bytes) -> Frame:
-        """Return the planes of a picture, larger than the frame by what a camera needs."""
+        """Return the planes of a picture, larger than the frame by the camera's margin."""
         size = (self.width, self.height)
         return views(rgb_frame(scaled(pixels, *size)), *size)
 
     def look(self, blocks: Blocks, seen: FilmView, swell: Swell | None = None) -> Blocks:
-        """Return a picture as a camera sees it, until it is looked at again."""
+        """Return a picture as the camera sees it, valid until the next call."""
         shift_x = -seen.x * STRENGTH * self.take.width
         shift_y = -seen.y * STRENGTH * self.take.height
         zoom = -seen.zoom * GROWTH
@@ -134,7 +134,7 @@ class DepthRelief:
 
 
 def large(take: Take) -> tuple[int, int]:
-    """Return the width and height of a picture that leaves a camera its margins; both even."""
+    """Return the even width and height of a picture with the camera's margins."""
     over = 1 + 2 * (0.01 + STRENGTH * take.motion * max(REACH))
     return 2 * round(take.width * over / 2), 2 * round(take.height * over / 2)
 

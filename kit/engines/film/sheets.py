@@ -1,7 +1,7 @@
-"""Sheets: flat layers with an alpha, moved by parts of a pixel and laid over the frames of a film.
+"""Sheets: flat layers with alpha, moved by subpixels and composited on the frames of a film.
 
-Their colors are multiplied by the alpha beforehand, so that laying one over a frame needs no
-division, and everything stays in 8 bits.
+Their colors are premultiplied by alpha, so that compositing needs no division and stays in 8
+bits.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import YUV, Bytes, Floats, noise_tile
 
-#: Shape (2, 3), from a place on a sheet's stage to its place in the frame.
+#: Shape (2, 3), from a position on a sheet's stage to its position in the frame.
 Matrix: TypeAlias = NDArray[np.float64]
 
 
 class Sheet(NamedTuple):
     """A layer from an even row and column of its stage on; `small` is both chromas and alpha.
 
-    What is endless goes on below its last row; all goes on beside it where it is as wide as that.
+    An endless layer continues below its last row, and at the sides if it is as wide as the stage.
     """
 
     luma: Bytes
@@ -37,7 +37,7 @@ class Sheet(NamedTuple):
 def sheet_of(
     color: Floats, alpha: Floats, rng: np.random.Generator, *, top: int, endless: bool
 ) -> Sheet:
-    """Return a sheet of encoded RGB, shape (3, rows, columns), multiplied by its alpha; 0 to 1."""
+    """Return a sheet of encoded RGB, shape (3, rows, columns), premultiplied by alpha; 0 to 1."""
     used = np.flatnonzero(cv2.reduce(alpha, 0, cv2.REDUCE_MAX) > 0)
     left, right = (int(used[0]), int(used[-1])) if len(used) else (0, 0)
     left, right = max(0, left - 4) & ~1, min(alpha.shape[1], right + 5 & ~1)
@@ -52,7 +52,7 @@ def sheet_of(
 def lay_sheet(
     frame: Frame, sheet: Sheet, matrix: Matrix, stop: int, shine: Bytes | None = None
 ) -> None:
-    """Lay a sheet over a frame, in place, down to a row, as bright as a shimmer lets it be."""
+    """Composite a sheet on a frame, in place, down to a row, with the brightness of a shimmer."""
     most, count = frame[0].shape[::-1], sheet.alpha.shape[::-1]
     spans = []
     for axis, start in enumerate((sheet.left, sheet.top)):
@@ -89,9 +89,9 @@ def warp_sheet(
     first: tuple[int, int],
     share: int = 1,
 ) -> Any:
-    """Return what is seen of a plane with an origin on its stage, from a pixel of the frame on.
+    """Return the visible part of a plane with an origin on its stage, from a pixel of the frame on.
 
-    Pixel centers stand at halves, so that planes of a share of the size stay where they belong.
+    Pixel centers are at halves, so that reduced planes stay aligned.
     """
     scale = matrix[0, 0]
     x, y = (
@@ -104,17 +104,17 @@ def warp_sheet(
 
 
 def to_yuv(rgb: Floats, alpha: Floats, rng: np.random.Generator) -> Frame:
-    """Return planes of 0 to 1, multiplied by alpha, as luma and chromas, dithered."""
+    """Return planes of 0 to 1, premultiplied by alpha, as luma and chromas, dithered."""
     tile, planes = noise_tile(rng), []
     for number, (*row, offset) in enumerate(YUV):
-        plane, cover = offset * alpha, alpha  # it rides on alpha
+        plane, cover = offset * alpha, alpha  # premultiplied too
         for weight, channel in zip(row, rgb, strict=True):
             plane += 255 * weight * channel
         if number:
             plane, cover = halve(plane), halve(alpha)
         height, width = plane.shape
         repeats = -(-height // tile.shape[1]), -(-width // tile.shape[2])
-        # Only where something covers: what is empty must stay exactly zero.
+        # Only where there is coverage: empty pixels must stay exactly zero.
         plane += 0.5 * np.tile(tile[number], repeats)[:height, :width] * (cover > 0.5)
         planes.append(np.clip(np.rint(plane), 0, 255).astype(np.uint8))
     return planes[0], planes[1], planes[2]

@@ -14,7 +14,7 @@ from kit.engines.painting.falling import clouds, layers
 _SWINGS, _SHIMMERS = 5.0, 9.0  # seconds
 _GLIMMERS = ("dust", "fireflies", "embers")
 _NEUTRAL = 128
-#: Kind -> share of its light that is added, how strongly it colors what it covers, and that color.
+#: Kind -> share of its light that is added, strength of its color on what it covers, and the color.
 _INKS = {
     "rain": (1.0, 0.0, (128, 128)),
     "snow": (1.0, 1.0, (128, 128)),
@@ -26,7 +26,7 @@ _INKS = {
 
 
 def lay(frame: Frame, patch: Bytes, kind: str) -> None:
-    """Lay what is in the air over a frame, in place; the patch is as large as its luma."""
+    """Composite weather on a frame, in place; the patch has the size of its luma."""
     if kind == "fog":
         return _lay_fog(frame, patch)
     added, strength, color = _INKS[kind]
@@ -42,8 +42,8 @@ def lay(frame: Frame, patch: Bytes, kind: str) -> None:
 def _lay_fog(frame: Frame, patch: Bytes) -> None:
     ramp = np.linspace(0.35, 1.0, len(patch), dtype=np.float32)[:, None]
     cover = cv2.multiply(patch, np.repeat(ramp, patch.shape[1], axis=1), dtype=cv2.CV_8U)
-    # Fog is as bright as the picture allows: a night must not turn gray. It takes the light's
-    # color, paler: neutral fog looks pasted on at sunset.
+    # Fog is as bright as the picture allows: a night must not turn gray. It has a paler color of
+    # the light: neutral fog looks pasted on at sunset.
     _mix(frame[0], cover, min(226.0, float(cv2.mean(frame[0])[0]) * 1.15 + 42.0))
     small = _halved(cover, frame)
     for chroma in frame[1:]:
@@ -60,9 +60,9 @@ def _halved(patch: Bytes, frame: Frame) -> Bytes:
 
 
 class Weather:
-    """What is in the air of a clip.
+    """The weather of a clip.
 
-    In a loop each layer fades while it comes up where it began: nothing falls faster or slower.
+    In a loop each layer cross-fades with its start: the speed of falling is constant.
     """
 
     def __init__(
@@ -70,15 +70,15 @@ class Weather:
     ) -> None:
         self._kind, self._size, self._seconds, self._loop = kind, size, seconds, loop
         self._layers = layers(kind, rng, size)
-        # Twice as wide and high, so that a frame can be cut out wherever one likes.
+        # Twice as wide and high, so that a frame can be cut out at any position.
         self._tiles = [np.tile(layer.tile, (2, 2)) for layer in self._layers]
         tile = clouds(rng, *size[::-1], cells=32, most=255, octaves=1, floor=30)
         self._glimmer = np.tile(tile, (1, 2)) if kind in _GLIMMERS else None
-        # Kept for all frames: memory that is new costs as much again as what is written to it.
+        # Kept for all frames: new memory costs as much again as writing to it.
         self._planes = [np.empty(size[::-1], np.uint8) for _ in range(4)]
 
     def draw(self, frame: Frame, moment: float) -> None:
-        """Draw the air over a frame, in place; `moment` is 0 to 1 of the clip."""
+        """Draw the weather over a frame, in place; `moment` is 0 to 1 of the clip."""
         total, spare, *_ = self._planes
         for number in range(len(self._layers)):
             patch = self._patch(number, moment, spare if number else total)
@@ -89,7 +89,7 @@ class Weather:
     def _patch(self, number: int, moment: float, out: Bytes) -> Bytes:
         if not self._loop:
             return self._cut(number, moment, out)
-        # Layers take turns, so that it never all goes out at once.
+        # Layers are staggered, so that they never all fade at once.
         late = (moment + number / len(self._layers)) % 1.0
         share = math.cos(late * math.pi / 2) ** 2
         coming = self._cut(number, late - 1.0, self._planes[2])
