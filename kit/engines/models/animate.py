@@ -43,7 +43,7 @@ class Animate(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Film the picture, as long and as large as was asked for."""
+        """Render the clip, in the requested length and size."""
         from kit.engines.film.animate import animate
 
         return animate(job, progress)

@@ -1,4 +1,4 @@
-"""Background: take it away, put another behind the subject, or blur it."""
+"""Background: remove it, replace it, or blur it."""
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.models import settings
@@ -8,7 +8,7 @@ from kit.engines.prompt.colors import color_problems
 
 
 class Background(Engine):
-    """Separates a subject from what is behind it."""
+    """Separates a subject from its background."""
 
     definition = Definition(
         id="background",
@@ -42,7 +42,7 @@ class Background(Engine):
     )
 
     def check(self, order: Order) -> settings.Problems:
-        """Yield what is no background where one is asked for, what is not used, and half a box."""
+        """Yield missing or useless backgrounds, unused files, and incomplete boxes."""
         if order.parameters["operation"] == "replace" and not order.media.get("backdrop"):
             if order.prompt.strip():
                 yield from ground_problems("prompt", order.prompt)
@@ -52,7 +52,7 @@ class Background(Engine):
         yield from settings.subject_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Cut out the subject and set it before what was asked for."""
+        """Cut out the subject and composite it on the requested background."""
         from kit.engines.editing.picture.background import change_background
 
         return change_background(job, progress)

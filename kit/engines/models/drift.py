@@ -7,7 +7,7 @@ _MOVES = ("drift", "push", "pull", "pan_left", "pan_right", "rise", "still")
 
 
 class Drift(settings.PaintedModel):
-    """Flies slowly through a landscape whose layers move at their own speeds."""
+    """Flies slowly through a landscape with layers in parallax."""
 
     family = "poster"
     definition = Definition(
@@ -31,12 +31,12 @@ class Drift(settings.PaintedModel):
             settings.SEED,
         ),
         media=(settings.SOUNDTRACK,),
-        # Its work grows with every pixel; a flight has much that is done once.
+        # Its cost grows with every pixel; a flight has much one-time work.
         pricing=settings.film_prices("0.015", sizes="0.6 2.5 8", rates="1.05 1.3 2.8"),
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Film the prompt's landscape, as long and as large as was asked for."""
+        """Render the prompt's landscape, in the requested length and size."""
         from kit.engines.film.drift import fly
 
         return fly(job, progress)

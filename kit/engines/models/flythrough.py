@@ -1,4 +1,4 @@
-"""Fly-through: a flight over generated land, directed by the words of the prompt."""
+"""Fly-through: a flight over generated land, described by a prompt."""
 
 from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
@@ -38,7 +38,7 @@ class FlyThrough(settings.PaintedModel):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Film the prompt's land, as long and as large as was asked for."""
+        """Render the prompt's land, in the requested length and size."""
         from kit.engines.film.flight import render_flight
 
         return render_flight(job, progress)

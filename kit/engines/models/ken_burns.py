@@ -42,7 +42,7 @@ class KenBurns(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Film the picture, as long and as large as was asked for."""
+        """Render the clip, in the requested length and size."""
         from kit.engines.film.kenburns import travel
 
         return travel(job, progress)

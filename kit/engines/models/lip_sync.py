@@ -1,4 +1,4 @@
-"""Talking Portrait: the mouth of a photograph or a video moves with a recorded voice."""
+"""Talking Portrait: a photograph or video of a face speaks with a recorded voice."""
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.models import settings
@@ -9,7 +9,7 @@ _SIDES = ("360p", "480p", "720p")
 
 
 class LipSync(Engine):
-    """Moves the lips, the jaw and a little of the head of a picture with a voice."""
+    """Moves the lips, the jaw and slightly the head of a picture with a voice."""
 
     definition = Definition(
         id="lip-sync",
@@ -54,7 +54,7 @@ class LipSync(Engine):
     )
 
     def check(self, order: Order) -> settings.Problems:
-        """Yield that there is no face to move, or one too many, or too long a voice."""
+        """Yield the problem if there is no face, one too many, or too long a voice."""
         faces = [name for name in ("portrait", "video") if order.media.get(name)]
         if len(faces) != 1:
             many = "both were" if faces else "neither was"
@@ -64,7 +64,7 @@ class LipSync(Engine):
             yield "audio", f"lasts {longest:,.0f} s; cut it to {LONGEST_VOICE} s or less"
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Film the portrait or the video while it speaks the audio."""
+        """Render the portrait or the video, speaking the audio."""
         from kit.engines.editing.lipsync.film import film_speech
 
         return film_speech(job, progress)

@@ -1,4 +1,4 @@
-"""Living Scene: a painted still that comes alive."""
+"""Living Scene: an animated painted still."""
 
 from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
@@ -7,7 +7,7 @@ _HOURS = ("auto", "fixed", "day_to_night", "night_to_day")
 
 
 class LivingScene(settings.PaintedModel):
-    """Paints a scene and films it as if one stood before it."""
+    """Paints a scene and animates it as if seen on site."""
 
     definition = Definition(
         id="living-scene",
@@ -41,12 +41,12 @@ class LivingScene(settings.PaintedModel):
             settings.SEED,
         ),
         media=(settings.SOUNDTRACK,),
-        # Hours that pass cost nothing: prices go by settings, and a prompt may ask for them too.
+        # Passing hours cost nothing: prices depend on settings, and a prompt may ask for them too.
         pricing=settings.film_prices("0.03", "0.06"),
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Paint the prompt's scene and film it, as long and as large as was asked for."""
+        """Paint and animate the prompt's scene, in the requested length and size."""
         from kit.engines.film.living import film
 
         return film(job, progress)

@@ -1,4 +1,4 @@
-"""Poster Landscape: flat layered landscapes, directed by the words of the prompt."""
+"""Poster Landscape: flat layered landscapes, described by a prompt."""
 
 from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
@@ -35,7 +35,7 @@ class Poster(settings.PaintedModel):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Paint the prompt's landscape in the size, shape and format that were asked for."""
+        """Paint the prompt's landscape in the requested size, aspect and format."""
         from kit.engines.painting.poster.compose import paint_poster
 
         return paint_poster(job, progress)

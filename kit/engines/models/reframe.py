@@ -1,4 +1,4 @@
-"""Reframe: a picture in another shape."""
+"""Reframe: a picture in another aspect."""
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress
 from kit.engines.models import settings
@@ -8,7 +8,7 @@ _MODES = ("smart_crop", "blurred_fill", "stretch_edges")
 
 
 class Reframe(Engine):
-    """Crops, fills or stretches a picture into another shape."""
+    """Crops, fills or stretches a picture to another aspect."""
 
     definition = Definition(
         id="reframe",
@@ -34,7 +34,7 @@ class Reframe(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Bring the picture into the shape and size that were asked for."""
+        """Convert the picture to the requested aspect and size."""
         from kit.engines.editing.picture.reframing import reframe
 
         return reframe(job, progress)

@@ -1,4 +1,4 @@
-"""Restyle: another look for a picture, by color grading and by redrawing it."""
+"""Restyle: another look for a picture, by color grading and redrawing."""
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.editing.picture.looks import LOOKS, NOTHING, is_idle
@@ -43,7 +43,7 @@ class Restyle(Engine):
     )
 
     def check(self, order: Order) -> settings.Problems:
-        """Yield that nothing would change, or that no font has the letters of the title."""
+        """Yield the problem if nothing would change, or if no font has the letters of the title."""
         if is_idle(order.prompt, order.parameters):
             yield "look", NOTHING
         values = order.parameters

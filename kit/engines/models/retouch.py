@@ -1,4 +1,4 @@
-"""Retouch: erase something, take out noise, enlarge or sharpen."""
+"""Retouch: erase, denoise, enlarge or sharpen."""
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.models import settings
@@ -40,7 +40,7 @@ class Retouch(Engine):
     )
 
     def check(self, order: Order) -> settings.Problems:
-        """Yield what is missing for what is to be done, or given or paid for nothing."""
+        """Yield missing inputs of the operation, and unused or useless ones."""
         if order.parameters["operation"] == "erase" and not order.media.get("mask"):
             yield "mask", "is required to erase: a picture that is white where something is to go"
         yield from settings.unused(order, "mask", "erase")
@@ -48,7 +48,7 @@ class Retouch(Engine):
             yield "scale", "has a price and is only used by the operation 'upscale': leave it out"
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Repair the picture in the way that was asked for."""
+        """Apply the requested repair."""
         from kit.engines.editing.picture.retouching import retouch
 
         return retouch(job, progress)

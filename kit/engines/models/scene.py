@@ -1,4 +1,4 @@
-"""Painted Scene: landscapes in depth, streets, space and abstracts, directed by a prompt."""
+"""Painted Scene: landscapes in depth, streets, space and abstracts, described by a prompt."""
 
 from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
@@ -7,7 +7,7 @@ _DETAILS = ("low", "standard", "high")
 
 
 class Scene(settings.PaintedModel):
-    """Paints lakes, deserts, forests, seas, streets, space and abstracts by rule."""
+    """Paints lakes, deserts, forests, seas, streets, space and abstracts procedurally."""
 
     definition = Definition(
         id="scene",
@@ -36,7 +36,7 @@ class Scene(settings.PaintedModel):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Paint the prompt's scene in the size, shape and format that were asked for."""
+        """Paint the prompt's scene in the requested size, aspect and format."""
         from kit.engines.painting.picture import paint_scene
 
         return paint_scene(job, progress)

@@ -1,4 +1,4 @@
-"""Parameters, inputs and prices that several models share; nothing heavy is imported here."""
+"""Parameters, inputs and prices shared by several models; nothing heavy is imported here."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Problems: TypeAlias = Iterator[Problem]
 
 
 class PaintedModel(Engine):
-    """A model that paints its prompt, as scenes of a family or by a painter of its own."""
+    """A model that paints its prompt, with a family's painter or one of its own."""
 
     family = painter = ""
 
     def check(self, order: Order) -> Problems:
-        """Yield that nothing of the prompt can be painted."""
+        """Yield the problem if nothing of the prompt can be painted."""
         how = {"family": self.family, "painter": self.painter}
         moves = [
             move for s in self.definition.settings if s.name == "camera" for move in s.enum or ()
@@ -31,7 +31,7 @@ class PaintedModel(Engine):
 
 
 def choice(name: str, values: Sequence[Any], description: str, default: Any = None) -> Parameter:
-    """Return a setting with fixed values, of which the first is the default."""
+    """Return a setting with fixed values; the first is the default."""
     default = values[0] if default is None else default
     kind = "string" if isinstance(default, str) else "integer"
     enum = list(values)
@@ -41,18 +41,18 @@ def choice(name: str, values: Sequence[Any], description: str, default: Any = No
 def number(
     name: str, default: float | None, least: float, most: float, told: str, kind: str = "number"
 ) -> Parameter:
-    """Return a setting that is a number; without a default it may be left out."""
+    """Return a numeric setting; without a default it is optional."""
     bounds = {"minimum": least, "maximum": most}
     return Parameter(name=name, type=kind, default=default, description=told, **bounds)
 
 
 def text(name: str, description: str, default: str | None = None) -> Parameter:
-    """Return a setting of free text."""
+    """Return a free-text setting."""
     return Parameter(name=name, default=default, description=description)
 
 
 def switch(name: str, default: bool, description: str) -> Parameter:
-    """Return a setting that is on or off."""
+    """Return an on/off setting."""
     return Parameter(name=name, type="boolean", default=default, description=description)
 
 
@@ -67,10 +67,10 @@ def picture(description: str, *, required: bool = True) -> Parameter:
     return medium("image", "image", still, required=required)
 
 
-#: Moves of a camera before a picture, and what can be in the air.
+#: Camera moves in front of a picture, and kinds of weather.
 MOVES = ("push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still")
 WEATHERS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
-#: What a film in a slower format costs more.
+#: Price factors of slower formats.
 _SLOWER = {"mp4-av1": "1.25", "webm": "1.25"}
 SEED = seed_parameter()
 FAMILY = choice(
@@ -120,7 +120,7 @@ SUBJECT = (
 
 
 def picture_file(default: str = "jpeg", *, transparent: bool = False) -> tuple[Parameter, ...]:
-    """Return the settings for a picture's file; `transparent` where results may be."""
+    """Return the settings of a picture's file; `transparent` if results may have alpha."""
     told = "File format; png keeps every pixel"
     told += ", png and webp keep transparency" if transparent else ""
     percent = "Quality of jpeg and webp files, in percent; png is never lossy"
@@ -131,18 +131,18 @@ def picture_file(default: str = "jpeg", *, transparent: bool = False) -> tuple[P
 
 
 def size(default: int, least: int, most: int, more: str = "") -> Parameter:
-    """Return the setting for the size of a picture."""
+    """Return the size setting of a picture."""
     return number("size", default, least, most, f"The longer side in pixels{more}", "integer")
 
 
 def aspect_ratio(default: str, *other: str) -> Parameter:
-    """Return the setting for the shape of the frame."""
+    """Return the aspect setting of a frame."""
     told = "Width to height" + ("; keep takes that of the picture" if other else "")
     return choice("aspect_ratio", (*other, *ASPECTS), told, default)
 
 
 def frame(seconds: int, most: int, side: str, shape: str = "16:9") -> tuple[Parameter, ...]:
-    """Return the settings for the length and the size of a film; `shape` may be ``keep``."""
+    """Return the length and size settings of a film; `shape` may be ``keep``."""
     return (
         number("duration", seconds, 1, most, "Length in seconds"),
         choice("resolution", ("360p", "480p", "720p", "1080p"), "The shorter side in pixels", side),
@@ -151,13 +151,13 @@ def frame(seconds: int, most: int, side: str, shape: str = "16:9") -> tuple[Para
 
 
 def directed_camera(otherwise: str, moves: Sequence[str]) -> Parameter:
-    """Return the setting for how the camera moves where a prompt may say it."""
+    """Return the camera setting of a model whose prompt may also name a move."""
     told = f"How the camera moves; auto follows the prompt (slow pan left) or is {otherwise}"
     return choice("camera", (AUTO, *moves), told)
 
 
 def prices(base: str, per: Mapping[str, str] | None = None, **factors: Mapping[str, str]) -> Rule:
-    """Return a price: base, credits per unit or second of an input, factors by setting."""
+    """Return a price: base, credits per unit or second of an input, and factors by setting."""
     return Rule(
         base=Decimal(base),
         units=[
@@ -177,21 +177,21 @@ _MEASURED = dict.fromkeys(("audio", "video", "clips"), "medium")
 def film_prices(
     second: str, base: str = "0", sizes: str = "0.6 2 4", rates: str = "1.05 1.2 2"
 ) -> Rule:
-    """Return the price of a film by seconds of 480p at 24 frames, other sizes and rates."""
+    """Return the price of a film per second of 480p at 24 frames/s, with factors for others."""
     by_side = dict(zip(("360p", "720p", "1080p"), sizes.split(), strict=True))
     by_rate = dict(zip(("25", "30", "60"), rates.split(), strict=True))
     return prices(base, {"duration": second}, resolution=by_side, fps=by_rate, format=_SLOWER)
 
 
 def unused(order: Order, name: str, operation: str) -> Problems:
-    """Yield that a picture was given that only another operation than the one asked for uses."""
+    """Yield the problem if a picture was given that only another operation uses."""
     asked = order.parameters["operation"]
     if asked != operation and order.media.get(name):
         yield name, f"is only used by the operation {operation!r}, and {asked!r} was asked for"
 
 
 def subject_problems(order: Order) -> Problems:
-    """Yield what is missing of a box, and that a mask says it already."""
+    """Yield missing parts of a box, and the conflict of a box with a mask."""
     given = [name for name in BOX if order.parameters.get(name) is not None]
     if given and order.media.get("mask"):
         yield given[0], "is not used where a mask is given: leave one of them out"
@@ -202,7 +202,7 @@ def subject_problems(order: Order) -> Problems:
 
 
 def sound_problems(order: Order) -> Problems:
-    """Yield what is wrong with a choice of sound: files without a use, or a use without a file."""
+    """Yield problems of the sound settings: files without a use, or a use without a file."""
     given = [name for name in ("voice", "music") if order.media.get(name)]
     way = order.parameters["sound"]
     if way == "mute" and given:

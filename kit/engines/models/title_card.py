@@ -1,4 +1,4 @@
-"""Title Card: a headline on a picture, sized, placed and lit so that it reads at a glance."""
+"""Title Card: a headline on a picture, sized, placed and shaded to be legible at a glance."""
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.editing.title import STYLES, headline_problems, subtitle_problems
@@ -43,7 +43,7 @@ class TitleCard(Engine):
     )
 
     def check(self, order: Order) -> settings.Problems:
-        """Yield what cannot be set or painted: letters without a font, words without a picture."""
+        """Yield the problems of texts: letters without a font, words that cannot be painted."""
         values = order.parameters
         width, height = longest_side(values["aspect_ratio"], values["size"])
         style, small, shape = values["style"], values.get("subtitle") or "", (height, width)

@@ -1,4 +1,4 @@
-"""Video Editor: one video cut, framed, captioned, graded and set to sound in one pass."""
+"""Video Editor: one video cut, framed, captioned, graded and mixed with sound in one pass."""
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.editing.picture.looks import LOOKS
@@ -61,7 +61,7 @@ class Edit(Engine):
     )
 
     def check(self, order: Order) -> settings.Problems:
-        """Yield that there is no such part, nothing to set the captions, or no sound."""
+        """Yield the problem if the part does not exist, or captions have no text or no sound."""
         whole, *_ = [*order.seconds.get("video", ()), None]
         faults = list(checks.edit_faults(order.parameters, whole))
         yield from ((fault.field, fault.sentence) for fault in faults)

@@ -61,7 +61,7 @@ class Join(Engine):
     )
 
     def check(self, order: Order) -> settings.Problems:
-        """Yield that there is nothing to join, or no sound to put under it."""
+        """Yield the problem if there is nothing to join, or no sound for a sound setting."""
         if order.media.get("clips", 0) < 2:
             yield "clips", "joining needs two clips or more"
         for fault in join_faults(order.seconds.get("clips", ())):
