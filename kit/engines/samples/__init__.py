@@ -1,7 +1,7 @@
-"""Sample inputs for models, drawn and played by rule: no real face, voice or photograph.
+"""Sample inputs for models, drawn and played procedurally: no real face, voice or photograph.
 
-The same sample is the same bytes on one machine. The portrait, the voice and the music are files
-beside this module; what paints and films the others is imported when it is asked for.
+A sample has the same bytes each time on one machine. The portrait, the voice and the music are
+files beside this module; the code for the others is imported when needed.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["ABOUT", "write_sample"]
 
-#: Name -> what is seen or heard, for who cannot.
+#: Name -> description, also for users who cannot see or hear it.
 ABOUT: Mapping[str, str] = {
     "portrait": "an invented person with long brown hair who looks at the camera",
     "picture": "a painted mountain lake with a red and yellow balloon over it",
@@ -26,7 +26,7 @@ ABOUT: Mapping[str, str] = {
 
 
 def write_sample(name: str, folder: Path) -> Path:
-    """Write a sample, one of `ABOUT`, into a folder and return where.
+    """Write a sample, one of `ABOUT`, into a folder and return its path.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The files of samples: pictures, short films of a camera held by hand, and sounds."""
+"""The files of samples: pictures, short films of a handheld camera, and sounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kit.engines.samples import views
 _SIZE, _CLOSE = (640, 360), (384, 480)  # of films of places and of the face
 _HERE = Path(__file__).parent
 _FPS, _SECONDS = 25, 3.0
-#: Prompt and seed of the places that are filmed; a balloon flies over the first.
+#: Prompt and seed of the filmed places; a balloon flies over the first.
 _PLACES = (
     ("a mountain lake at noon, clear sky, summer", 8),
     ("red desert mesas at sunset, clear sky", 4),
@@ -76,13 +76,13 @@ def _cut_out(pixels: Bytes, corner: Floats, size: tuple[int, int]) -> Bytes:
 
 
 def _shake(seed: int) -> Floats:
-    """Return how far a hand moves the camera at each frame, in pixels, shape (frames, 2)."""
+    """Return the shake of a handheld camera at each frame, in pixels, shape (frames, 2)."""
     noise = np.random.default_rng(seed).normal(0, 1, (round(_SECONDS * _FPS) + 4, 2))
     soft = noise[:-4] + noise[1:-3] + noise[2:-2] + noise[3:-1]
     return np.asarray(_SHAKE / 2 * soft, np.float32)
 
 
-#: Name -> what writes it into a folder.
+#: Name -> the function that writes it into a folder.
 FILES: Mapping[str, Callable[[Path], Path]] = {
     "portrait": partial(_copy, "portrait.jpg"),
     "picture": partial(_write_picture, views.draw_lake, "picture.jpg"),

@@ -1,7 +1,7 @@
-"""Pictures for models that edit some: a painted lake with a balloon over it.
+"""Pictures for picture editors: a painted lake with a balloon over it.
 
-The balloon is there so that a picture has a subject: something to crop to, to cut out, to move
-before its background, and to erase.
+The balloon provides a subject: to crop to, to cut out, to move before its background, and to
+erase.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kit.engines.painting.families import paint
 from kit.engines.prompt.reading import read
 
 _SIZE = (1200, 800)
-#: The balloon's middle and half width, as shares of the picture's height.
+#: The balloon's center and half width, as shares of the picture's height.
 _BALLOON = (0.62, 0.40, 0.145)
 _STRIPES = np.array([(214, 66, 48), (246, 196, 74)], np.float32)
 _BASKET = (112, 74, 46)
@@ -25,13 +25,13 @@ _BASKET = (112, 74, 46)
 
 @cache
 def paint_place(prompt: str, longer: int, seed: int) -> Bytes:
-    """Return a painted scene in the shape 3:2, its longer side as given; do not change it."""
+    """Return a painted scene of aspect 3:2, its longer side as given; read-only."""
     values = {"aspect_ratio": "3:2", "size": longer, "detail": "standard"}
     return paint(read(prompt, values, seed), Progress()).pixels()
 
 
 def paint_lake() -> Bytes:
-    """Return the lake without the balloon, shape (800, 1200, 3), RGB; do not change it."""
+    """Return the lake without the balloon, shape (800, 1200, 3), RGB; read-only."""
     return paint_place("a mountain lake at noon, clear sky, summer", _SIZE[0], 8)
 
 
@@ -41,7 +41,7 @@ def draw_lake() -> Bytes:
 
 
 def draw_mask() -> Bytes:
-    """Return the mask of the balloon, white where it is and a little more."""
+    """Return the mask of the balloon, white there and slightly beyond."""
     x, y, size = (share * _SIZE[1] for share in _BALLOON)
     cover = _balloon(*_SIZE, x, y, size)[1]
     grown = cv2.dilate((cover > 0.02).astype(np.uint8) * 255, np.ones((13, 13), np.uint8))
@@ -55,7 +55,7 @@ def draw_small(share: float = 0.25) -> Bytes:
 
 
 def draw_grainy() -> Bytes:
-    """Return the lake at half its size with the noise of a small sensor in poor light."""
+    """Return the lake at half its size with the noise of a small sensor in low light."""
     half = draw_small(0.5)
     rng = np.random.default_rng(3)
     noise = rng.normal(0, 10, half.shape) + rng.normal(0, 7, (*half.shape[:2], 1))
@@ -63,7 +63,7 @@ def draw_grainy() -> Bytes:
 
 
 def add_balloon(pixels: Bytes, x: float, y: float, size: float) -> Bytes:
-    """Return a picture with a balloon: middle and half width in shares of the picture's height."""
+    """Return a picture with a balloon: center and half width in shares of the picture's height."""
     height, width = pixels.shape[:2]
     half = size * height
     left, right = (round(np.clip(x * height + side * 1.1 * half, 0, width)) for side in (-1, 1))
@@ -76,7 +76,7 @@ def add_balloon(pixels: Bytes, x: float, y: float, size: float) -> Bytes:
 
 
 def _balloon(width: int, height: int, x: float, y: float, half: float) -> tuple[Floats, Floats]:
-    """Return a balloon's color and how far it covers each pixel; all lengths in pixels."""
+    """Return a balloon's color and coverage of each pixel; all lengths in pixels."""
     rows, columns = np.mgrid[0:height, 0:width].astype(np.float32)
     u, v, edge = (columns - x) / half, (rows - y) / half, 1.4 / half
     narrow = 1 - 0.62 * np.clip(v / 1.25, 0, 1) ** 1.7
