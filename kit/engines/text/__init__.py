@@ -1,1 +1,1 @@
-"""Titles and voice-over scripts, and how long they take to say."""
+"""Titles and voice-over scripts, and their spoken durations."""

@@ -1,8 +1,8 @@
-"""Assembly: which facts and bridges, between a given beginning and end, fill a given time.
+"""Assembly: selects facts and bridges between a given beginning and end to fill a given time.
 
-The time of a text is the sum of its sentences' times plus a pause each, so the search is a knapsack
-over entries: each may be told short or long, with or without a bridge. A long script takes its best
-entries as they come, and the search decides about the last half minute.
+The time of a text is the sum of its sentences' times plus a pause each, so the search is a
+knapsack over entries: each may be short or long, with or without a bridge. A long script takes its
+best entries in order, and the search decides about the last half minute.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from kit.engines.text.speech import RATE, STOP, seconds
 _LIGHT_WORDS = "a an and at by for from he her his i if in it its my of on she so that the their "
 _LIGHT = frozenset(f"{_LIGHT_WORDS}there they this those to we when you your".split())
 _END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
-#: Length of the stretch that is searched, and width of its steps, in seconds.
+#: Length in seconds that is searched, and the step of the search.
 _SEARCHED, _STEP = 26.0, 0.05
-#: Most entries that the search looks at, and at most so many seconds let it look at all.
+#: Maximum entries of the search, and seconds up to which it may use all.
 _CANDIDATES, _ALL_UP_TO = 20, 16.0
-#: Share of the asked time that a text may be off, and most seconds off that are worth looking at.
+#: Tolerated error as a share of the time, and maximum error in seconds that is considered.
 _TOLERANCE, _WINDOW = 0.095, 3.0
-#: Cost from which on something is wrong: nothing of its own, and worse, a length out of bounds.
+#: Cost that marks a defect: nothing new in the text, or worse, a length out of bounds.
 _AMISS = 500.0
-#: Texts that are read for how they sound, and the cost of two sentences that begin alike.
+#: Maximum texts that are checked for their sound, and the cost of two sentences that begin alike.
 _LOOKED_AT, _STUTTER = 400, 1.0
-#: Cost of going on without a bridge where one is due.
+#: Cost of a missing bridge.
 _ABRUPT = 3.0
 
 _Parts = tuple[str, ...]
@@ -38,7 +38,7 @@ _Parts = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """One beginning and one end of a script, and how much better it could be (0 is best)."""
+    """A beginning and an end of a script, and their cost (0 is best)."""
 
     opening: _Parts
     closing: _Parts
@@ -51,28 +51,28 @@ class Ends:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
-    """How entries may be told.
+    """Rules of using entries.
 
-    Bridges are in order of use, and each is used once. In one that names, ``{subject}`` stands for
-    the entry that follows; an entry that names itself gets a plain one.
+    Bridges are in order of use, and each is used once. In a naming bridge, ``{subject}`` stands
+    for the next entry; an entry that names itself gets a plain one.
     """
 
     naming: Sequence[str]
     plain: Sequence[str]
-    whole: bool  # an entry is told with all it has, because half of it makes no sense
-    brief: bool = False  # the lead is told in one sentence, to leave room for others
-    #: Subjects that another script tells of: one of these alone makes no script of its own.
+    whole: bool  # entries are used whole, as half of one makes no sense
+    brief: bool = False  # the lead gets one sentence, to leave room for others
+    #: Subjects of another script: these alone do not make a new script.
     stale: Collection[str] = ()
     rate: float = RATE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledScript:
-    """A text, and the subjects that it tells of."""
+    """A text and its subjects."""
 
     text: str
     told: tuple[str, ...]
-    fits: bool  # it keeps its time, tells of its lead, and of something of its own
+    fits: bool  # it has the right length, its lead, and something new
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _Plan:
         return round(self.length / _STEP), self.fresh
 
     def bridge_to(self, entry: BankEntry, parts: _Parts, telling: Telling) -> tuple[str, bool]:
-        """Return the next bridge, and whether it names; the two kinds take turns."""
+        """Return the next bridge, and whether it is a naming one; the two kinds alternate."""
         naming, plain = telling.naming[self.named :], telling.plain[self.plain :]
         turn = self.named <= self.plain or not plain
         if naming and turn and not _names_itself(entry, parts):
@@ -127,9 +127,9 @@ def fill_script(
     lead: BankEntry | None = None,
     unlike: Collection[str] = (),
 ) -> FilledScript:
-    """Return the text that comes closest to a time in seconds, and is none of those it is unlike.
+    """Return the text that is closest to a time in seconds and differs from those in `unlike`.
 
-    Of the entries the most fitting is the first; the lead, if there is one.
+    Entries are ordered by relevance; the first is the lead, if there is one.
     """
     lengths = sorted(end.length(telling.rate) for end in ends)
     start, rest = _take(entries, target - lengths[len(lengths) // 2], telling)
@@ -146,7 +146,7 @@ def fill_script(
     said.sort(key=cost_of)
     texts = ((" ".join(parts), cost, plan) for cost, parts, plan in said)
     text, cost, plan = next(found for found in texts if found[0] not in unlike)
-    # A lead is told so that it makes sense.
+    # A lead is used so that it makes sense.
     whole = lead and lead.more and (telling.whole or lead.whole)
     tells = lead is None or (lead.more if whole else lead.text) in plan.parts
     return FilledScript(text=text, told=plan.told, fits=tells and cost < _AMISS)
@@ -154,7 +154,7 @@ def fill_script(
 
 @lru_cache(maxsize=8192)
 def _starts(part: str) -> tuple[_Parts, ...]:
-    """Return the words that the first and the last sentence of a part begin with."""
+    """Return the first words of the first and of the last sentence of a part."""
     sentences = _END.split(part)
     said = [
         re.findall(r"[\w'-]+", sentence.casefold()) for sentence in (sentences[0], sentences[-1])
@@ -172,7 +172,7 @@ _say_seconds = lru_cache(maxsize=8192)(seconds)
 def _take(
     entries: Sequence[BankEntry], room: float, telling: Telling
 ) -> tuple[_Plan, Sequence[BankEntry]]:
-    """Take the best entries, told in full, until what is left can be searched."""
+    """Take the best entries, in full, until the rest can be searched."""
     plan = _Plan()
     for number, entry in enumerate(entries):
         if room - plan.length <= _SEARCHED:
@@ -190,7 +190,7 @@ def _search(
     telling: Telling,
     lead: BankEntry | None,
 ) -> list[_Plan]:
-    """Return the best plan for every length that can be reached, with and without news."""
+    """Return the best plan for each reachable length, with and without new content."""
     best = {start.slot: start}
     looked_at = entries if limit <= _ALL_UP_TO else entries[:_CANDIDATES]
     for number, entry in enumerate(looked_at):
@@ -209,8 +209,8 @@ def _search(
 def _continue(
     plan: _Plan, entry: BankEntry, cost: float, telling: Telling, is_lead: bool
 ) -> Iterator[_Plan]:
-    """Yield the plans that go on with an entry: short or long, with or without a bridge."""
-    # One story right after another reads like its end.
+    """Yield the plans with one more entry: short or long, with or without a bridge."""
+    # A story directly after another reads like its end.
     abrupt = 4 * _ABRUPT if telling.whole else _ABRUPT
     for parts, extra in _ways(entry, telling, is_lead):
         yield plan.add(entry, parts, cost + extra + (abrupt if plan.told else 0.0), telling)
@@ -220,8 +220,8 @@ def _continue(
 
 
 def _ways(entry: BankEntry, telling: Telling, is_lead: bool) -> list[tuple[_Parts, float]]:
-    """Return the entry told in full and, where that makes sense, in one sentence; with costs."""
-    # A title often speaks of what only the whole entry tells.
+    """Return the entry in full and, if that makes sense, in one sentence; with costs."""
+    # A title often refers to something that only the whole entry has.
     full, brief = 0.0, 3.5 if is_lead else 0.3
     whole = telling.whole or entry.whole
     if whole:
@@ -238,7 +238,7 @@ def _parts(entry: BankEntry) -> _Parts:
 
 @lru_cache(maxsize=4096)
 def _names_itself(entry: BankEntry, parts: _Parts) -> bool:
-    """Whether the sentences say most of the subject, so that a bridge would say it twice."""
+    """Whether the sentences contain most of the subject, so that a bridge would repeat it."""
     subject = stems(entry.subject)
     return 2 * len(subject & stems(" ".join(parts))) >= len(subject)
 
@@ -246,7 +246,7 @@ def _names_itself(entry: BankEntry, parts: _Parts) -> bool:
 def _rate(
     plans: Sequence[_Plan], ends: Sequence[Ends], target: float, rate: float
 ) -> Iterator[tuple[float, Ends, _Plan]]:
-    """Yield every text worth a look with its cost; a text out of bounds costs more than any."""
+    """Yield every candidate text with its cost; a text out of bounds costs more than any."""
     by_slot: dict[int, list[_Plan]] = {}
     for plan in plans:
         by_slot.setdefault(plan.slot[0], []).append(plan)

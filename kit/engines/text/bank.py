@@ -1,4 +1,4 @@
-"""The bank: what the offline writer knows, one data file a topic, read when the topic is asked for.
+"""The bank: the knowledge of the offline writer, one data file per topic, loaded on first use.
 
 Every entry of a factual topic names the work or institution that documents it.
 """
@@ -39,24 +39,24 @@ _SUFFIX = re.compile(r"(?<=\w{3})(?:ies|es|s|ing|ed|y|e)$")
 class BankEntry:
     """One fact, tip, case or very short story."""
 
-    subject: str  # as it stands in the middle of a sentence: "the octopus"
-    text: str  # it in one sentence
-    more: str  # one or two that go on; never without `text`
-    hook: str  # the hook angle, a sentence that can be said as it is
+    subject: str  # as in the middle of a sentence: "the octopus"
+    text: str  # in one sentence
+    more: str  # one or two more sentences; never used without `text`
+    hook: str  # the hook angle, a sentence that can be spoken unchanged
     titles: tuple[str, ...]
     keywords: tuple[str, ...]
-    source: str  # what documents it
-    whole: bool = False  # `text` makes no sense alone: it asks, or does not name what it is
+    source: str  # the work or institution that documents it
+    whole: bool = False  # `text` makes no sense alone: it asks, or does not name its subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bank:
-    """A topic's entries, and how they want to be told."""
+    """A topic's entries, and how to use them."""
 
     topic: str
     manner: str  # facts, stories, advice or cases
-    noun: str  # what there is more of in "follow for more ..."
-    voices: Sequence[Mapping[str, Sequence[str]]]  # ways to talk: symbol -> templates
+    noun: str  # for the end: "follow for more ..."
+    voices: Sequence[Mapping[str, Sequence[str]]]  # styles of speech: symbol -> templates
     entries: tuple[BankEntry, ...]
 
 
@@ -67,7 +67,7 @@ def _load(*path: str) -> Any:
 
 @cache
 def bank(topic: str) -> Bank:
-    """Return the bank of a topic, or raise BadRequestError where there is no such topic."""
+    """Return the bank of a topic; BadRequestError if there is no such topic."""
     if topic not in TOPICS:
         sentence = f"must be one of {', '.join(TOPICS)}"
         raise BadRequestError.fields([("topic", sentence)])
@@ -79,7 +79,7 @@ def bank(topic: str) -> Bank:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the words of a text that carry meaning, cut to what their forms share.
+    """Return the meaningful words of a text, reduced to their stems.
 
     Examples
     --------
@@ -94,16 +94,16 @@ def stems(text: str) -> frozenset[str]:
     )
 
 
-#: How much of a title an entry must speak of, by weight, for the script to be about that entry.
+#: Minimum share of a title's words, by weight, that the entry about it must contain.
 _COVERED = 0.55
-#: Share of the best match from which on an entry counts as what the title speaks of.
+#: Share of the best match from which an entry counts as relevant to the title.
 _FITTING = 0.4
-#: How much of a title the only fitting entry must speak of, by weight, to be told a second time.
+#: Minimum share of a title, by weight, in its only relevant entry for this to be used twice.
 _REPEATED = 0.4
 
 
 def find_lead(topic: str, title: str) -> BankEntry | None:
-    """Return the entry that a title is about, or None when it is about something else."""
+    """Return the entry that a title is about, or None."""
     entries = bank(topic).entries
     wanted = title.casefold().strip(" .!?")
     for entry in entries:
@@ -124,11 +124,11 @@ def covers(topic: str, title: str) -> bool:
 def rank_entries(
     topic: str, about: str, lead: BankEntry | None, rng: random.Random, told: Collection[str] = ()
 ) -> list[BankEntry]:
-    """Return the entries of a topic, the most fitting first; equals in an order the seed decides.
+    """Return the entries of a topic by relevance; the seed decides the order of equals.
 
-    A lead comes first, then what shares its keywords. Without one, what `about` speaks of, a title
-    and hook angle, comes first, even if it was told, unless all there is hardly speaks of it. The
-    subjects that another script on the same title has told step back.
+    A lead comes first, then entries with its keywords. Without one, entries relevant to `about` (a
+    title and hook angle) come first, even if used before, unless no entry is really relevant. The
+    subjects that another script on the same title has used move back.
     """
     asked = dict.fromkeys(stems(about), 1.0)
     if lead:
@@ -149,7 +149,7 @@ def rank_entries(
 
 
 def _match(topic: str, entry: BankEntry, asked: Mapping[str, float]) -> float:
-    """Weigh the words asked for that an entry has: in its name 3, near it 2, in its text 1."""
+    """Score the requested words in an entry: in its name 3, near it 2, in its text 1."""
     rare = _rarity(topic)
     named, near, said = stems(entry.subject), _stems_of_name(entry), _stems_of_text(entry)
     return sum(
@@ -183,7 +183,7 @@ def _stems_of_text(entry: BankEntry) -> frozenset[str]:
 
 @cache
 def _rarity(topic: str) -> Mapping[str, float]:
-    """Weigh words by how few entries of the topic have them."""
+    """Return weights of words by their rarity in the topic's entries."""
     entries = bank(topic).entries
     counts = Counter(
         stem for entry in entries for stem in _stems_of_name(entry) | _stems_of_text(entry)

@@ -19,30 +19,30 @@ from kit.engines.text.speech import RATE, seconds
 from kit.errors import BadRequestError
 from kit.wire import Title
 
-#: Characters of a suggested title, and seconds that a script can be asked to last.
+#: Maximum characters of a suggested title, and limits of a script's length in seconds.
 TITLE_LIMIT = 100
 DURATIONS = range(10, 181)
-#: Syllables a second that can be spoken and followed.
+#: Limits of the rate in syllables per second that can be spoken and followed.
 _RATES = (3.0, 7.0)
-#: Seconds of a first sentence from which on a shorter one is better.
+#: Seconds of a first sentence from which a shorter one is better.
 _LONG = 8.0
-#: Seconds up to which a hook angle is said as it is; those of suggested titles are.
+#: Seconds up to which a hook angle is spoken unchanged; those of suggested titles are shorter.
 _SHORT = 4.5
-#: Seconds up to which the second script tells its lead in one sentence, to differ from the first.
+#: Seconds up to which the second script has one sentence on its lead, to differ from the first.
 _BRIEF_UP_TO = 20
 #: Bridges that a script up to this length chooses from.
 _SHORTEST = 5
-#: Seconds up to which it has no room to name its title and tell of another thing: it does not.
+#: Seconds up to which there is no room to name the title and tell of something else.
 _TIGHT_UP_TO = 14
 
-#: One way to say something, and how much better it could be said.
+#: A wording, and its cost.
 _Choice = tuple[tuple[str, ...], float]
 _NOTHING: _Choice = ((), 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptOrder:
-    """What a script is to be about and how it is to be told.
+    """The subject and the style of a script.
 
     Source: API document, "Generate scripts"; contract, "Titles and scripts".
     """
@@ -50,12 +50,12 @@ class ScriptOrder:
     topic: str
     title: str
     duration_seconds: int  # 10 to 180
-    hook_angle: str | None = None  # what the first sentence says, with `use_hook`
+    hook_angle: str | None = None  # content of the first sentence, with `use_hook`
     use_hook: bool = False
     use_cta: bool = False
     use_ragebait: bool = False
     variations: int = 1  # or 2
-    rate: float = RATE  # syllables a second of the speaker, 3 to 7
+    rate: float = RATE  # speaking rate in syllables per second, 3 to 7
 
     def __post_init__(self) -> None:
         length, rate, (low, high) = self.duration_seconds, self.rate, _RATES
@@ -74,10 +74,10 @@ class ScriptOrder:
 
 
 def suggest_title(topic: str, *, seed: int, avoid: Collection[str] = ()) -> Title:
-    """Return a title with its hook angle, one of those that are least often in `avoid`.
+    """Return a title with its hook angle, one of the least frequent in `avoid`.
 
-    So none comes twice while there are others, nor a third time before all came twice. Upper and
-    lower case count as the same.
+    So titles repeat only after all others were used equally often. The comparison ignores upper and
+    lower case.
     """
     known = [(name, entry.hook) for entry in bank(topic).entries for name in entry.titles]
     order = random.Random(f"{seed} {topic}").sample(known, len(known))  # noqa: S311 - no secret
@@ -87,11 +87,11 @@ def suggest_title(topic: str, *, seed: int, avoid: Collection[str] = ()) -> Titl
 
 
 def write_scripts(order: ScriptOrder, *, seed: int) -> list[str]:
-    """Return the ordered number of scripts, within a tenth of the asked time.
+    """Return the ordered number of scripts, within a tenth of the requested time.
 
-    The second one tells of other things, in another order and another voice.
+    The second one has other facts, in another order and another voice.
     """
-    # By the values of the order: what a seed has written stays, whatever the class is called.
+    # By the values of the order: the texts of a seed stay the same if the class is renamed.
     drawn = f"{seed} Order({repr(order).partition('(')[2]}"
     rng = random.Random(drawn)  # noqa: S311 - no secret
     source = bank(order.topic)
@@ -118,11 +118,11 @@ def _write(
     if found.fits or not draft.lead:
         return found
     if not draft.own:
-        # A hook on something that is not told misleads, so the provocation makes room for it.
+        # A hook on something missing in the script misleads; the provocation makes room for it.
         bare = replace(draft, bare=True)
         again = fill_script(entries, bare.ends(), length, telling, lead=draft.lead, unlike=texts)
         return again if again.fits else found
-    # There is no room for its lead and for news, so the lead is named and the news is told.
+    # No room for both the lead and new facts: the lead is named and the new facts are told.
     others = [entry for entry in entries if entry.subject not in told]
     aside = fill_script(others, replace(draft, aside=True).ends(), length, telling, unlike=texts)
     return aside if aside.fits else found
@@ -132,13 +132,13 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class _Voice:
-    """One way of talking: the same symbol gives its templates in an order the seed decides."""
+    """A style of speech: a symbol's templates in an order that the seed decides."""
 
     def __init__(self, rules: Mapping[str, Sequence[str]], rng: random.Random) -> None:
         self._rules = {symbol: rng.sample(lines, len(lines)) for symbol, lines in rules.items()}
 
     def say(self, symbol: str, **slots: str) -> list[str]:
-        # Every sentence of a symbol whose slots are all given, the preferred one first.
+        # Every sentence of a symbol with all its slots given, the preferred one first.
         lines = (line for line in self._rules[symbol] if set(_SLOT.findall(line)) <= set(slots))
         said = (_SLOT.sub(lambda slot: slots[slot[1]], line) for line in lines)
         return [line[:1].upper() + line[1:] for line in said]
@@ -146,7 +146,7 @@ class _Voice:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """One script in the making: every way to begin and to end it."""
+    """A script in progress: all its possible beginnings and ends."""
 
     order: ScriptOrder
     source: Bank
@@ -154,14 +154,14 @@ class _Draft:
     angle: str
     lead: BankEntry | None
     voice: _Voice
-    own: bool  # goes its own way where another script took the obvious one
+    own: bool  # avoids the obvious way that another script took
     aside: bool = False  # names its lead and tells of something else
-    bare: bool = False  # goes without what provokes
+    bare: bool = False  # without provocation
 
     def telling(self, told: Collection[str]) -> Telling:
         lines = self.voice.say("bridge")
         if self.order.duration_seconds <= _BRIEF_UP_TO:
-            # Those that leave a short script time for what they lead to.
+            # Prefer those that leave a short script time for its content.
             short = sorted(lines, key=seconds)[:_SHORTEST]
             lines = [line for line in lines if line in short]
         return Telling(
@@ -175,7 +175,7 @@ class _Draft:
 
     def ends(self) -> list[Ends]:
         made = product(self._hooks(), self._names(), self._frames(), self._closings())
-        # An aside leads over to what is told, so nothing may stand between.
+        # An aside introduces the next part, so it must directly precede it.
         return [
             Ends(
                 opening=hook + (frame + name if self.aside else name + frame),
@@ -189,7 +189,7 @@ class _Draft:
         if not self.order.use_hook:
             return [_NOTHING]
         if self.angle:
-            # Of a short angle, any part says something else.
+            # A part of a short angle has another meaning.
             cut = self._cut(strip_directive(self.angle), hook_sentence)
             return cut if seconds(cut[0][0][0]) > _SHORT else cut[:1]
         if self.aside or not self.lead:
@@ -200,7 +200,7 @@ class _Draft:
     def _names(self) -> list[_Choice]:
         # A script about its lead names the title anyway.
         if self.aside and self.lead:
-            # The hook spoke of the lead, so it has to be told whom it spoke of.
+            # The hook was about the lead, so the lead has to be named.
             aside = "aside_hooked" if self.order.use_hook and self.angle else "aside"
             return _choices(self.voice.say(aside, subject=self.lead.subject))
         known = self.lead and stems(self.title) <= stems(self.lead.subject)
@@ -215,7 +215,7 @@ class _Draft:
             return [_NOTHING, *((line, cost - 1.5) for line, cost in lines)]
         if covers(self.order.topic, _about(self.title, self.angle)):
             return [*lines, *cuts]
-        # A turn to what the bank has, where it has nothing on the title.
+        # A turn to what the bank has, if it has nothing on the title.
         turn = self.voice.say("pivot")
         turned = [((*a, turn[n % len(turn)]), cost - 0.6) for n, (a, cost) in enumerate(lines)]
         return [*turned, *lines, *cuts]
@@ -230,7 +230,7 @@ class _Draft:
     def _frames(self) -> list[_Choice]:
         if not self._provokes():
             return [_NOTHING]
-        # Some only make sense after something was claimed.
+        # Some only make sense after a claim.
         after = self.voice.say("frame_hooked") if self.order.use_hook else []
         return _choices([*self.voice.say("frame"), *after])
 
@@ -257,7 +257,7 @@ class _Draft:
 
 
 def _about(title: str, angle: str) -> str:
-    # The words that decide what fits; of a long hook angle, its beginning.
+    # The words that decide the relevance; only the beginning of a long hook angle.
     return f"{title} {shorten(strip_directive(angle), _LONG / 2)}"
 
 

@@ -1,4 +1,4 @@
-"""Phrases: titles and hook angles of any origin, turned into something that can be read aloud."""
+"""Phrases: titles and hook angles of any origin, converted to text that can be read aloud."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _WEAK_END = re.compile(
     r"(?i)[\s,;:'-]+(?:of|the|a|an|and|or|but|to|in|on|at|with|for|from|by|that|than|as|is|are|was|"
     r"were|it|its|your|my|our|their|this|these|into|about|when|which|who|what|how|why|if|not|no)$"
 )
-#: Seconds from which on a clause says something, and words that tie it to the one before.
+#: Minimum seconds of a meaningful clause, and words that connect it to the previous one.
 _CLAUSE_SECONDS = 1.2
 _LINK = re.compile(r"(?i)^(?:and|but|so|or|then)\s+")
-#: Words before which a phrase can end, and those that open a clause of their own.
+#: Words before which a phrase can end, and those that start a clause of their own.
 _OPENERS = frozenset("when which who that where if why how what because".split())  # noqa: SIM905
 _JOINT_WORDS = (
     "and but or while because although before after until so when which who that where if as of "
@@ -38,7 +38,7 @@ _VERB = re.compile(
 )
 _PERSON = re.compile(r"(?i)^(?:i|you|we|they|he|she|it|nobody|everybody|everyone|someone)\b")
 _ASKING = re.compile(r"(?i)^(?:why|how|what|where|when|who|which)\b")
-#: A noun with what belongs to it: the first verb stands in a clause of its own.
+#: A noun phrase: its first verb is in a subordinate clause.
 _CLAUSE = re.compile(
     r"(?i)^(?:(?!(?:is|are|was|were|has|have|had|can|could|will|would|did|do|does|you|we|it|they|"
     r"i|nobody|everyone|\w+n't)\b)[^\s,]+\s+){1,7}?(?:who|that|which|what|why|how|where)\b(?!.*,)"
@@ -46,7 +46,7 @@ _CLAUSE = re.compile(
 
 
 def clean(text: str) -> str:
-    """Return a text without markup, pictures and doubled punctuation, in one line."""
+    """Return a text in one line, without markup, pictures and repeated punctuation."""
     plain = normalize("NFKC", text).translate(_SPOKEN)
     plain = re.sub(r"\.{2,}", ",", plain)
     plain = re.sub(r"\s+[-–—]+(?=\s)|[–—]+|-{2,}", ", ", plain)
@@ -62,13 +62,13 @@ def clean(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a clean text as a sentence: capital letter first, closing mark last."""
+    """Return a clean text as a sentence: initial capital, final punctuation mark."""
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def shorten(text: str, limit: float, *, rate: float = RATE) -> str:
-    """Cut a text to spoken seconds: after a sentence, a clause, a phrase, else after a word."""
+    """Shorten a text to spoken seconds: after a sentence, a clause, a phrase, else after a word."""
     for mark in (r"(?<=[.!?])\s+", r"[,;:]\s+"):
         if seconds(text, rate=rate) <= limit:
             return text
@@ -77,7 +77,7 @@ def shorten(text: str, limit: float, *, rate: float = RATE) -> str:
         text = next((p for p in parts if seconds(p, rate=rate) > enough), parts[0])
         text = _LINK.sub("", text) if text != parts[0] else text
     if seconds(text, rate=rate) > limit:
-        # The longest beginning in the limit that no open clause is cut off from.
+        # The longest beginning within the limit that does not split a clause.
         said, low = text.split(), text.lower().split()
         ends = [n for n in range(2, len(said)) if low[n] in _JOINTS and not _OPENERS & {*low[1:n]}]
         phrases = (" ".join(said[:n]) for n in reversed(ends))
@@ -86,7 +86,7 @@ def shorten(text: str, limit: float, *, rate: float = RATE) -> str:
     while len(said) > 1 and seconds(" ".join(said), rate=rate) > limit:
         said.pop()
     text = " ".join(said)
-    while len(text) > 1 and seconds(text, rate=rate) > limit:  # a single word is cut inside
+    while len(text) > 1 and seconds(text, rate=rate) > limit:  # a single word is cut
         text = text[:-1]
     while len(said) > 2 and (shorter := _WEAK_END.sub("", text)) != text:
         text = shorter
@@ -94,13 +94,13 @@ def shorten(text: str, limit: float, *, rate: float = RATE) -> str:
 
 
 def strip_directive(angle: str) -> str:
-    """Return what a hook angle is about, without the instruction to the writer around it."""
+    """Return the content of a hook angle, without the instruction to the writer around it."""
     core = _DIRECTIVE.sub("", angle)
     return core if len(core.split()) > 1 else angle
 
 
 def hook_sentence(angle: str) -> str:
-    """Return the first sentence that an angle asks for: a sentence, an instruction, a phrase.
+    """Return the first sentence for an angle: a sentence, an instruction or a phrase.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How long a text takes to say: syllables at a rate, plus a pause for each comma and full stop.
+"""Spoken duration of text: syllables at a rate, plus a pause for each comma and full stop.
 
-Words a minute is a poor unit, because words differ in length; syllables a second holds across
-texts. Figures, years, units, currency and acronyms count as they are read aloud.
+Words per minute is a poor unit, because words differ in length; syllables per second holds across
+texts. Figures, years, units, currency and acronyms count as read aloud.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-#: Syllables a second of a relaxed voice-over.
+#: Syllables per second of a relaxed voice-over.
 RATE = 4.35
 #: Seconds of silence at a comma, and between two sentences.
 COMMA, STOP = 0.18, 0.42
@@ -40,7 +40,7 @@ _SILENT = dict.fromkeys(("s", "st", "nd", "rd", "th"), "")  # the 1920s
 _UNITS = {"%": "percent", "°": "degrees", **_METERS, **_GRAMS, **_SPEEDS, **_SILENT}
 _TITLES = {"dr": "doctor", "mr": "mister", "mrs": "misses", "st": "saint", "vs": "versus"}
 _READ_AS = {**{u: _UNITS[u] for u in ("km", "cm", "mm", "kg", "mg", "mph")}, **_TITLES}
-#: Words that the rules below count wrong.
+#: Words for which the rules below are wrong.
 _EXCEPTIONS = {
     word: count
     for count, group in {
@@ -85,7 +85,7 @@ def words(text: str) -> list[str]:
 
 
 def seconds(text: str, *, rate: float = RATE) -> float:
-    """Return how many seconds a text takes to say, without a pause after the last sentence.
+    """Return the spoken duration of a text in seconds, without a pause after the last sentence.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def seconds(text: str, *, rate: float = RATE) -> float:
 
 @lru_cache(maxsize=16_384)
 def syllables(word: str) -> int:
-    """Return how many syllables a word or figure has when it is read aloud; at least 1.
+    """Return the number of syllables of a word or figure read aloud; at least 1.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def syllables(word: str) -> int:
 
 
 def _read(word: str) -> list[str]:
-    # Figures, units and letters said one by one are spelled out.
+    # Figures, units and acronyms are spelled out.
     number = _NUMBER.fullmatch(word)
     if number:
         return _figure(number)
@@ -161,7 +161,7 @@ def _plain(word: str) -> int:
     if count := _EXCEPTIONS.get(letters) or (letters.isascii() and _EXCEPTIONS.get(base)):
         return count
     if not letters.isascii():
-        # A guess: a sign of Chinese, Japanese or Korean is one syllable.
+        # An estimate: a sign of Chinese, Japanese or Korean is one syllable.
         signs = sum(ord(c) > 0x2E80 for c in letters)
         return max(1, signs + round((len(letters) - signs) / 2.2))
     spelled = re.sub("[^a-z']", "", letters)
