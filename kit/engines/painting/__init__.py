@@ -1,1 +1,1 @@
-"""Scenes painted in depth: a prompt is read as a brief, and a family of scenes paints it."""
+"""Procedural painting of scenes in depth: a prompt becomes a brief for a family's painter."""

@@ -1,7 +1,7 @@
-"""Cameras: a landscape of heights is seen from a point, every pixel with its true depth.
+"""Cameras: projects a height field, with the true depth of every pixel.
 
-Slices of the ground are projected from near to far; what rises above everything nearer is seen.
-The whole frame is worked out at once, without a loop over pixels, columns or slices. Lengths are
+Slices of the ground are projected from near to far; what rises above all nearer slices is visible.
+The whole frame is computed at once, without a loop over pixels, columns or slices. Lengths are in
 meters.
 """
 
@@ -22,8 +22,8 @@ from kit.engines.media.color import Floats
 Heights: TypeAlias = Callable[[Floats, Floats], Floats]
 #: Distance of the sky.
 FAR = np.float32(1e6)
-_BAND = 64  # rows, so that what is worked on stays in the processor's cache
-_TREES, _FEWER = 300.0, 150.0  # meters up to which trees can be told apart, and fewer and fewer
+_BAND = 64  # rows, so that intermediate results stay in the processor's cache
+_TREES, _FEWER = 300.0, 150.0  # meters to which single trees are visible, and over which they fade
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +32,20 @@ class Camera:
 
     columns: int
     rows: int
-    focal: float  # pixels that a length of 1 covers at a distance of 1
+    focal: float  # pixels of a length of 1 at a distance of 1
     horizon: float  # row
-    height: float  # above the level of the water
+    height: float  # above the water level
     lean: float = 0.0  # tangent by which the horizon falls to the left
-    aside: float = 0.0  # columns by which what is straight ahead lies right of the middle
+    aside: float = 0.0  # columns from the middle to the right of the forward direction
 
     @property
     def middle(self) -> float:
-        """Column of what is straight ahead."""
+        """Column of the forward direction."""
         return self.columns / 2 + self.aside
 
     @property
     def across(self) -> Floats:
-        """Tangent from the middle to each column."""
+        """Tangent of each column relative to the forward direction."""
         columns = np.arange(self.columns, dtype=np.float32) + np.float32(0.5 - self.middle)
         return np.asarray(columns / np.float32(self.focal), np.float32)
 
@@ -71,15 +71,15 @@ class Camera:
         return self.horizon / self.focal
 
     def row(self, height: float, z: float) -> float:
-        """Return the row in which a point is seen."""
+        """Return the row of a point."""
         return self.horizon - (height - self.height) * self.focal / z
 
     def column(self, x: float, z: float) -> float:
-        """Return the column in which a point is seen."""
+        """Return the column of a point."""
         return self.middle + x * self.focal / z
 
     def away(self, spot: tuple[float, float], rows: int) -> Floats:
-        """Return how far each pixel of the upper rows is from a column and a row, in pixels."""
+        """Return the distance in pixels of each pixel of the upper rows from a column and a row."""
         x = np.arange(self.columns, dtype=np.float32)[None] - np.float32(spot[0])
         y = np.arange(rows, dtype=np.float32)[:, None] - np.float32(spot[1])
         return np.asarray(np.sqrt(x * x + y * y))
@@ -87,18 +87,18 @@ class Camera:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What each pixel shows, by rows and columns."""
+    """The visible points, by rows and columns."""
 
-    z: Floats  # where the point lies; `FAR` where nothing is
+    z: Floats  # position of the point; `FAR` in the sky
     x: Floats
     height: Floats
     sky: NDArray[np.bool_]
-    edge: Floats  # cover by what the next row shows, where that is nearer; else 0
+    edge: Floats  # coverage by the next row's point, if nearer; else 0
     first: int  # row above which there is only sky
 
 
 def trace(heights: Heights, camera: Camera, slices: Floats, progress: Progress) -> View:
-    """Return what a camera sees of a landscape, looking for ground at rising distances."""
+    """Return the view of a landscape, sampled at rising distances."""
     shape, inverse = (len(slices), camera.columns), (1 / slices).astype(np.float32)
     across, horizon = camera.across, camera.horizons
     ground = heights(slices[:, None] * across, np.broadcast_to(slices[:, None], shape))
@@ -106,7 +106,7 @@ def trace(heights: Heights, camera: Camera, slices: Floats, progress: Progress) 
     rows = ground - np.float32(camera.height)
     rows *= np.float32(-camera.focal) * inverse[:, None]
     rows += horizon
-    # A parabola through a highest slice and its neighbors tells how high it is between them.
+    # A parabola through a highest slice and its neighbors gives the height between them.
     step = rows[1:] - rows[:-1]
     crest = np.flatnonzero((step[:-1] < 0) & (step[1:] > 0))
     below, above = np.take(step, crest), np.take(step, crest + camera.columns)
@@ -144,13 +144,13 @@ def trace(heights: Heights, camera: Camera, slices: Floats, progress: Progress) 
 
 
 def unit(x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return a vector of length 1 that points the same way."""
+    """Return a vector of length 1 in the same direction."""
     length = math.hypot(x, y, z)
     return x / length, y / length, z / length
 
 
 def accumulate(way: np.ufunc, rows: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
-    """Return what a ufunc makes of all rows up to each one, four times as fast as its own way."""
+    """Return a ufunc accumulated along rows, four times as fast as its own method."""
     out[0] = rows[0]
     for number in range(1, len(rows)):
         way(out[number - 1], rows[number], out=out[number])
@@ -160,8 +160,8 @@ def accumulate(way: np.ufunc, rows: NDArray[Any], out: NDArray[Any]) -> NDArray[
 def soften_edges(light: NDArray[Any], edge: Floats) -> None:
     """Smooth edges of ridges in planes of light, in place.
 
-    The first pixels under an edge may lie behind the crest, in another light: they take the color
-    of the next one. The pixel above is blended with what covers a part of it.
+    The first pixels under an edge may be behind the crest, in another light: they get the color of
+    the next one. The pixel above is blended with the part of it that is covered.
     """
     place = np.flatnonzero(edge[:-3] > 0)
     rows, columns = np.divmod(place, edge.shape[1])
@@ -172,9 +172,9 @@ def soften_edges(light: NDArray[Any], edge: Floats) -> None:
 
 
 def spread_slices(near: float, far: float, count: int, even: float, wooded: float = 0.0) -> Floats:
-    """Return rising distances so that near ground and far ridges both get their part.
+    """Return rising distances that sample both near ground and far ridges.
 
-    A share of them is spread evenly, another lies where trees can be told apart.
+    A share of them is even, another one is at distances with visible trees.
     """
     fine = np.geomspace(near, far, 4096)
     density = 0.64 / fine**2 / (1 / near - 1 / far) + 0.36 / fine / np.log(far / near)
@@ -186,9 +186,9 @@ def spread_slices(near: float, far: float, count: int, even: float, wooded: floa
 
 
 def _slices_by_row(tops: Floats, first: int, rows: int) -> NDArray[np.intp]:
-    """Return the first slice that reaches each pixel from a row on, numbered through all columns.
+    """Return the first slice that reaches each pixel from a row on, numbered over all columns.
 
-    What would be the one after the last is sky.
+    The number after the last slice is the sky.
     """
     columns = tops.shape[1]
     column = np.arange(columns, dtype=np.int32)
@@ -203,15 +203,15 @@ def _slices_by_row(tops: Floats, first: int, rows: int) -> NDArray[np.intp]:
 
 
 def _lines(rows: Floats, inverse: Floats) -> tuple[Floats, Floats]:
-    """Return, for each slice in each column, a line along the rows up from the one before it.
+    """Return, for each slice in each column, a line along the rows up from the previous slice.
 
-    One over the distance changes by the same amount with every row: what it is in row 0 of the
+    The inverse distance changes by the same amount with every row: its value in row 0 of the
     frame, and that amount.
     """
     start, change = (np.empty((len(rows) + 1, rows.shape[1]), np.float32) for _ in range(2))
     start[0], start[-1] = inverse[0], inverse[-1]
     change[0] = change[-1] = 0.0
-    # A slice before may be hidden by a crest, where land comes into view again.
+    # A previous slice may be hidden by a crest, where land reappears.
     rise, inner = change[1:-1], start[1:-1]
     np.minimum(rows[1:] - rows[:-1], np.float32(-1e-3), out=inner)
     np.divide(np.diff(inverse)[:, None], inner, out=rise)

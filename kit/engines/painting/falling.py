@@ -1,4 +1,4 @@
-"""What falls or floats before a view, as tiles without seams: the same for stills and films."""
+"""Falling or floating particles as seamless tiles, shared by stills and films."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from kit.engines.media.color import Bytes
 from kit.engines.painting.noise import tile
 from kit.engines.prompt.brief import Brief
 
-_LEAN = -0.15  # columns to the side that rain goes for each row down
-_FINE = 4  # binary places of a pixel that OpenCV draws to
-_SIDE = 256  # of the noise that clouds are made of
-_LATER = 0.382  # turns by which each layer's swing is behind the one before
+_LEAN = -0.15  # columns of sideways motion of rain per row
+_FINE = 4  # fractional bits of coordinates in OpenCV's drawing
+_SIDE = 256  # of the noise for clouds
+_LATER = 0.382  # phase shift in turns between layers
 _Pair: TypeAlias = tuple[float, float]
-#: Discs that a speck is made of, the largest first: radii and light, in shares.
+#: Discs of a speck, largest first: radii and light, in shares.
 _SOFT = ((1.3, 0.4), (0.8, 1.0))
 _GLOWING = ((4.2, 0.04), (3.3, 0.1), (2.4, 0.2), (1.7, 0.45), (1.2, 0.75), (0.8, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
 class FallingLayer:
-    """One layer of what is in the air.
+    """One layer of weather.
 
-    The tile is light or density, as large as the frame. It moves that many frame widths and heights
-    in a second, and swings about its way by a share of the frame, from a phase in turns.
+    The tile is light or density, with the size of the frame. It moves by that many frame widths
+    and heights per second, and swings by a share of the frame, from a phase in turns.
     """
 
     tile: Bytes
@@ -39,11 +39,11 @@ class FallingLayer:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What layers are made of; pairs are the farthest layer's and the nearest one's.
+    """The properties of layers; pairs are those of the farthest and the nearest one.
 
-    Counts are of specks on a frame, of drops on a square one; sizes in sides of a
-    square as large as the frame; light from the least to the most in steps of 8 bits; across and
-    down in frames a second. Above `low`, a share of the frame, there is nothing.
+    Counts are specks per frame, or drops per square frame; sizes are in sides of a square with the
+    frame's area; light is its range in steps of 8 bits; speeds are in frames per second, across
+    and down. Above `low`, a share of the frame, there is nothing.
     """
 
     layers: int
@@ -70,7 +70,7 @@ _KINDS = {
 
 
 def kind_of(brief: Brief) -> str | None:
-    """Return what is in the air of a brief, if anything."""
+    """Return the kind of weather in the air of a brief, if any."""
     if brief.weather in ("rain", "snow") and brief.falling:
         return brief.weather
     names = {"fireflies": "fireflies", "eruption": "embers"}
@@ -91,7 +91,7 @@ def layers(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> list[F
 
 
 def draw_air(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> Bytes:
-    """Return all layers as they are at one moment, laid over each other: 255 covers."""
+    """Return all layers at one moment, composited: 255 is opaque."""
     clear = np.full(size[::-1], 255, np.uint8)
     for layer in layers(kind, rng, size):
         clear = cv2.multiply(clear, cv2.bitwise_not(layer.tile), scale=1 / 255)
@@ -135,7 +135,7 @@ def _fog(rng: np.random.Generator, size: tuple[int, int], made: _Kind, near: flo
 
 
 def _fold(sheet: Bytes, rim: int) -> Bytes:
-    """Return a sheet without its rim: what stands there goes on at the opposite edge."""
+    """Return a sheet with its rim wrapped to the opposite edges."""
     for _ in range(2):
         inner = sheet[rim:-rim]
         np.maximum(inner[:rim], sheet[-rim:], out=inner[:rim])
@@ -154,10 +154,10 @@ def clouds(
     octaves: int = 4,
     floor: int = 0,
 ) -> Bytes:
-    """Return soft clouds without seams, from `floor` to `most`, `cells` (a power of 2) across."""
+    """Return seamless soft clouds, from `floor` to `most`, with `cells` (a power of 2) across."""
     share = np.clip(0.42 + 0.34 * tile(rng, cells=cells, octaves=octaves, side=_SIDE), 0.0, 1.0)
     small = np.pad(floor + (most - floor) * share * share * (3 - 2 * share), 1, mode="wrap")
-    # From the middles of the first and the last of its pixels on, that is around the ring.
+    # From the center of the first to that of the last of its pixels, around the ring.
     across, down = (np.arange(n, dtype=np.float32) * (_SIDE / n) + 1.0 for n in (width, height))
     at_x, at_y = np.meshgrid(across, down)
     return np.asarray(cv2.remap(small, at_x, at_y, cv2.INTER_LINEAR).astype(np.uint8))

@@ -1,6 +1,6 @@
-"""Families: the kinds of scene that can be painted, and where their painters are found.
+"""Families: the kinds of scene that can be painted, and their painters.
 
-A painter is loaded when its family is painted, so that this table can be read without numpy.
+A painter is imported when its family is painted, so that this table is available without NumPy.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ FAMILIES = {
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted brief in its size.
+    """Return a brief's painting in its size.
 
-    Raises `CanceledError`, by `progress`.
+    Raises `CanceledError` if `progress` does.
     """
     module, _, name = FAMILIES[brief.family].partition(":")
     painter: Painter = getattr(import_module(module), name)

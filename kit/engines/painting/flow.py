@@ -1,4 +1,4 @@
-"""Flow: drawings of lines: currents, threads, ridges, contours and cut paper."""
+"""Flow: line drawings of currents, threads, ridges, contours and cut paper."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Outline: TypeAlias = NDArray[np.float64]
 _MOODS = {"calm": 0.6, "pastel": 0.8, "dramatic": 1.5}
 _DETAILS = {"low": 0.6, "standard": 1.0, "high": 1.5}
 _ZOOMS = {"close": 0.42, "wide": 2.2, "high": 1.7, "minimal": 0.55, "dramatic": 0.85}
-#: Word -> reach of the one whirl or hill that a drawing turns about, in shorter sides, and how high
-#: all others are against it.
+#: Word -> radius of the main whirl or hill of a drawing, in shorter sides, and the relative height
+#: of all others.
 _SUBJECTS = {"minimal": (0.42, 0.10), "thirds": (0.46, 0.8), "dramatic": (0.85, 0.5)}
-#: Sets of tints that go together, each with the tint of its paper first.
+#: Matching sets of tints, that of the paper first.
 _SETS: list[tuple[Tint, ...]] = [
     ((270, 0.03), (60, 0.14), (25, 0.18), (355, 0.19), (90, 0.09), (250, 0.12)),
     ((240, 0.03), (200, 0.11), (165, 0.10), (95, 0.12), (230, 0.12), (40, 0.15)),
@@ -37,43 +37,43 @@ _SETS: list[tuple[Tint, ...]] = [
     ((85, 0.02), (30, 0.16), (70, 0.13), (195, 0.08), (235, 0.09), (15, 0.12)),
     ((150, 0.02), (155, 0.11), (120, 0.11), (85, 0.12), (190, 0.09), (45, 0.14)),
 ]
-_GRID = 320  # cells of the longer side in which a current and the room between strokes are kept
-#: Cells around the frame: at its own edge noise runs flat, and all lines would meet it squarely.
+_GRID = 320  # cells of the longer side of the grid of currents and free space
+#: Cells around the frame: noise is flat at its own edge, where all lines would be perpendicular.
 _MARGIN = 28
-_STEP = 1.2  # cells from point to point of a stroke
-_BITS = 4  # of a part of a pixel, for OpenCV's drawing
+_STEP = 1.2  # cells between points of a stroke
+_BITS = 4  # fractional bits of coordinates in OpenCV's drawing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sheet:
-    """What a drawing is made with and of."""
+    """The parameters and canvas of a drawing."""
 
     brief: Brief
     rng: np.random.Generator
     paper: Oklch
     shades: tuple[Oklch, ...]
     dark: bool
-    zoom: float  # factor on how much is seen
-    bold: float  # on the width of lines
-    mood: float  # on the height of waves
-    #: Place and reach of what the drawing turns about, as shares of width, height and the shorter
-    #: side; a reach of 0 is none. How high all else is against it.
+    zoom: float  # factor on the scale
+    bold: float  # factor on the width of lines
+    mood: float  # factor on the height of waves
+    #: Position and radius of the main whirl, as shares of width, height and the shorter side; a
+    #: radius of 0 is none. Relative height of all others.
     subject: tuple[float, float, float, float]
     minimal: bool
-    unit: float  # pixels, of which the longer side has 1024
+    unit: float  # pixels, 1/1024 of the longer side
 
     def empty(self) -> Plane:
         shape = (3, self.brief.height, self.brief.width)
         return np.broadcast_to(light(self.paper), shape).astype(np.float32)
 
     def color(self, along: Plane, first: int = 0) -> Plane:
-        """Return three neighboring shades as a gradient."""
+        """Return a gradient of three adjacent shades."""
         shades = (self.shades[(first + step) % len(self.shades)] for step in range(3))
         return gradient(list(zip((0.0, 0.5, 1.0), shades, strict=True)), along)
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a drawing of lines; it is flat."""
+    """Return a line drawing, which is flat."""
     rng = np.random.default_rng([brief.seed, 47])
     drawn = str(rng.choice([*_STYLES], p=[chance for _, chance in _STYLES.values()]))
     style = next((name for name in _STYLES if f"lines_{name}" in brief.things), drawn)
@@ -86,7 +86,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         spotlight(picture, sheet.subject[:2], 0.95, 0.14, most=1.3 if sheet.dark else 1.0)
     neon = "shining_lines" in brief.things
     film = Film(
-        # Thin lines would fade from paper that is lighter still.
+        # On lighter paper, thin lines would fade.
         exposure=0.95 if "bright" in brief.tones else 1.3,
         saturation=1.04,
         vignette=0.22 if sheet.dark else 0.08,
@@ -127,7 +127,7 @@ def _choose_sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
 
 
 def _chart(sheet: _Sheet, progress: Progress) -> Plane:
-    """Draw a map: tinted heights, light on the slopes, thin lines and every fifth a thick one."""
+    """Draw a map: tinted heights, shading, thin contours and a thick one every fifth."""
     hills = _raise_hills(sheet, 2.6, smooth=sheet.minimal or sheet.brief.mood == "calm")
     progress.report(0.4)
     levels = round(36 * factor(sheet.brief, {"minimal": 0.25, "close": 0.6}))
@@ -139,7 +139,7 @@ def _chart(sheet: _Sheet, progress: Progress) -> Plane:
         off = np.abs(level - np.round(level)) / (steep / every)
         return np.asarray(np.clip(wide * sheet.bold * sheet.unit + 0.5 - off, 0.0, 1.0), np.float32)
 
-    # Where thin lines stand closer than pixels they would run together: they fade out instead.
+    # Lines closer than pixels would merge: they fade out instead.
     share = np.maximum(0.7 * lines(1, 0.75) * smooth_step(0.55, 0.25, steep), lines(5, 1.5))
     progress.report(0.6)
     lit = np.clip(1.0 - (right + down) * np.float32(17.6 * sheet.unit / levels), 0.7, 1.3)
@@ -149,7 +149,7 @@ def _chart(sheet: _Sheet, progress: Progress) -> Plane:
 
 
 def _paper(sheet: _Sheet, progress: Progress) -> Plane:
-    """Draw layers of colored paper, each with an edge that catches light and a shadow below."""
+    """Draw layers of colored paper, each with a bright edge and a shadow below."""
     hills, size = _raise_hills(sheet, 2.2, smooth=True), 1024 * sheet.unit
     progress.report(0.4)
     levels = round(10 * factor(sheet.brief, {"minimal": 0.4, "dramatic": 1.4}))
@@ -158,7 +158,7 @@ def _paper(sheet: _Sheet, progress: Progress) -> Plane:
     right, down = slopes(level, 1.0)
     steep = np.sqrt(right * right + down * down) + np.float32(1e-5)
     over = np.clip((level - layer) / steep, 0.0, 1.0)
-    ground = layer - 1.0 + over  # smooth across an edge, as the colors are
+    ground = layer - 1.0 + over  # smooth across an edge, like the colors
     shade = np.zeros_like(level)
     for reach, weight in ((0.006, 0.30), (0.018, 0.38)):
         shift = np.array([[1, 0, reach * size], [0, 1, 1.25 * reach * size]], np.float32)
@@ -172,14 +172,14 @@ def _paper(sheet: _Sheet, progress: Progress) -> Plane:
 
 
 def _raise_hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
-    """Return hills from 0 to 1, whose highest or only peak is where words put it."""
+    """Return hills from 0 to 1, with the highest or only peak at the words' place."""
     height, width = sheet.brief.height, sheet.brief.width
     octaves = ((3, 0.3) if smooth else (6, 0.42), (3, 0.4), (3, 0.4))
     hills, across, down = (
         blobs(sheet.rng, (height, width), cells, octaves=count, gain=gain, zoom=sheet.zoom)
         for count, gain in octaves
     )
-    # A warp rounds positions to fractions of a pixel, which shows as a jagged edge in flat ground.
+    # Remapping rounds positions to fractions of a pixel, which gives jagged edges on flat ground.
     far = 51.2 * sheet.unit / min(1.0, sheet.zoom)
     hills = blur(warp(hills, across, down, far), 1.6 * sheet.unit)
     x, y, reach, rest = sheet.subject
@@ -190,7 +190,7 @@ def _raise_hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
 
 
 def _color_heights(sheet: _Sheet, heights: Plane) -> Plane:
-    """Return the colors of heights: from the paper up where it is dark, else up to the paper."""
+    """Return the colors of heights: from the paper up if it is dark, else toward the paper."""
     shades = sorted(sheet.shades)
     dark = (0.35, 0, 0.30, 0.75), (0.6, 1, 0.48, 0.9), (0.8, 3, 0.68, 0.9), (1.0, 4, 0.88, 0.7)
     pale = (0.0, 1, 0.50, 0.9), (0.3, 2, 0.66, 0.75), (0.55, 3, 0.80, 0.6), (0.8, 4, 0.90, 0.4)
@@ -200,7 +200,7 @@ def _color_heights(sheet: _Sheet, heights: Plane) -> Plane:
 
 
 def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
-    """Draw stacked ridges, each hiding what lies behind, like the pulses of one signal."""
+    """Draw stacked ridges with hidden lines removed, like the pulses of one signal."""
     brief, rng = sheet.brief, sheet.rng
     height, width = brief.height, brief.width
     count = round(58 * factor(brief, {**_ZOOMS, "minimal": 0.2}))
@@ -209,7 +209,7 @@ def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
     wide = 0.17 * factor(brief, {"close": 2.0, "wide": 0.5, "high": 0.6, "minimal": 0.6})
     swell = np.exp(-(((share - sheet.subject[0]) / wide) ** 2))
     step = 0.76 * height / (count - 1)
-    # The fewer ridges there are, the wider they stand apart, and the higher they would rise.
+    # Fewer ridges are farther apart and would be higher.
     rise = 1.9 * step * factor(brief, {"dramatic": 1.1, "minimal": 0.42, "close": 0.62})
     for number in progress.part(0.0, 0.6).over(range(count)):
         rough = line(rng, share, 0.07, octaves=4, gain=0.55)
@@ -259,7 +259,7 @@ def _waves(sheet: _Sheet, progress: Progress) -> Plane:
 
 
 def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
-    """Draw lines that follow a current and never cross, thick ones first."""
+    """Draw non-crossing lines along a current, thick ones first."""
     brief, rng, calm = sheet.brief, sheet.rng, sheet.brief.mood == "calm"
     count = round(2600 * _DETAILS[brief.detail] * (0.05 if sheet.minimal else 0.35 if calm else 1))
     length = rng.uniform(0.45, 0.9) * (1.5 if sheet.mood < 1.0 else 1.0)
@@ -299,7 +299,7 @@ def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
 
 
 def _trace_current(sheet: _Sheet, shape: tuple[int, int], count: int, steps: int) -> Outline:
-    """Return paths along the contours of a height, both ways, shape (2 * steps + 1, n, 2)."""
+    """Return streamlines in both directions, shape (2 * steps + 1, n, 2)."""
     rng, inner = sheet.rng, np.array(shape[::-1])
     rows, columns = (length + 2 * _MARGIN for length in shape)
     cells = 1.9 * (0.75 + 0.25 * sheet.mood)
@@ -337,7 +337,7 @@ def _to_bits(points: Outline, scale: float) -> NDArray[np.int32]:
     return np.asarray(np.round(points * scale * 2**_BITS), np.int32)
 
 
-#: What draws each style, and how often it is drawn where no word names one.
+#: Style -> its function, and its random frequency if no word names one.
 _STYLES: dict[str, tuple[Callable[[_Sheet, Progress], Plane], float]] = {
     "chart": (_chart, 0.15),
     "paper": (_paper, 0.15),

@@ -1,7 +1,7 @@
-"""Framing: where words of the camera put what a picture shows, and from where it is seen.
+"""Framing: the position of the subject, and the view, from words of composition.
 
-For the painters that have no landscape: what stands in their middle may stand at a third, and light
-may fall on one place alone.
+For painters without a landscape: their subject may be at a third, and light may fall on a single
+place.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ def third(brief: Brief) -> tuple[float, float]:
 
 
 def focus(brief: Brief, drawn: tuple[float, float]) -> tuple[float, float]:
-    """Return where a picture's subject is, as shares of width and height; else where drawn."""
+    """Return the subject's position from words, else the drawn one, in shares of both sides."""
     if "centered" in brief.composition:
         return 0.5, 0.5
     return third(brief) if {"thirds", "minimal"}.intersection(brief.composition) else drawn
 
 
 def factor(brief: Brief, values: dict[str, float]) -> float:
-    """Return the value of the first word of composition that has one, 1 without any."""
+    """Return the value of the first word of composition in a table, 1 without any."""
     return next((values[word] for word in brief.composition if word in values), 1.0)
 
 
 def pool(height: int, width: int, at: tuple[float, float], reach: float) -> Plane:
-    """Return a round fall-off, 1 at a place and about 0.37 a reach away from it.
+    """Return a round falloff, 1 at the center and about 0.37 at the radius.
 
-    The place is given as shares of width and height, the reach as one of the shorter side.
+    The center is in shares of width and height, the radius in one of the shorter side.
     """
     short = min(height, width) * reach
     y, x = np.ogrid[0:height, 0:width]
@@ -48,22 +48,22 @@ def pool(height: int, width: int, at: tuple[float, float], reach: float) -> Plan
 def spotlight(
     picture: Plane, at: tuple[float, float], reach: float, rest: float, *, most: float = 1.0
 ) -> None:
-    """Let light fall on one place, in place; the farthest places keep a share of it, `rest`."""
+    """Apply a spotlight in place; the farthest places keep a share of light, `rest`."""
     _, height, width = picture.shape
     picture *= np.float32(rest) + np.float32(most - rest) * pool(height, width, at, reach)
 
 
 def mirror_halves(picture: Plane) -> Plane:
-    """Return planes whose right half is the mirror image of the left one."""
+    """Return planes whose right half mirrors the left one."""
     width = picture.shape[-1]
     half = picture[..., : (width + 1) // 2]
     return np.concatenate([half, half[..., ::-1][..., width % 2 :]], axis=-1)
 
 
 def shot_of(brief: Brief, table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Return what a table says of a brief's words of composition, the first word first.
+    """Return the table's values for a brief's words of composition; earlier words win.
 
-    What the empty word has holds where no other one says it.
+    The values of the empty word are defaults.
     """
     rows = [table[word] for word in (*brief.composition, "") if word in table]
     return {name: value for row in reversed(rows) for name, value in row.items()}

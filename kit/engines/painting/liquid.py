@@ -1,4 +1,4 @@
-"""Liquids: marble, ink, silk, oil, lava and poured paint, from noise bent by bent noise."""
+"""Liquids: marble, ink, silk, oil, lava and poured paint, by domain-warped noise."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _HOURS = {"night": 0.55, "dusk": 0.75, "dawn": 1.08}
 _FILM = Film(
     exposure=1.1, contrast=1.04, saturation=1.05, vignette=0.22, bloom=0.25, threshold=0.85
 )
-_LAMP = np.array([-0.53, -0.62, 0.58], np.float32)  # where the light comes from
-#: Tints that the seed draws from where no color is named.
+_LAMP = np.array([-0.53, -0.62, 0.58], np.float32)  # direction of the light
+#: Random tints if no color is named.
 _TRIOS: list[Trio] = [
     ((285.0, 0.15), (15.0, 0.16), (75.0, 0.12)), ((250.0, 0.14), (205.0, 0.12), (160.0, 0.10)),
     ((350.0, 0.16), (40.0, 0.14), (85.0, 0.11)), ((195.0, 0.11), (225.0, 0.13), (330.0, 0.13)),
@@ -64,14 +64,14 @@ class _Liquid:
         return not {*self.brief.composition, *self.brief.things}.isdisjoint(words)
 
 
-#: The color of a liquid, how high its surface stands or None where it is even, and its own light.
+#: Color of a liquid, height of its surface or None if flat, and its emitted light.
 _Look: TypeAlias = tuple[Plane, Plane | None, Plane | float]
 _Currents: TypeAlias = tuple[float, int, float, float]
 _Finish: TypeAlias = tuple[float, float, float, float]
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted liquid; it is flat."""
+    """Return a painted liquid, which is flat."""
     return paint_in_detail(brief, progress, _paint_liquid)
 
 
@@ -131,8 +131,8 @@ def _marble(liquid: _Liquid) -> _Look:
     hue, chroma = liquid.tints[0] if tints_of(brief) else (250.0, 0.012)
     fine, minimal = liquid.grain(7, 0.6), "minimal" in brief.composition
     cloud = smooth_step(-2.0, 2.2, liquid.fast + 0.6 * liquid.slow + 0.35 * fine)
-    cloud = 0.66 + 0.2 * cloud if minimal else cloud  # one polished slab, hardly clouded
-    # Stone of a strong color is darker than white stone, or it would look like candy.
+    cloud = 0.66 + 0.2 * cloud if minimal else cloud  # one polished slab with faint clouds
+    # Strongly colored stone is darker than white stone, or it would look like candy.
     ramp = (
         ((0.0, 0.07, 0.0, 0.2), (0.6, 0.17, 0.0, 0.4), (1.0, 0.34, 0.0, 0.6)) if dark else
         ((0.0, 0.74, 2.2, 0.95), (0.45, 0.88, 1.5, 0.75), (1.0, 0.975, 0.45, 0.3))
@@ -152,7 +152,7 @@ def _marble(liquid: _Liquid) -> _Look:
 
 def _ink(liquid: _Liquid) -> _Look:
     brief, (height, width) = liquid.brief, liquid.fast.shape
-    # Black ink is a dye; anything else that is black is what lies behind.
+    # Black ink is a dye; with any other black, the background is black.
     black = brief.things.issuperset(("black", "ink")) and not tints_of(brief)
     tints = ((260.0, 0.008),) * 3 if black else liquid.tints
     center = focus(brief, tuple(liquid.rng.uniform(0.35, 0.65, 2)))
@@ -172,7 +172,7 @@ def _ink(liquid: _Liquid) -> _Look:
         one, two, last = (light((level, strong * chroma, hue)) for hue, chroma in tints)
         return blend(blend(one, two, share), last, second)
 
-    # How much of each primary a dye takes out of light.
+    # The absorbance of a dye in each primary.
     dye = -np.log(np.clip(mix(0.52, 1.25), 0.012, 0.98))
     if brief.dark or (liquid.says("dark_water") and not black):
         glow = 0.5 + (1.0 - np.exp(-dye * 1.6)).mean(axis=0)
@@ -186,7 +186,7 @@ def _silk(liquid: _Liquid) -> _Look:
 
 
 def _oil(liquid: _Liquid) -> _Look:
-    """Spread a film of oil over dark water: by thickness, orders of a rainbow, ever paler."""
+    """Paint a film of oil over dark water: interference orders by thickness, increasingly pale."""
     own, mood = tints_of(liquid.brief), strength(liquid.brief)
     turn = 40.0 * float(liquid.rng.standard_normal())
     stops = []
@@ -215,7 +215,7 @@ def _paint(liquid: _Liquid) -> _Look:
 def _lava(liquid: _Liquid) -> _Look:
     fine, own, mood = liquid.grain(16, 0.6), tints_of(liquid.brief), strength(liquid.brief)
     hue = own[0][0] if own else 38.0
-    # Cracks run where either of two currents turns; the wide ones are the hottest.
+    # Cracks follow the zeros of two currents; the wide ones are the hottest.
     thin = 1.7 * np.abs(liquid.middle - 0.5 * liquid.slow + 0.18 * fine)
     near = np.minimum(np.abs(liquid.fast + 0.14 * fine), thin)
     pools = smooth_step(0.7, 1.9, liquid.slow + 0.25 * fine) * (0.72 + 0.1 * fine)
@@ -256,9 +256,9 @@ def _light_surface(
 
 
 def _distance(level: Plane, flat: float) -> Plane:
-    """Return about how many pixels away the nearest zero of a field is."""
+    """Return the approximate distance in pixels to the nearest zero of a field."""
     right, down = slopes(level, 1.0)
-    # Where the field is flat a line would grow into a lake: it counts as steeper than it is.
+    # Where the field is flat a line would become an area: its slope has a minimum.
     steep = cv2.sqrt(right * right + down * down + np.float32(flat * flat))
     return np.asarray(np.abs(level) / steep, np.float32)
 
@@ -280,7 +280,7 @@ def _gild(picture: Plane, liquid: _Liquid, wide: float) -> Plane:
 
 def _compose(picture: Plane, liquid: _Liquid) -> Plane:
     brief, ink = liquid.brief, liquid.substance == "ink"
-    thin = ink or liquid.substance == "marble"  # thins out to an empty ground by itself, or is one
+    thin = ink or liquid.substance == "marble"  # fades to an empty ground by itself, or is one
     if liquid.says("minimal") and not thin:
         picture = _puddle(picture, liquid)
     if liquid.says("mirrored") or (liquid.says("centered") and not ink):
@@ -304,9 +304,9 @@ def _puddle(picture: Plane, liquid: _Liquid) -> Plane:
     return blend(ground * (1.0 - 0.32 * shadow), picture, inside)
 
 
-#: What paints each substance; how often it is drawn where none is named; whirls along the longer
-#: side, octaves and gain of their noise, and how far it carries, as a share of that side; how steep
-#: its surface is, how narrow and how bright its highlights are, and the light in its shadows.
+#: Substance -> its function; its random frequency; whirls along the longer side, octaves and gain
+#: of their noise, and their displacement, as a share of that side; slope of its surface, narrowness
+#: and brightness of its highlights, and the light in its shadows.
 _SUBSTANCES: dict[str, tuple[Callable[[_Liquid], _Look], float, _Currents, _Finish]] = {
     "marble": (_marble, 0.2, (2.6, 6, 0.40, 0.120), (0.0, 0.0, 0.0, 0.0)),
     "ink": (_ink, 0.2, (2.2, 8, 0.50, 0.120), (0.0, 0.0, 0.0, 0.0)),

@@ -1,7 +1,7 @@
-"""Looks: the light of an hour as data: sky, sun, air and clouds, as a brief changes them.
+"""Looks: the light of an hour as data: sky, sun, air and clouds, modified by a brief.
 
 Hour first, then the palette or the color words, then weather, mood and camera. Colors are OKLCH;
-what moods make of the print is the film's, see `kit.engines.painting.tone.Film.graded`.
+print adjustments of moods are in `kit.engines.painting.tone.Film.grade`.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ _FILM = Film(saturation=1.08, vignette=0.40, bloom=0.25, threshold=0.9, grain=1.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HourLook:
-    """The light that a scene is seen in."""
+    """The light of a scene."""
 
     sky: tuple[Oklch, ...]  # from the horizon up to the zenith
-    sun: Oklch  # light that casts shadows; by night it is the moon's
+    sun: Oklch  # light that casts shadows; at night the moon's
     sun_power: float
-    shade: Oklch  # light from everywhere
+    shade: Oklch  # ambient light
     shade_power: float
-    air: Oklch  # what distance fades to under the sun
+    air: Oklch  # fog color toward the sun
     far: Oklch  # and away from it
     haze: float  # density of the air, 0.4 on a clear day
     elevation: float  # of the sun, as a share of the sky above the horizon; below 0 it has set
     high_light: float  # height of the light that models the land, as a tangent
     cloud_lit: Oklch
     cloud_shade: Oklch
-    glow: float  # how far the sun shines around it
+    glow: float  # extent of the sun's glow
     film: Film = _FILM
-    mist: float = 0.0  # how thick it lies in low places, 0 to 1
-    clouds: float = 0.45  # share of the sky that they cover
-    stars: float = 0.0  # how well they show
+    mist: float = 0.0  # density in low places, 0 to 1
+    clouds: float = 0.45  # coverage of the sky
+    stars: float = 0.0  # visibility
     moon: bool = False  # the light is the moon's
     crescent: bool = False
     disc: bool = True  # sun or moon is not behind clouds
     aurora: bool = False
     milky: bool = False
-    named: bool = False  # the prompt wants to see the sun or the moon itself
+    named: bool = False  # the prompt asks for a visible sun or moon
 
 
-#: What a look holds, then hour by hour: colors of the sky from the horizon up to the zenith.
+#: Fields of a look, then values by hour: sky colors from the horizon up to the zenith.
 _COLUMNS = (
     "sky", "sun", "sun_power", "shade", "shade_power", "air", "far",
     "haze", "elevation", "high_light", "cloud_lit", "cloud_shade", "glow",
@@ -106,8 +106,8 @@ _WEATHERS = {
     "snow": (2.4, 2.1, 0.30, 1.15, 0.9),
     "overcast": (2.3, 1.3, 0.25, 1.05, 1.0),
 }
-_BROKEN = (1.4, 1.4, 0.70, 1.0, 0.80)  # the same where a sun or moon comes out of the clouds
-#: Mood, tone or composition -> factors on what a look holds; "dark" is that of clouds and zenith.
+_BROKEN = (1.4, 1.4, 0.70, 1.0, 0.80)  # the same if a sun or moon breaks through the clouds
+#: Mood, tone or composition -> factors on fields of a look; "dark" is for clouds and zenith.
 _CHANGES: dict[str, Factors] = {
     "calm": {"haze": 1.35, "clouds": 0.40},
     "dramatic": {"haze": 0.9, "sun_power": 1.25, "shade_power": 0.72, "dark": 0.80},
@@ -120,22 +120,22 @@ _CHANGES: dict[str, Factors] = {
     "outline": {"haze": 0.45, "sun_power": 0.02, "shade_power": 0.10, "glow": 1.25},
     "minimal": {"haze": 1.3, "clouds": 0.0},
 }
-#: Hour -> how high a sun stands that the prompt wants to see.
+#: Hour -> elevation of a sun that the prompt asks for.
 _ELEVATIONS = {"dawn": 0.24, "day": 0.62, "sunset": 0.20, "dusk": 0.06}
-#: Dark clouds over a horizon that burns: factors on lightness and chroma, and those of the sky.
+#: Dark clouds over a burning horizon: factors on lightness and chroma, and those of the sky.
 _BURNING = (
     {"cloud_lit": (0.70, 0.82), "cloud_shade": (0.55, 0.73), "air": (0.86, 0.916)}
     | {"far": (0.67, 0.802), "shade": (1.0, 0.35)},
     ((1.0, 1.0), (0.83, 0.898), (0.68, 0.808), (0.70, 0.82)),
 )
-_BEHIND, _RISEN = 0.26, 0.42  # how high at most what outlines stands; a moon at dusk
-_OVER = 0.62  # how high at least a sun stands beside a volcano: its flanks are not parted
-_PARTED = 0.65  # cover of clouds that let the sun out
-_CLEAR, _DENSE = 5.0, 9.0  # density of fog: of what stands 150 m away, half is lost
+_BEHIND, _RISEN = 0.26, 0.42  # maximum elevation behind outlines; a moon at dusk
+_OVER = 0.62  # minimum elevation beside a volcano, so that its flanks stay whole
+_PARTED = 0.65  # coverage of clouds with gaps for the sun
+_CLEAR, _DENSE = 5.0, 9.0  # density of fog: half of the light is lost at 150 m
 
 
 def look_for(brief: Brief) -> HourLook:
-    """Return the light of a brief."""
+    """Return the look of a brief."""
     look = _HOURS[brief.hour]
     if tints := of_light(brief):
         look = _tint(look, *tints)
@@ -182,7 +182,7 @@ def look_for(brief: Brief) -> HourLook:
 
 
 def _with_light_seen(look: HourLook, brief: Brief) -> HourLook:
-    """Return a look whose sun or moon stands where it is seen, if the prompt wants to see it."""
+    """Return a look with a visible sun or moon, if the prompt asks for it."""
     if look.moon:
         named = "moon" in brief.things
         return replace(look, named=True, disc=True, milky=False) if named else look
@@ -198,8 +198,8 @@ def _with_light_seen(look: HourLook, brief: Brief) -> HourLook:
 
 
 def _close_sky(look: HourLook, *, dim: bool) -> HourLook:
-    """Return a look under clouds that leave no gap: the sky is gray, and even from low to high."""
-    # The eye opens to the dark, where gray has still a hint of blue.
+    """Return a look under closed clouds: the sky is gray, and even from low to high."""
+    # The eye adapts to the dark, where gray still has a hint of blue.
     bright, share, wide = (1.05, 0.55, 1.25) if look.stars else (0.92 if dim else 1.0, 0.22, 1.0)
     factors = {"sun": 1.0, "air": 1.0, "far": 1.0, "cloud_lit": 0.86, "cloud_shade": 0.72}
     gray = {name: (bright * by, share) for name, by in factors.items()}
@@ -234,7 +234,7 @@ def _tint(look: HourLook, top: Tint, middle: Tint, low: Tint) -> HourLook:
     return replace(
         look,
         sky=tuple(toned(color, tint) for color, tint in zip(look.sky, places, strict=True)),
-        # Light that is as colored as the sky would leave one color of everything it falls on.
+        # Light as colorful as the sky would give all objects a single color.
         sun=toned(look.sun, low, 0.3),
         shade=toned(look.shade, top, 0.5),
         air=toned(look.air, mean_tint(low, middle), 0.65),
@@ -254,7 +254,7 @@ def _change(look: HourLook, factors: Factors) -> HourLook:
 
 
 def each_color(look: HourLook, change: Callable[[Oklch], Oklch]) -> HourLook:
-    """Return a look whose light, air, clouds and sky are changed, color by color."""
+    """Return a look with a function applied to each color of light, air, clouds and sky."""
     names = ("sun", "air", "far", "cloud_lit", "cloud_shade")
     colors = {name: change(getattr(look, name)) for name in names}
     return replace(look, sky=tuple(change(color) for color in look.sky), **colors)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """Noise: fields and tiles of value noise, hills made of it, and their slopes.
 
-A tile repeats without a seam, so that one tile serves every distance; the others do not.
+A tile is periodic, so that one tile covers every distance; other fields are not periodic.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import field, smooth_step
 
-#: One number for each pixel, or three planes of them; painters make them float32.
+#: One number per pixel, or three planes; painters use float32.
 Plane: TypeAlias = NDArray[np.floating]
 
 #: Side of a tile.
 SIDE = 512
-#: Steps of mesas: how much rock there is to be where one begins, and how high it is, in meters.
+#: Steps of mesas: minimum mass at which one begins, and its height in meters.
 _STEPS = ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0))
 
 
@@ -34,7 +34,7 @@ def blobs(
 ) -> Floats:
     """Return noise of mean 0 and deviation 1 with `cells` blobs along the longer side.
 
-    The zoom is a factor on how much of it is seen.
+    `zoom` is a factor on the scale.
     """
     size = max(shape) / (cells * max(1.0, zoom))
     down, across = (max(2, round(side / size)) for side in shape)
@@ -55,9 +55,9 @@ def tile(
     gain: float = 0.5,
     side: int = SIDE,
 ) -> Floats:
-    """Return noise of mean 0 and deviation 1, shape (side, side), that repeats without a seam.
+    """Return periodic noise of mean 0 and deviation 1, shape (side, side).
 
-    It has `cells` blobs across, a power of two as `side` is.
+    It has `cells` blobs across, a power of two like `side`.
     """
     acc = rng.standard_normal((cells, cells), np.float32)
     weight, size = 1.0, cells
@@ -65,7 +65,7 @@ def tile(
         size, weight, octaves = size * 2, weight * gain, octaves - 1
         acc = enlarge(acc, 2)
         acc = cv2.scaleAdd(rng.standard_normal((size, size), np.float32), weight, acc)
-    # In one step: twice as large again and again, it would be wavy.
+    # In one step: repeated doubling would make it wavy.
     acc = enlarge(acc, side // size) if size < side else acc
     mean, deviation = cv2.meanStdDev(acc)
     scale = 1 / float(deviation[0, 0])
@@ -75,7 +75,7 @@ def tile(
 
 
 def enlarge(plane: Floats, times: int) -> Floats:
-    """Return a plane that repeats, so many times as large."""
+    """Return a periodic plane enlarged by a factor."""
     padded = np.pad(plane, 2, mode="wrap")
     large = cv2.resize(padded, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
     inner = slice(2 * times, -2 * times)
@@ -86,7 +86,7 @@ def octave(rng: np.random.Generator, side: int, cells: float) -> Floats:
     """Return noise of one octave, shape (side, side), -1 to 1."""
     count, pixels = int(cells) + 4, side / cells
     values = rng.uniform(-1.0, 1.0, (count, count)).astype(np.float32)
-    # Enlarged, not looked up: a remap rounds places to 1/32.
+    # Enlarged instead of remapped: a remap rounds positions to 1/32.
     large = round(count * pixels)
     plane = cv2.resize(values, (large, large), interpolation=cv2.INTER_CUBIC)
     left, top = (pixels * (rng.random(2) + 1.5)).astype(int)
@@ -94,9 +94,9 @@ def octave(rng: np.random.Generator, side: int, cells: float) -> Floats:
 
 
 def worn_hills(rng: np.random.Generator, side: int, *, cells: float = 4.0) -> Floats:
-    """Return worn hills, shape (side, side), 0 to 1: gullied slopes, smooth feet and valleys.
+    """Return eroded hills, shape (side, side), 0 to 1: gullied slopes, smooth feet and valleys.
 
-    Source: I. Quilez, "Value noise derivatives" (2008): an octave counts less where it is steep.
+    Source: I. Quilez, "Value noise derivatives" (2008): octaves count less on slopes.
     """
     total = np.zeros((side, side), np.float32)
     steep_x, steep_y = np.zeros_like(total), np.zeros_like(total)
@@ -116,7 +116,7 @@ def worn_hills(rng: np.random.Generator, side: int, *, cells: float = 4.0) -> Fl
 def sharp_crests(
     rng: np.random.Generator, side: int, *, cells: float = 4.0, gain: float = 0.5
 ) -> Floats:
-    """Return mountains, shape (side, side), 0 to 1: sharp crests that branch, calm valleys.
+    """Return mountains, shape (side, side), 0 to 1: sharp branching crests, calm valleys.
 
     Source: F. K. Musgrave, ridged multifractal terrain, in "Texturing and Modeling" (1998).
     """
@@ -134,7 +134,7 @@ def sharp_crests(
 
 
 def mesas(mass: Floats, tall: float = 1.0) -> Floats:
-    """Return tables with sheer walls over slopes of rubble where there is enough rock."""
+    """Return mesas with sheer walls over slopes of rubble where the mass is large enough."""
     heights = np.zeros_like(mass)
     for edge, step in _STEPS:
         sheer = smooth_step(edge, edge + 0.085, mass)
@@ -144,14 +144,14 @@ def mesas(mass: Floats, tall: float = 1.0) -> Floats:
 
 
 def dune_wave(turns: Plane) -> Floats:
-    """Return waves of sand, 0 to 1: each rises gently and falls off steeply behind its crest."""
+    """Return waves of sand, 0 to 1: a gentle rise and a steep slip face behind each crest."""
     share = turns - np.floor(turns)
     lee = np.clip((1.0 - share) / 0.26, 0.0, 1.0)
     return np.asarray(np.minimum(np.clip(share / 0.74, 0.0, 1.0) ** 1.5, lee), np.float32)
 
 
 def sample(plane: Floats, x: Plane, y: Plane) -> Floats:
-    """Return a tile, or several in channels, at places in its own pixels, without end."""
+    """Return a periodic tile, or several in channels, at positions in its own pixels."""
     height, width = plane.shape[:2]
     places: list[Floats] = []
     for place, length in ((x, width), (y, height)):
@@ -165,9 +165,9 @@ def sample(plane: Floats, x: Plane, y: Plane) -> Floats:
 
 
 def warp(plane: Plane, dx: Plane, dy: Plane, amount: float, *, wrap: bool = False) -> Floats:
-    """Return a plane whose every point is taken from `amount` pixels times (dx, dy) away.
+    """Return a plane remapped by `amount` pixels times (dx, dy).
 
-    One that does not wrap goes on mirrored.
+    Without `wrap` it is extended by reflection.
     """
     height, width = plane.shape[:2]
     x = dx * np.float32(amount) + np.arange(width, dtype=np.float32)
@@ -179,7 +179,7 @@ def warp(plane: Plane, dx: Plane, dy: Plane, amount: float, *, wrap: bool = Fals
 
 
 def slopes(plane: Plane, reach: float = 1.0, *, wrap: bool = False) -> tuple[Floats, Floats]:
-    """Return how much a plane rises to the right and downward, per `reach` pixels."""
+    """Return the slopes to the right and downward, per `reach` pixels."""
     padded = np.pad(plane, 1, mode="wrap") if wrap else plane
     inner = slice(1, -1) if wrap else slice(None)
     over, down = (
@@ -190,7 +190,7 @@ def slopes(plane: Plane, reach: float = 1.0, *, wrap: bool = False) -> tuple[Flo
 
 
 def blur(plane: Plane, sigma: float, *, wrap: bool = False) -> Floats:
-    """Return a plane blurred by a Gaussian of `sigma` pixels; a wide one is done at small size."""
+    """Return a plane with a Gaussian blur of `sigma` pixels; wide ones at reduced size."""
     if wrap:
         margin = int(3 * sigma) + 2
         inner = slice(margin, -margin)
@@ -207,7 +207,7 @@ def blur(plane: Plane, sigma: float, *, wrap: bool = False) -> Floats:
 
 
 def stretch(plane: Floats) -> Floats:
-    """Return a plane that reaches from 0 to 1."""
+    """Return a plane rescaled to 0 to 1."""
     low, high = float(plane.min()), float(plane.max())
     return np.asarray((plane - low) / (high - low), np.float32)
 
@@ -215,7 +215,7 @@ def stretch(plane: Floats) -> Floats:
 def distances(
     shape: tuple[int, ...], x: float, y: float, unit: float = 1.0, turn: float = 0.0
 ) -> tuple[Plane, Plane]:
-    """Return how far pixels lie right of a place and below it, in units, turned by an angle."""
+    """Return rotated pixel offsets to the right of and below a point, in units."""
     right = (np.arange(shape[1], dtype=np.float32)[None] - np.float32(x)) / np.float32(unit)
     below = (np.arange(shape[0], dtype=np.float32)[:, None] - np.float32(y)) / np.float32(unit)
     if not turn:

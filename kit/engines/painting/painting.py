@@ -1,6 +1,6 @@
-"""Paintings: what a painter hands out: light, how to develop it, and what it knows of the place.
+"""Paintings: the output of painters: light, its development, and maps of the place.
 
-Whoever films a painting reads depth, sky, water and motions from it and guesses nothing.
+Films read depth, sky, water and motions from a painting, and need no estimates.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from kit.engines.prompt.brief import Brief
 #: Rows and columns of a painting.
 Window: TypeAlias = tuple[slice, slice]
 
-#: Detail -> how much larger than asked for a picture is painted.
+#: Detail -> factor on the size of the painting relative to the output.
 _SCALES = {"low": 0.7, "standard": 1.0, "high": 1.4}
-_LARGEST = 2048  # pixels of the longer side, beyond which nothing is painted larger than asked
+_LARGEST = 2048  # maximum longer side in pixels of a painting larger than its output
 
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """What moves by itself in a window of a painting: noise runs through its light."""
+    """A motion in a window of a painting: moving noise modulates its light."""
 
-    kind: str  # smoke, lava, fall, spray or curtains, which are northern lights
+    kind: str  # smoke, lava, fall, spray or curtains (northern lights)
     window: Window
-    mask: Floats  # where it does, 0 to 1; of any size, as the places are
+    mask: Floats  # its amplitude, 0 to 1; of any size, like the positions
     x: Floats
-    y: Floats  # places in the noise; what is seen goes toward larger `y`
-    #: Units of the noise to one of a place across and along, how many of them it runs in a second,
-    #: and its share of the light.
+    y: Floats  # positions in the noise; features move toward larger `y`
+    #: Noise units per position unit across and along, speed in noise units per second, and share of
+    #: the light.
     waves: tuple[tuple[float, float, float, float], ...]
-    away: float | None = None  # meters, at which nearer things hide it; None in the sky
-    beat: float = 0.0  # share of the light by which all of it wavers at once
-    most: float = 0.25  # share by which light grows at the most
+    away: float | None = None  # meters, for occlusion by nearer objects; None in the sky
+    beat: float = 0.0  # share of the light by which all of it flickers together
+    most: float = 0.25  # maximum relative increase of light
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +52,15 @@ class Painting:
     light : ndarray of float32, shape (3, height, width)
         Linear light, where 1 is paper white.
     film : Film
-        How it is developed.
+        Its development.
     depth : ndarray of float32, shape (height, width), or None
-        Meters to what each pixel shows, infinite in the sky; None of a flat picture.
+        Distance of each pixel in meters, infinite in the sky; None for a flat picture.
     sky, water, emitters : ndarray of float32 or None
-        Share of each pixel that is sky, open water, or a lamp, window, sign or star, 0 to 1.
+        Coverage of each pixel by sky, open water, or lamps, windows, signs and stars, 0 to 1.
     still : bool
-        Whether the water mirrors what stands around it, as that of a lake does.
+        Whether the water reflects its surroundings, like a lake.
     motions : tuple of Motion
-        What moves by itself, the farthest first.
+        Its motions, farthest first.
     """
 
     light: Floats
@@ -77,7 +77,7 @@ class Painting:
         return develop(self.light, self.film)
 
     def resized(self, width: int, height: int) -> Painting:
-        """Return a painting of another size; only one without motions can be resized."""
+        """Return a painting in another size, which must not have motions."""
         size = (width, height)
         if self.light.shape[1:] == (height, width):
             return self
@@ -88,7 +88,7 @@ class Painting:
             found = None if plane is None else cv2.resize(plane, size, interpolation=how)
             return None if found is None else np.asarray(found, np.float32)
 
-        # Enlarged as an eye sees it, or dark rings would lie around what is bright.
+        # Enlarged in perceptual scale, or bright spots would get dark rings.
         light = self.light if smaller else np.sqrt(np.maximum(self.light, 0.0))
         wide = how if smaller else cv2.INTER_CUBIC
         light = np.stack([cv2.resize(plane, size, interpolation=wide) for plane in light])
@@ -102,21 +102,21 @@ class Painting:
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Planes that painters add to, in place."""
+    """Planes that painters draw on, in place."""
 
     light: Plane  # shape (3, height, width)
-    depth: Plane  # meters from the camera, infinite in the sky
-    sky: Plane  # share of each pixel that is sky
-    emitters: Plane  # share that shines by itself
+    depth: Plane  # from the camera, infinite in the sky
+    sky: Plane  # coverage by sky
+    emitters: Plane  # coverage by light sources
 
     @classmethod
     def over(cls, light: Plane) -> Self:
-        """Return a canvas on which there is a sky alone."""
+        """Return a canvas with only a sky."""
         depth = np.full(light.shape[1:], np.inf, np.float32)
         return cls(light, depth, np.ones_like(depth), np.zeros_like(depth))
 
     def painting(self, film: Film) -> Painting:
-        """Return it as a painting."""
+        """Return the painting of the canvas."""
         emitters = np.clip(self.emitters, 0.0, 1.0)
         return Painting(
             light=self.light, film=film, depth=self.depth, sky=self.sky, emitters=emitters
@@ -130,7 +130,7 @@ class Canvas:
         depth: Plane | float,
         shining: Plane | float = 0.0,
     ) -> None:
-        """Lay a thing over a part of the canvas; `shining` is the share of its own light."""
+        """Composite a drawing on a part of the canvas; `shining` is its emitted share."""
         below, emitters = self.light[:, *at], self.emitters[at]
         below += (color - below) * cover
         emitters += (shining - emitters) * cover
@@ -140,7 +140,7 @@ class Canvas:
     def clip(
         self, left: int, top: int, tall: int, wide: int
     ) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-        """Return rows and columns that a sheet covers, and the part of it that lies inside."""
+        """Return the rows and columns of a sheet on the canvas, and the part of it inside."""
         height, width = self.depth.shape
         rows = slice(min(max(0, top), height), min(max(0, top + tall), height))
         columns = slice(min(max(0, left), width), min(max(0, left + wide), width))
@@ -154,7 +154,7 @@ class Canvas:
 def paint_in_detail(
     brief: Brief, progress: Progress, painter: Callable[[Brief, Progress], Painting]
 ) -> Painting:
-    """Return a painting in the brief's size, painted smaller or larger as its detail asks for."""
+    """Return a painting in the brief's size, rendered smaller or larger by its detail."""
     scale = min(_SCALES[brief.detail], max(1.0, _LARGEST / max(brief.width, brief.height)))
     width, height = max(48, round(brief.width * scale)), max(48, round(brief.height * scale))
     painting = painter(replace(brief, width=width, height=height), progress)

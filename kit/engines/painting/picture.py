@@ -1,4 +1,4 @@
-"""How a scene is made: read the prompt, paint, enlarge where that was asked for, write."""
+"""Rendering of a scene: parse the prompt, paint, enlarge if requested, write."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kit.engines.media.picture import write_still
 from kit.engines.painting.families import paint
 from kit.engines.prompt.reading import read
 
-_REDUCED = 0.5  # a fast scene is painted at this share of its size
-_WHOLE = ("sea", "liquid", "flow")  # of these, half a size saves little and shows
-_LEAST = 256  # but its longer side has at least so many pixels
+_REDUCED = 0.5  # scale at which a fast scene is painted
+_WHOLE = ("sea", "liquid", "flow")  # half size saves little in these, and is visible
+_LEAST = 256  # minimum pixels of the longer side
 
 
 def paint_scene(job: Job, progress: Progress, *, fast: bool = False) -> Asset:
@@ -26,7 +26,7 @@ def paint_scene(job: Job, progress: Progress, *, fast: bool = False) -> Asset:
         width, height = (round(side * share) for side in (brief.width, brief.height))
         painted = replace(brief, detail="low", width=width, height=height)
     pixels = paint(painted, progress.part(0.0, 0.86)).pixels()
-    if painted.width < brief.width:  # enlarged, and sharpened for it
+    if painted.width < brief.width:  # enlarged and therefore sharpened
         size = brief.width, brief.height
         large = cv2.resize(pixels, size, interpolation=cv2.INTER_CUBIC)
         soft = cv2.GaussianBlur(large, (0, 0), 1.4)

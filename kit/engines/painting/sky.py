@@ -1,4 +1,4 @@
-"""Skies and weather: sun or moon, stars, northern lights, clouds, and what falls or flies."""
+"""Skies and weather: sun or moon, stars, northern lights, clouds, precipitation and birds."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kit.engines.painting.noise import sample, tile, warp
 from kit.engines.painting.tone import blend, even_stops, gradient, light
 from kit.engines.prompt.brief import Brief
 
-#: What shines in the air -> its color.
+#: Glowing particles in the air -> their color.
 _SPARKS: dict[str, Oklch] = {"fireflies": (0.90, 0.17, 105), "embers": (0.74, 0.18, 48)}
 _SIDE = 1024  # of the tiles of clouds and gas
-#: What is in the sky is drawn all around, as far as a camera may turn, and up: tangents or radians.
+#: Extent of the sky around (as far as a camera may turn) and up, in tangents or radians.
 _AROUND, _UP = 4.0, 2.2
-_STARS = 1250  # in a square whose side is a tangent of 1
-_USUAL = 942.0  # focal length, in pixels, of a usual picture
+_STARS = 1250  # per square of tangent 1
+_USUAL = 942.0  # usual focal length in pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,20 @@ class Sun:
     moon: bool
     shown: bool
     crescent: bool
-    named: bool  # the prompt wants to see it: nothing is to hide it
+    named: bool  # the prompt asks for it: nothing may hide it
 
 
 @dataclass(frozen=True, slots=True)
 class Sky:
     """A painted sky."""
 
-    light: Floats  # planes over the whole frame; below the horizon they go on
+    light: Floats  # planes over the whole frame; extended below the horizon
     stars: Floats | None  # their light alone, one plane from the upper edge down
-    curtains: Floats | None  # the same of northern lights
+    curtains: Floats | None  # the same for northern lights
 
 
 def sun_of(look: HourLook, camera: Camera, across: float, size: float = 1.0) -> Sun:
-    """Return where the light of a look stands, `across` from 0 left to 1 right."""
+    """Return the light of a look, `across` from 0 left to 1 right."""
     shown = look.named or 0.0 < look.elevation < (0.95 if look.moon else 0.5)
     shown = shown and look.disc
     return Sun(
@@ -68,7 +68,7 @@ def paint_sky(
 ) -> Sky:
     """Return the sky of a look over a whole frame."""
     depth = min(camera.rows, max(8, int(camera.horizon) + 2))
-    # A wide frame shows little of the sky: it is given more of its colors than a lens would see.
+    # A wide frame shows little of the sky: it gets more of the sky's colors than in a real lens.
     span = max(0.5 * (0.62 * camera.focal + camera.horizon), 1.0)
     rise = np.clip((camera.horizon - np.arange(depth)) / span, 0.0, 1.0).astype(np.float32)[:, None]
     sky = gradient(even_stops(look.sky), rise**0.75, rounding=0.0625)
@@ -119,7 +119,7 @@ def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
 
 
 def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Progress) -> Floats:
-    """Return three curtains of northern light: bright at the hem, rays upward, green to violet."""
+    """Return three curtains of northern light: bright lower edges, rays upward, green to violet."""
     around, across = np.linspace(-_AROUND, _AROUND, 4096), camera.across
     y = np.arange(depth, dtype=np.float32)[:, None]
     green, violet = light((0.82, 0.17, 155), 0.60), light((0.62, 0.17, 315), 0.75)
@@ -129,7 +129,7 @@ def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Prog
         bends, folds, spots = (line(rng, around, size, octaves=count) for size, count in waves)
         sway, patches = (np.interp(across, around, one) for one in (bends, spots))
         hem = camera.horizon * (0.72 - 0.16 * number + 0.15 * sway)
-        rays = np.interp(across + 0.27 * sway, around, folds)  # which may run back
+        rays = np.interp(across + 0.27 * sway, around, folds)  # may be folded
         strength = np.clip(0.55 + 0.45 * rays, 0.05, 1.3) * np.clip(0.5 + 0.8 * patches, 0.0, 1.2)
         rise = (hem - y) / (0.60 * camera.horizon * np.clip(0.75 + 0.35 * rays, 0.35, 1.3))
         shape = np.exp(-2.6 * np.maximum(rise, 0.0)) * smooth_step(-0.07, 0.05, rise)
@@ -139,8 +139,8 @@ def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Prog
 
 
 def _milky_way(camera: Camera, depth: int, rng: np.random.Generator, progress: Progress) -> Floats:
-    """Return a tilted band of unresolved stars, parted by lanes of dust."""
-    # Gas and dust are soft: they are drawn at half the size, the single stars in full.
+    """Return a tilted band of unresolved stars with dark lanes of dust."""
+    # Gas and dust are soft: they are drawn at half size, single stars at full size.
     rows, columns = -(-depth // 2), -(-camera.columns // 2)
     tilt = float(rng.choice([-1, 1])) * float(rng.uniform(0.50, 0.85))
     foot = camera.middle + float(rng.uniform(-0.11, 0.11)) * camera.focal
@@ -155,7 +155,7 @@ def _milky_way(camera: Camera, depth: int, rng: np.random.Generator, progress: P
     fine = sample(gas, 2400 * off + 11, 1700 * along + 500)
     wide = off + 0.020 * cloud
     body = np.exp(-((wide / 0.105) ** 2)) * np.clip(0.62 + 0.30 * cloud + 0.12 * fine, 0.05, 1.4)
-    # Dust lies along the middle and branches; the core behind it is the warmest.
+    # Dust is along the middle and branches; the core behind it is the warmest.
     dust = np.exp(-(((off + 0.045 * cloud) / 0.026) ** 2)) * smooth_step(-0.9, 0.9, cloud + fine)
     core = np.exp(-((wide / 0.050) ** 2)) * np.exp(-(((along - 0.16) / 0.30) ** 2))
     tone = blend(light((0.62, 0.055, 275)), light((0.86, 0.060, 65)), np.clip(1.3 * core, 0.0, 1.0))
@@ -179,7 +179,7 @@ def _with_disc(sky: Floats, sun: Sun, away: Floats, color: Floats) -> Floats:
     y = (np.arange(sky.shape[1], dtype=np.float32)[:, None] - sun.y) / radius
     seas = 0.86 + 0.14 * np.sin(x * 3.1 + 1.0) * np.cos(y * 2.7 + 0.6)
     rim = np.sqrt(np.clip(1.0 - (away / radius) ** 2, 0.0, 1.0)) * 0.35 + 0.65
-    if sun.crescent:  # what a second disc leaves of it; the sky stands behind the rest
+    if sun.crescent:  # minus a second disc, with the sky behind the rest
         dark = np.hypot(x - 0.46, y + 0.16) * radius
         disc = disc * np.clip(dark - 0.93 * radius + 0.5, 0.0, 1.0)
         rim = rim * 1.25
@@ -196,7 +196,7 @@ def _add_clouds(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Floats:
-    """Lay a ceiling of clouds over a sky, seen in perspective and lit toward the sun."""
+    """Composite a ceiling of clouds on a sky, in perspective and lit toward the sun."""
     y = np.arange(sky.shape[1], dtype=np.float32)[:, None]
     rise = np.maximum(camera.horizon - y, 0.0) / camera.focal
     far = 1.0 / (rise + 0.055)
@@ -246,7 +246,7 @@ def draw_falling(
 def draw_flock(
     mask: Bytes, rng: np.random.Generator, middle: tuple[float, float], unit: float
 ) -> None:
-    """Draw a wedge of birds far away from a place on, each with bent wings; a unit is a width."""
+    """Draw a distant flock in a wedge, with bent wings; the unit is a width."""
     wing = np.linspace(-1.0, 1.0, 15)
     arc = np.sin(np.pi * np.abs(wing) ** 0.8) * (1.25 - 0.55 * np.abs(wing))
     side = float(rng.choice([-1, 1]))

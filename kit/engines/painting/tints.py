@@ -1,6 +1,6 @@
-"""Tints: which colors a brief gives to the light, the land, the water, or to an abstract.
+"""Tints: a brief's colors of the light, the land, the water, or an abstract.
 
-Forms read the named palettes, so there is no numpy here.
+Forms read the named palettes, so NumPy is not imported here.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ NAMED: dict[str, tuple[Tint, Tint, Tint, Tint]] = {
     "sand": ((55, 0.07), (75, 0.04), (70, 0.06), (85, 0.08)),
     "ink": ((255, 0.008), (255, 0.008), (255, 0.006), (80, 0.006)),
 }
-#: The dust in the air of Mars, from the zenith to the horizon.
+#: The dusty air of Mars, from the zenith to the horizon.
 _MARTIAN: Trio = ((50.0, 0.075), (56.0, 0.085), (66.0, 0.075))
-_WARM = 0.011 + 0.030j  # what warm light adds to a color, along a and b of OKLab
+_WARM = 0.011 + 0.030j  # the offset of warm light, along a and b of OKLab
 _GRAY = 0.03  # chroma below which a tint has no color
 _STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85, "gloomy": 0.65}
 
@@ -48,13 +48,13 @@ def tints_of(brief: Brief) -> tuple[Tint, ...]:
 
 
 def is_gray(brief: Brief) -> bool:
-    """Return whether the brief asks for grays alone: then nothing keeps a color of its own."""
+    """Return whether the brief asks only for grays, which remove all colors."""
     tints = tints_of(brief)
     return bool(tints) and max(chroma for _, chroma in tints) < _GRAY
 
 
 def three_tints(rng: np.random.Generator, brief: Brief, drawn: list[Trio]) -> Trio:
-    """Return three tints: those asked for, filled up with neighbors; else drawn ones."""
+    """Return three tints: the requested ones, completed by neighbors; else random ones."""
     own = drawn[int(rng.integers(len(drawn)))]
     given = tints_of(brief)[:3]
     if not given:
@@ -70,12 +70,12 @@ def three_tints(rng: np.random.Generator, brief: Brief, drawn: list[Trio]) -> Tr
 
 
 def strength(brief: Brief) -> float:
-    """Return the factor on chroma that the mood asks for."""
+    """Return the mood's factor on chroma."""
     return _STRENGTHS.get(brief.mood, 1.0)
 
 
 def of_light(brief: Brief) -> Trio | None:
-    """Return the tints of the zenith, of the sky between and of the horizon, if any are asked."""
+    """Return the requested tints of zenith, middle sky and horizon, if any."""
     if brief.palette in NAMED:
         return NAMED[brief.palette][1:]
     tints = brief.colors
@@ -89,19 +89,19 @@ def of_light(brief: Brief) -> Trio | None:
 
 
 def of_land(brief: Brief) -> Tint | None:
-    """Return the tint of what grows or lies on the ground, if one is asked for."""
+    """Return the requested tint of the ground and its vegetation, if any."""
     if brief.palette in NAMED:
         return NAMED[brief.palette][0]
     return brief.land or _gray(brief)
 
 
 def of_water(brief: Brief) -> Tint | None:
-    """Return the tint of the water, if the prompt names one."""
+    """Return the tint of the water that the prompt names, if any."""
     return brief.water or _gray(brief)
 
 
 def turn_hue(color: Oklch, tint: Tint | None, share: float = 0.7) -> Oklch:
-    """Return a color a share of the way to a tint, as light as it was."""
+    """Return a color moved by a share toward a tint, with the same lightness."""
     if tint is None:
         return color
     hue, chroma = tint
@@ -110,18 +110,18 @@ def turn_hue(color: Oklch, tint: Tint | None, share: float = 0.7) -> Oklch:
 
 
 def mean_tint(one: Tint, other: Tint) -> Tint:
-    """Return the tint half way, the short way round."""
+    """Return the mean of two tints, by the shorter way around the hue circle."""
     hue = (one[0] + ((other[0] - one[0] + 180) % 360 - 180) / 2) % 360
     return (hue, 0.5 * (one[1] + other[1]))
 
 
 def _gray(brief: Brief) -> Tint | None:
-    """Return the gray that everything turns to under a light without color, else None."""
+    """Return the gray of everything in colorless light, else None."""
     light = of_light(brief)
     return light[0] if light and is_gray(brief) else None
 
 
 def warm(color: Oklch, warmth: float) -> Oklch:
-    """Return an OKLCH color in warmer light, or in cooler light where `warmth` is negative."""
+    """Return an OKLCH color in warmer light, or in cooler light if `warmth` is negative."""
     place = cmath.rect(color[1], math.radians(color[2])) + _WARM * warmth
     return color[0], abs(place), math.degrees(cmath.phase(place)) % 360

@@ -1,7 +1,7 @@
-"""Tone: linear light becomes a picture; exposure, bloom, film curve, vignette, grain.
+"""Tone: linear light becomes a picture by exposure, bloom, film curve, vignette and grain.
 
-Every painter adds up linear light in planes, shape (3, height, width), float32, where 1 is paper
-white and a sun may be 20; nothing is clipped before `develop`.
+All painters add linear light in planes, shape (3, height, width), float32, where 1 is paper white
+and a sun may be 20; nothing is clipped before `develop`.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from kit.engines.prompt.brief import Brief
 _LUT, _CURVE = 4096, 8192
 _BRIGHTEST = 16.0
 _LUMA = (0.2126, 0.7152, 0.0722)
-_DARKEST = 0.56  # share of its light that a picture keeps whatever is said
-#: Of a picture whose longer side has 1024 pixels: sigmas of the bloom, and the share of each.
+_DARKEST = 0.56  # minimum share of its light that a picture keeps
+#: For a longer side of 1024 pixels: sigmas of the bloom, and their weights.
 _GLOWS = ((6.0, 1.1), (24.0, 0.72), (90.0, 0.56))
-_REDUCED = 4  # bloom is worked out at so many times less
-_FLARE = 5.0  # light beyond the threshold that counts
+_REDUCED = 4  # bloom is computed at this reduction
+_FLARE = 5.0  # maximum light above the threshold that counts
 _MIDDLE, _PALE = 0.45, 0.72  # tones around which contrast grows and shrinks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Film:
-    """How light becomes a picture."""
+    """The conversion of light to a picture."""
 
     exposure: float = 1.0
     contrast: float = 1.0
     saturation: float = 1.0
-    lift: float = 0.0  # how much darkness is lightened, 0 to 1
-    vignette: float = 0.25  # share of the light that the corners lose
-    bloom: float = 0.0  # how strongly what is brighter than the threshold shines around it
+    lift: float = 0.0  # how much the darks are lightened, 0 to 1
+    vignette: float = 0.25  # share of the light lost in the corners
+    bloom: float = 0.0  # strength of the glow around light above the threshold
     threshold: float = 0.8
     grain: float = 1.2  # in steps of 8 bits
-    filmic: bool = True  # highlights roll off; else light brighter than 1 is white
+    filmic: bool = True  # highlights roll off; else light above 1 is white
     seed: int = 0  # of the grain
 
     def grade(self, brief: Brief) -> Film:
-        """Return the film as a brief's moods and tones change it, with a grain of its seed."""
+        """Return the film adjusted to a brief's moods and tones, with its seed for the grain."""
         grade = brief.grade
         return replace(
             self,
@@ -86,7 +86,7 @@ def develop(light: Floats, film: Film) -> Bytes:
 
 
 def light(color: Oklch, power: float = 1.0) -> Floats:
-    """Return a color as linear light, shape (3, 1, 1), so that it spreads over planes."""
+    """Return a color as linear light, shape (3, 1, 1), for broadcasting."""
     planes = np.maximum(linear(oklab(color)), 0.0)[:, None, None] * power
     return np.asarray(planes, np.float32)
 
@@ -94,7 +94,7 @@ def light(color: Oklch, power: float = 1.0) -> Floats:
 def gradient(stops: Sequence[tuple[float, Oklch]], at: Plane, *, rounding: float = 0.022) -> Floats:
     """Return a gradient through color stops as linear light, shape (3, *at.shape).
 
-    Stops are places, which rise within 0 to 1, and colors; `rounding` is that of the corners.
+    Stops are (position, color), rising within 0 to 1; `rounding` is that of the corners.
     """
     lut = _lut(tuple(stops), rounding)
     index = np.clip(at, 0.0, 1.0) * np.float32(_LUT - 1) + np.float32(0.5)
@@ -103,17 +103,17 @@ def gradient(stops: Sequence[tuple[float, Oklch]], at: Plane, *, rounding: float
 
 
 def even_stops(colors: Sequence[Oklch]) -> list[tuple[float, Oklch]]:
-    """Return colors as stops of a gradient, evenly spaced."""
+    """Return colors as evenly spaced stops of a gradient."""
     return [(number / (len(colors) - 1), color) for number, color in enumerate(colors)]
 
 
 def blend(one: Plane, other: Plane, share: Plane) -> Floats:
-    """Return the light a share of the way from one to another."""
+    """Return the light at a share of the way from one to another."""
     change = np.asarray(other - one, np.float32)
     if np.broadcast_shapes(change.shape, share.shape) != change.shape:
         return np.asarray(one + change * share, np.float32)
     change *= share
-    change += one  # in place: fresh memory costs more than the sums
+    change += one  # in place: new memory costs more than the arithmetic
     return change
 
 
@@ -154,13 +154,13 @@ def _lut(stops: tuple[tuple[float, Oklch], ...], rounding: float) -> Floats:
 
 @lru_cache(16)
 def _curve(contrast: float, lift: float, filmic: bool) -> Floats:
-    """Return encoded sRGB over the square root of light, so that shadows get many steps."""
+    """Return encoded sRGB over the square root of light, for many steps in the shadows."""
     x = np.linspace(0.0, 1.0, _CURVE) ** 2 * _BRIGHTEST
     if filmic:  # Source: K. Narkowicz, "ACES Filmic Tone Mapping Curve" (2016), the rational fit.
         x = 0.8 * x
         x = (x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)
     shown = encode(x)
-    if contrast > 1.0:  # an S, which leaves black and white where they are
+    if contrast > 1.0:  # an S-curve, which keeps black and white
         low = _MIDDLE * (np.minimum(shown, _MIDDLE) / _MIDDLE) ** contrast
         rest = 1.0 - _MIDDLE
         high = rest * ((1.0 - np.maximum(shown, _MIDDLE)) / rest) ** contrast

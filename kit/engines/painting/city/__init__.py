@@ -1,4 +1,4 @@
-"""City streets: two rows of buildings, signs, wet ground and those who pass, at any hour."""
+"""City streets: two rows of buildings, signs, wet ground, cars and walkers, at any hour."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
     _pave(rng, street, progress.part(0.55, 0.7))
     things = things_of(rng, street)
     for number, it in enumerate(progress.part(0.7, 0.95).over(things)):
-        own = rng.spawn(1)[0]  # what one draws must not depend on whether another is seen
+        own = rng.spawn(1)[0]  # the random numbers of one must not depend on another's visibility
         if "close" in brief.composition and number == len(things) - 1:  # out of focus behind it
             for plane in canvas.light:
                 plane[...] = blur(plane, 0.0065 * max(plane.shape))
@@ -45,7 +45,7 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
         bright = around * np.float32(2.25) + np.float32(0.03)
         draw_falling(canvas.light, brief, bright, rng, 0.3 if minimal else 0.8)
     progress.report(1.0)
-    halo = 0.45 if brief.weather == "fog" and brief.dark else 0.0  # lamps shine into fog
+    halo = 0.45 if brief.weather == "fog" and brief.dark else 0.0  # halos of lamps in fog
     film = Film(
         exposure=hour.exposure,
         contrast=1.03,
@@ -65,7 +65,7 @@ def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
     at = slice(top, brief.height), slice(0, brief.width)
     z = np.float32(street.eye) / -street.up[top:]
     x, step = street.right * z, z / np.float32(street.focal)
-    deep, out = step * z / np.float32(street.eye), np.abs(x)  # meters of a pixel ahead
+    deep, out = step * z / np.float32(street.eye), np.abs(x)  # meters per pixel along z
     noise = tile(rng, cells=8, octaves=7, gain=0.62)
     coarse = sample(noise, *np.broadcast_arrays(x * 22.0, z * 16.0))
     fine = sample(noise, *np.broadcast_arrays(x * 190.0, z * 120.0)) * np.exp(-step * 7.0)
@@ -126,7 +126,7 @@ def _mirror(
         2.0 * np.float32(street.y) - rows + fine * (2.5 + 20.0 * steep) * size, 0, max(1, top - 2)
     )
     x = np.arange(street.brief.width, dtype=np.float32)[None] + fine * (1.2 + 9.0 * steep) * size
-    # Water mirrors more the flatter one looks at it.
+    # Water reflects more at a grazing angle.
     share = share * (0.20 + 0.72 * np.exp(-steep * 2.6))
     for plane, out in zip(picture, color, strict=True):
         above = np.minimum(plane[:top], np.float32(4.0))

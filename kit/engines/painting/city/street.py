@@ -1,7 +1,7 @@
-"""A street in perspective: its light by the hour, its camera, its buildings, and the sky behind.
+"""A street in perspective: its light by hour, camera, buildings and sky.
 
-Lengths are meters: x to the right of the street's middle, y up from the road, z ahead of the
-camera. A point is seen at (x / z, (eye - y) / z) times the focal length from the vanishing point.
+In meters: x to the right of the street's middle, y up from the road, z ahead of the camera. A
+point is (x / z, (eye - y) / z) times the focal length away from the vanishing point.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kit.engines.prompt.brief import LOW, Brief
 N = TypeVar("N")
 
 ROAD = 5.6  # half the width between the curbs
-STYLES = {"grid": 0.36, "brick": 0.30, "glass": 0.18, "bands": 0.16}  # and how often they stand
+STYLES = {"grid": 0.36, "brick": 0.30, "glass": 0.18, "bands": 0.16}  # with their frequencies
 _NEAREST, _FARTHEST = 3.0, 210.0
 _NEON: tuple[Oklch, ...] = (
     (0.70, 0.25, 350), (0.80, 0.15, 205), (0.68, 0.23, 312), (0.84, 0.16, 92), (0.72, 0.20, 28),
@@ -41,14 +41,14 @@ class Hour:
 
     look: HourLook
     thick: float  # density of the air, per meter
-    power: float  # strength of the sun, and of the light from the sky
+    power: float  # strength of the sun, and of the sky
     fill: float
-    ahead: bool  # the sun stands low at the end of the street, not high behind the camera
+    ahead: bool  # the sun is low at the end of the street, not high behind the camera
     lit: float  # share of lit windows
     neon: float  # strength of signs, lamps and shop windows
     exposure: float
     signs: tuple[Oklch, ...]
-    wet: float  # how much the ground mirrors
+    wet: float  # reflectance of the ground
 
     @property
     def sun(self) -> Plane:
@@ -62,7 +62,7 @@ class Hour:
 
     @property
     def glow(self) -> Plane:
-        """Light of the air near the ground, which signs and lamps fill."""
+        """Light of the air near the ground, from signs and lamps."""
         return light(self.look.air)
 
 
@@ -78,16 +78,16 @@ _WEATHERS = {
     "clear": (1.0, 0.0), "rain": (1.5, 1.0), "mist": (2.8, 0.45), "fog": (4.0, 0.45),
     "snow": (2.2, 0.25), "overcast": (1.2, 0.0),
 }  # fmt: skip
-#: Hues that the glow over a city takes by night: near the ground, and high up.
+#: Hues of the glow over a city at night: near the ground, and high up.
 _GLOWS = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
 #: Mood -> factors on the share of lit windows, on signs and on the density of the air.
 _MOODS = {
     "gloomy": (0.45, 0.55, 1.0), "calm": (0.7, 0.7, 1.0), "vivid": (1.15, 1.12, 1.0),
     "dramatic": (0.8, 1.1, 1.0), "pastel": (0.8, 0.8, 1.4),
 }  # fmt: skip
-#: Word of composition -> focal length against the usual one, horizon as a share of the height,
-#: height of the camera, factors on buildings, on the street's width and on the air, and where the
-#: figure stands that the picture is about: meters aside and ahead.
+#: Word of composition -> relative focal length, horizon as a share of the height, height of the
+#: camera, factors on buildings, on the street's width and on the air, and the position of the main
+#: figure: meters aside and ahead.
 _SHOTS = {
     "": {"lens": 1.0, "horizon": 0.56, "eye": 0.0, "tall": 1.0, "broad": 1.0, "air": 1.0},
     "close": {"lens": 2.1, "horizon": 0.50, "eye": 1.5, "aside": 0.35, "ahead": 4.7},
@@ -103,48 +103,48 @@ _SHOTS = {
 
 
 class Building(NamedTuple, Generic[N]):
-    """A building, or of several pixels what they show, each in an array."""
+    """A building, or arrays with the visible building of several pixels."""
 
     side: N  # of the street, -1 or 1
-    near: N  # where it begins and ends along the street
+    near: N  # start and end along the street
     far: N
-    wall: N  # how far its front is from the middle of the street
+    wall: N  # distance of its front from the middle of the street
     tall: N
-    floor: N  # height of a floor, and width of a window with the wall beside it
+    floor: N  # height of a floor, and width of a window with its wall
     bay: N
     style: N  # which of `STYLES`
-    number: N  # which cells of random tables it has
-    tone: N  # which of several colors, 0 to 1
+    number: N  # index into random tables
+    tone: N  # selects one of several colors, 0 to 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Street:
-    """A street to be painted."""
+    """The layout of a street."""
 
     brief: Brief
     hour: Hour
-    shot: dict[str, float]  # numbers that the words of composition chose
+    shot: dict[str, float]  # numbers for the words of composition
     x: float  # the vanishing point and the focal length, in pixels
     y: float
     focal: float
     eye: float  # height of the camera
     right: Plane  # x / z of every column, shape (1, width)
     up: Plane  # (y - eye) / z of every row, shape (height, 1)
-    buildings: list[Building[float]]  # the farthest first
-    sunny: int  # the side whose walls a high sun shines on, else 0
-    air: Plane  # the color that distance fades to, of each pixel
+    buildings: list[Building[float]]  # farthest first
+    sunny: int  # the side whose walls a high sun lights, else 0
+    air: Plane  # the fog color of each pixel
     canvas: Canvas
 
     def column(self, x: float, z: float) -> float:
-        """Return where a point is seen, in pixels from the left."""
+        """Return the column of a point, in pixels from the left."""
         return self.x + self.focal * x / z
 
     def row(self, y: float, z: float) -> float:
-        """Return where a point is seen, in pixels from the top."""
+        """Return the row of a point, in pixels from the top."""
         return self.y - self.focal * (y - self.eye) / z
 
     def shadow(self, z: Plane) -> Plane:
-        """Return how high the roofs are that stand between the sun and a place."""
+        """Return the height of the roofs between the sun and a place."""
         across = [it for it in reversed(self.buildings) if it.side != self.sunny]
         tall = np.array([6.0, *(it.tall for it in across)], np.float32)
         return np.asarray(tall[np.searchsorted([it.near for it in across], z + 6.0)])
@@ -153,7 +153,7 @@ class Street:
         self, corner: tuple[int, int], color: Plane, cover: Plane, z: float, shining: Plane,
         nearest: float = 0.0,
     ) -> None:  # fmt: skip
-        """Lay a sheet over what is not nearer than a distance, veiled by the air before it."""
+        """Composite a sheet where nothing is nearer than `nearest`, with the fog in front of it."""
         at, part = self.canvas.clip(*corner, *cover.shape)
         clear = float(np.exp(-z * self.hour.thick))
         veiled = color[:, *part] * clear + self.air[:, *at] * (1.0 - clear)
@@ -162,13 +162,13 @@ class Street:
 
 
 def street_of(rng: np.random.Generator, brief: Brief) -> Street:
-    """Return the street that a brief asks for, its sky painted."""
+    """Return the street of a brief, with its sky painted."""
     shot, shape = shot_of(brief, _SHOTS), (brief.height, brief.width)
     middle, eye = 0.5 + float(rng.choice([-1, 1])) * 0.06, float(rng.uniform(1.75, 2.3))
     if not {"centered", "thirds"}.isdisjoint(brief.composition):
         middle = 0.5 if "centered" in brief.composition else third(brief)[0]
     x, y, eye = middle * brief.width, shot["horizon"] * brief.height, shot["eye"] or eye
-    # An upright frame sees less to the sides: a shorter focal length keeps both walls in it.
+    # Upright frames are narrow: a shorter focal length keeps both walls visible.
     focal = shot["lens"] * (0.52 * brief.width + 0.36 * min(brief.height, 1.4 * brief.width))
     right, down = distances(shape, x - 0.5, y - 0.5, focal)
     hour = _hour_of(rng, brief, shot["air"])
@@ -186,7 +186,7 @@ def street_of(rng: np.random.Generator, brief: Brief) -> Street:
 
 
 def lamps_of(brief: Brief) -> list[tuple[float, float]]:
-    """Return where lamps stand, right of the middle and ahead."""
+    """Return the positions of lamps, right of the middle and ahead."""
     if "minimal" in brief.composition:
         return []
     places = [(side, z + 10.5 * (side > 0)) for z in np.arange(9.5, 120, 21.0) for side in (-1, 1)]
@@ -194,12 +194,12 @@ def lamps_of(brief: Brief) -> list[tuple[float, float]]:
 
 
 def cover(inside: Plane, step: Plane | float) -> Plane:
-    """Return the share of a pixel of `step` meters whose middle lies so far behind an edge."""
+    """Return the coverage of pixels of `step` meters by their distance inside an edge."""
     return np.asarray(np.clip(inside / step + 0.5, 0.0, 1.0))
 
 
 def pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) -> Plane:
-    """Return a pulse that repeats every 1, averaged over `step`, so that it never flickers."""
+    """Return a pulse with period 1, averaged over `step`, so that it never flickers."""
     half = 0.5 * np.maximum(step, 1e-4)
     first, last = at - start - half, at - start + half
     before, after = np.floor(first), np.floor(last)
@@ -212,17 +212,17 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     thicker, wet = _WEATHERS[brief.weather]
     signs, ahead, dark = _signs_of(rng, brief), brief.hour in LOW, brief.hour == "night"
     low, high = _GLOWS[int(rng.integers(len(_GLOWS)))]
-    if dark and not tints_of(brief):  # the air shines in the hues of a town
+    if dark and not tints_of(brief):  # city light colors the air
         look = replace(
             look, sky=((0.36, 0.10, low), (0.23, 0.075, low), (0.135, 0.05, high)),
             air=(0.38, 0.10, low), far=(0.23, 0.07, high), shade=(0.52, 0.06, high),
             cloud_lit=(0.28, 0.07, low), cloud_shade=(0.17, 0.05, high),
         )  # fmt: skip
-    if brief.dim:  # clouds swallow the colors of a low sun
+    if brief.dim:  # clouds remove the colors of a low sun
         look = each_color(look, lambda it: (0.92 * it[0], 0.025, 258.0))
     if brief.weather != "clear" and power:  # gray and soft, lights are on earlier
         power, fill, lit, neon = 0.35 * power * ahead, 1.15 * fill, lit + 0.16, neon + 0.45
-    if brief.weather == "fog" and brief.dark:  # it shines by all lamps, up to the zenith
+    if brief.weather == "fog" and brief.dark:  # lit by all lamps, up to the zenith
         near, far = ((0.7 * it[0] + 0.3, 0.62 * it[1], it[2]) for it in (look.air, look.far))
         look = replace(look, sky=(near, mix(near, far, 0.5), far), air=near, far=far)
     windows, shining, dense = _MOODS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
@@ -232,7 +232,7 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
         power=power if brief.open and not brief.dim else 0.0, neon=neon, exposure=exposure,
         signs=signs, wet=wet,
     )  # fmt: skip
-    if "minimal" in brief.composition:  # the air hides all but what is near
+    if "minimal" in brief.composition:  # the air hides all but near objects
         near, far = look.air, look.far
         plain = (0.44 * (near[0] + far[0]) + 0.12, 0.35 * (near[1] + far[1]), near[2])
         look = replace(look, sky=(plain,) * 2, air=plain, far=plain, clouds=0.0)
@@ -242,7 +242,7 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
 
 
 def _signs_of(rng: np.random.Generator, brief: Brief) -> tuple[Oklch, ...]:
-    """Return the colors of signs: those asked for in some shades, else all of neon's."""
+    """Return the colors of signs: shades of requested ones, else all neon colors."""
     order, tints, mood = rng.permutation(len(_NEON)), tints_of(brief), strength(brief)
     signs = [_NEON[number] for number in order]
     if tints:
@@ -277,19 +277,19 @@ def _buildings(
                 number=float(rng.integers(0, 4096)),
                 tone=float(rng.random()),
             )
-            if "high" in brief.composition and z < 130.0:  # one looks over the roofs that are near
+            if "high" in brief.composition and z < 130.0:  # the view is over the near roofs
                 most = eye * (0.40 + 0.42 * building.tone)
                 building = building._replace(tall=min(building.tall, most))
             found.append(building)
             z += deep
-    if "centered" in brief.composition:  # both sides are alike
+    if "centered" in brief.composition:  # both sides are symmetric
         left = [it for it in found if it.side < 0]
         found = [*left, *(it._replace(side=1.0) for it in left)]
     return sorted(found, key=lambda it: -it.near)
 
 
 def _sky(brief: Brief, hour: Hour, camera: Camera) -> Plane:
-    """Return the sky of an hour; a low sun stands at the end of the street."""
+    """Return the sky of an hour; a low sun is at the end of the street."""
     low = hour.ahead and hour.power > 0.0
     look = replace(hour.look, stars=0.0, milky=False, moon=False, named=False, disc=low)
     look = replace(look, glow=look.glow * low)

@@ -1,4 +1,4 @@
-"""What stands and passes in a street: lamps, trees, cars and walkers, drawn in meters."""
+"""Objects in a street: lamps, trees, cars and walkers, drawn in meters."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Outline: TypeAlias = NDArray[np.float64]
 Points: TypeAlias = Outline | Sequence[tuple[float, float]]
 Draw: TypeAlias = Callable[[np.random.Generator, "ThingDrawing"], None]
 
-_LARGEST = 760  # pixels of a drawing's longer side
-_LEAST = 5.0  # pixels of height below which nothing is drawn
+_LARGEST = 760  # maximum pixels of a drawing's longer side
+_LEAST = 5.0  # minimum height in pixels
 _CORNERS = ((-0.5, 0.0), (0.5, 0.0), (0.5, 1.0), (-0.5, 1.0))
-#: Kind -> meters across and up of its drawing.
+#: Kind -> width and height of its drawing in meters.
 _SIZES = {"lamp": (4.4, 7.6), "tree": (5.6, 7.4), "car": (2.5, 1.75), "walker": (1.7, 2.35)}
-#: Season -> color of the leaves, if there are any.
+#: Season -> color of the leaves, if any.
 _LEAVES: dict[str, Oklch] = {
     "spring": (0.74, 0.09, 355), "summer": (0.54, 0.12, 135), "autumn": (0.66, 0.145, 60),
 }  # fmt: skip
@@ -37,25 +37,25 @@ _PAINTS: tuple[Oklch, ...] = (
     (0.80, 0.15, 88), (0.30, 0.01, 260), (0.88, 0.005, 90), (0.62, 0.01, 250), (0.45, 0.15, 27),
     (0.38, 0.09, 258), (0.28, 0.03, 160), (0.50, 0.02, 60),
 )  # fmt: skip
-#: Right halves of a car's outlines, body, top and panes, and parts of a walker, in meters.
+#: Right halves of a car's outlines (body, top and panes), and parts of a walker, in meters.
 _BODY = [(0.80, 0.22), (0.93, 0.34), (0.94, 0.72), (0.84, 0.98), (0.5, 1.03)]
 _HAIR = [(-0.09, 1.6), (-0.085, 1.7), (0.0, 1.76), (0.085, 1.7), (0.09, 1.6), (0.05, 1.68)]
 
 
 class ThingDrawing:
-    """A sheet of some meters: x from the middle, y from the ground up; it is drawn enlarged."""
+    """A drawing in meters, x from the middle, y up from the ground; drawn enlarged."""
 
     def __init__(self, wide: float, tall: float, pixels: float) -> None:
         self._wide, self.pixels = wide, pixels
         self._scale = max(1.0, min(2.0, _LARGEST / (max(wide, tall) * pixels))) * pixels
         size = int(np.ceil(tall * self._scale)) + 1, int(np.ceil(wide * self._scale)) + 1
-        # Share of light that it throws back, and cover; light of its own.
+        # Albedo and coverage; emitted light.
         self.body, self.shine = np.zeros((*size, 4), np.float32), np.zeros((*size, 3), np.float32)
 
     def fill(
         self, points: Points, color: Plane, *, cover: float = 1.0, shine: Plane | None = None
     ) -> None:
-        """Fill a polygon, which may shine by itself."""
+        """Fill a polygon, which may emit light."""
         cv2.fillPoly(self.body, [self._placed(points)], [*color.ravel().tolist(), cover])
         if shine is not None:
             cv2.fillPoly(self.shine, [self._placed(points)], shine.ravel().tolist())
@@ -73,7 +73,7 @@ class ThingDrawing:
 
 @dataclass(frozen=True, slots=True)
 class StreetThing:
-    """Something in the street, `x` meters right of the middle and `z` ahead."""
+    """An object in the street, `x` meters right of the middle and `z` ahead."""
 
     kind: str
     x: float
@@ -81,7 +81,7 @@ class StreetThing:
     draw: Draw
 
     def add(self, rng: np.random.Generator, street: Street) -> None:
-        """Set it into the street, if it is in the frame, large enough and not too near."""
+        """Add it to the street, if it is in the frame, large enough and not too near."""
         (wide, tall), pixels = _SIZES[self.kind], street.focal / self.z
         inside = abs(street.column(self.x, self.z) - 0.5 * street.brief.width)
         near = inside < wide * pixels + 0.5 * street.brief.width
@@ -94,7 +94,7 @@ class StreetThing:
 
 
 def things_of(rng: np.random.Generator, street: Street) -> list[StreetThing]:
-    """Return what stands and passes in a street, the farthest first."""
+    """Return the objects in a street, farthest first."""
     brief, said, words = street.brief, street.brief.composition, street.brief.things
     on, planted = street.hour.neon > 0.2, words.isdisjoint(("neon", "alley"))
     things = [
@@ -114,9 +114,7 @@ def things_of(rng: np.random.Generator, street: Street) -> list[StreetThing]:
     side = float(rng.choice([-1, 1]))
     passing = [*_cars_of(rng, street), *_walkers_of(rng, street, side)]
     heroes = passing[-1:]
-    if (
-        "ahead" in street.shot
-    ):  # the one that the picture is about, where words of the camera put it
+    if "ahead" in street.shot:  # the main figure, placed by words of composition
         x, z = side * street.shot["aside"], street.shot["ahead"]
         heroes = [replace(it, x=x, z=z) for it in heroes]
     things = [] if "minimal" in said else [*things, *passing[:-1]]
@@ -136,7 +134,7 @@ def _cars_of(rng: np.random.Generator, street: Street) -> Iterator[StreetThing]:
 
 
 def _walkers_of(rng: np.random.Generator, street: Street, side: float) -> Iterator[StreetThing]:
-    """Yield those on the sidewalks, and last one who crosses the street, if there is one."""
+    """Yield walkers on the sidewalks, and last one who crosses the street, if any."""
     brief, words = street.brief, street.brief.things
     wet = brief.weather in ("rain", "snow") or "umbrellas" in words
     count = (22 if "crowd" in words else 11) // (2 if brief.mood == "calm" else 1)
@@ -216,7 +214,7 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
     fill(_box(0.0, 1.46, 0.09, 0.10), 0.7 * skin)
     fill(_ellipse(0.0, 1.63, 0.082, 0.112), skin if coming else hair)
     fill(_HAIR, hair)
-    if covered:  # five slices of a dome between ribs, their lower edges hanging in arcs
+    if covered:  # five slices of a dome between ribs, with arcs as lower edges
         cloth, tilt = _dye(rng, 0.18), rng.uniform(-0.1, 0.1)
         sheet.trace(np.array([(-0.20, 1.12), (-0.10, 1.5), (-0.05, 2.16)]) * grow, 0.018, coat)
         down, over = np.linspace(0.0, np.pi / 2, 9), np.linspace(0.0, 1.0, 7)[1:-1]
@@ -267,9 +265,9 @@ def _add_drawing(
     lit = lit + hour.glow * (0.10 * hour.neon)
     solid = np.clip(2.0 * cover - 1.0, 0.0, 1.0)  # a shadow on the ground has no rim
     rim = solid * (1.0 - cv2.GaussianBlur(solid, (0, 0), max(0.7, 0.012 * tall)))
-    dark = hour.power == 0.0 and hour.fill < 0.4  # on a gray day no sign outlines what is before it
+    dark = hour.power == 0.0 and hour.fill < 0.4  # on a gray day signs give no rim light
     back = hour.glow * (0.9 * min(1.0, hour.neon) * dark) + hour.sun * (0.16 * hour.ahead)
-    # Premultiplied: the reduced color already holds only the covered share of each pixel.
+    # Premultiplied: the reduced color already contains only the covered share of each pixel.
     body[..., :3] = body[..., :3] * lit.ravel() + rim[..., None] * back.ravel()
     if hour.wet or hour.neon > 0.3:
         share = float(np.exp(-z * hour.thick)) * (0.12 + 0.5 * hour.wet)
@@ -292,7 +290,7 @@ def _mirror(canvas: Canvas, left: int, foot: int, body: Plane, glow: Plane, shar
         return np.asarray(cv2.blur(below, (3, 2 * max(1, reach) + 1)))
 
     color = draw_out(body, tall // 9) * (np.exp(-rows / 0.6) * share * (rows < 1.0))
-    # Ripples break lights up into short bars, wider apart the nearer they are.
+    # Ripples break reflections into short bars, wider apart when nearer.
     broken = 0.62 + 0.38 * np.sin(34.0 * np.sqrt(rows + 0.02) + 3.0 * np.sin(9.0 * rows))
     color[..., :3] += draw_out(glow, tall // 2) * (2.4 * share * broken * np.exp(-1.6 * rows))
     below, color = np.moveaxis(canvas.light[:, *at], 0, 2), color[part]

@@ -1,4 +1,4 @@
-"""Facades, roofs and signs: windows, floors, shops and letters that shine."""
+"""Facades, roofs and signs: windows, floors, shops and neon letters."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from kit.engines.painting.tone import light
 
 _SHOP, _SHOP_WIDE = 4.3, 5.2  # height of the ground floor, and width of a shop
 _TABLE = 64
-_STEADY = 0.4  # rooms and panels waver less than tubes
-_STRIP = 24  # rows that are painted at a time
-_DEEP = 45.0  # meters of a tall building's front that are seen beside the street
-#: By style: shares of a bay and of a floor that are window; how much glass mirrors.
+_STEADY = 0.4  # rooms and panels flicker less than tubes
+_STRIP = 24  # rows painted at a time
+_DEEP = 45.0  # meters of a tall building's front that are visible beside the street
+#: By style: window shares of a bay and of a floor; reflectance of glass.
 _STYLES = np.array(
     [(0.60, 0.58, 0.24), (0.44, 0.60, 0.24), (0.93, 0.86, 0.42), (1.00, 0.50, 0.24)], np.float32
 ).T.copy()
@@ -40,17 +40,17 @@ _WORDS = (
 )  # fmt: skip
 _FACES = ("bebas", "neon", "rubik", "anton")
 _FARTHEST = 75.0
-_LEAST = 5  # pixels across, below which a sign is left out
+_LEAST = 5  # minimum width of a sign in pixels
 _NAMES = (
     "CORNER BOOKS", "Noodle House", "Bakery", "Cinema Grand", "night market", "TEA & CO",
     "RECORDS", "Flowers", "Trattoria", "Optician", "jazz cellar", "HARDWARE",
 )  # fmt: skip
-#: What is known of the buildings that pixels show.
+#: The visible building of each pixel.
 Its: TypeAlias = Building[Plane]
 
 
 class Walls:
-    """Paints what buildings show in one light; pixels are listed, shape (n,), colors (3, n)."""
+    """Paints buildings in one light; pixels are listed, shape (n,), colors (3, n)."""
 
     def __init__(self, rng: np.random.Generator, street: Street) -> None:
         self._street, self._hour = street, street.hour
@@ -87,7 +87,7 @@ class Walls:
                 behind = Building(*(it[roof] for it in its))
                 color[:, roof], shining[roof] = self._roof(behind, z[roof], np.abs(right[roof]))
             clear, scale = np.exp(-z * np.float32(self._hour.thick)), street.focal / z
-            # At the upper edge of a wall what is behind it shows: the row above.
+            # At the upper edge of a wall the pixels behind it show: the row above.
             edge = np.clip((its.tall - up) * scale + 0.5, 0.0, 1.0)
             edged = np.flatnonzero((edge < 1.0) & ~roof & (rows > 0))
             veiled = (color - airs[:, at]) * clear + airs[:, at]
@@ -100,9 +100,9 @@ class Walls:
             progress.report(min(1.0, (top + _STRIP) / len(index)))
 
     def _trace(self) -> NDArray[np.int16]:
-        """Return which building each pixel shows, its number and more for a roof, else -1.
+        """Return the building of each pixel, its number plus an offset for roofs, else -1.
 
-        How far it is away goes to the canvas.
+        Its distance is written to the canvas.
         """
         street, depth = self._street, self._street.canvas.depth
         index, count = np.full(depth.shape, -1, np.int16), len(street.buildings)
@@ -144,7 +144,7 @@ class Walls:
         relief = 1.0 - 0.28 * pulse(floor, -0.03, 0.10, step_floor)
         relief += 0.22 * smooth_step(1.6, 0.9, its.tall - up)
         relief *= 1.0 + 0.07 * _look_up(self._grime, along * 14.0 + 37.0 * its.number, up * 9.0)
-        # Signs and lamps of the street light the lowest floors by night.
+        # At night signs and lamps light the lowest floors.
         tint = self._signs.take(its.number.astype(np.int32) % self._signs.shape[1], axis=1)
         wall = self._sun * sunlit + self._ambient * np.clip(0.42 + up / 26.0, 0.0, 1.0)
         glow = 0.3 * (self._air + self._signs[:, :1]) + 0.4 * tint
@@ -152,7 +152,7 @@ class Walls:
         wall *= self._stones.take(4 * style + (its.tone * 3.999).astype(np.int32), axis=1) * relief
         column, number = np.floor(bay), np.floor(floor)
         chance, power, kind = self._draw(column + its.number, number + its.number // 64)
-        # Windows that are too small to be seen one by one shine evenly.
+        # Windows smaller than pixels become an even glow.
         far = smooth_step(0.35, 1.1, np.maximum(step_bay, step_floor))
         share = hour.lit * (0.5 + its.tone)
         lit = (chance < share) * (0.22 + 1.25 * power**2)
@@ -181,7 +181,7 @@ class Walls:
         self, its: Its, along: Plane, up: Plane, steps: tuple[Plane, Plane], sunlit: Plane,
         backward: NDArray[np.bool_],
     ) -> tuple[Plane, Plane]:  # fmt: skip
-        """Return the ground floor: show windows and a lit board with the name."""
+        """Return the ground floor: shop windows and a lit sign with the name."""
         neon, bay, step = self._hour.neon, along / _SHOP_WIDE, steps[0] / _SHOP_WIDE
         number = np.floor(bay)
         chance, power, kind = self._draw(number + 7 * its.number, its.number)
@@ -198,7 +198,7 @@ class Walls:
         lit = self._sun * sunlit + 0.5 * self._ambient
         board = (0.30 * tint + 0.05) * lit + tint * (0.10 * neon)
         name = tint * (neon * (0.10 + 1.6 * (power < 0.72))) + (0.3 * tint + 0.25) * lit
-        # The name stands in the middle of its board, in the direction of writing.
+        # The name is centered on its sign, in its writing direction.
         names = _draw_names()
         count, tall, wide = names.shape
         place = (bay - number - 0.16) / 0.68
@@ -225,13 +225,13 @@ class Walls:
         return 0.6 * stone * lit * shade + self._lamps[:, :1] * awake, awake
 
     def _draw(self, x: Plane, y: Plane) -> Plane:
-        """Return three numbers from 0 to 1 that each cell draws, shape (3, n)."""
+        """Return three random numbers, 0 to 1, of each cell, shape (3, n)."""
         column, row = (place.astype(np.int32) % _TABLE for place in (x, y))
         return self._dice.take(row * _TABLE + column, axis=1)
 
 
 def _look_up(sheet: Plane, x: Plane, y: Plane) -> Plane:
-    shape = len(x) // 256 + 1, 256  # OpenCV takes no long lists
+    shape = len(x) // 256 + 1, 256  # OpenCV does not support long lists
     places = (np.resize(np.asarray(place, np.float32), shape) for place in (x, y))
     return sample(np.asarray(sheet, np.float32), *places).ravel()[: len(x)]
 
@@ -246,9 +246,9 @@ def _draw_names() -> Floats:
 
 
 def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
-    """Hang neon signs off the walls, the farthest first; `crowd` is the share of places with one.
+    """Add neon signs on the walls, farthest first; `crowd` is the share of places with one.
 
-    Each faces up and down the street: glowing letters below one another in a tube.
+    Each faces along the street: glowing letters below one another in a tube.
     """
     hour, neon = street.hour, street.hour.neon
     places = []
@@ -279,7 +279,7 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
 
 
 def _draw_sign(word: str, face: str, wide: int, tall: int) -> list[Floats]:
-    """Return the tube round a sign and its letters, each (tall, wide), 0 to 1."""
+    """Return the tube around a sign and its letters, each (tall, wide), 0 to 1."""
     scale = 3 if wide < 40 else 2
     size, edge = (wide * scale, tall * scale), max(1, round(0.055 * wide * scale))
     sheets = [Image.new("L", size) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Colors of a flat landscape: the look of its hour, the land's own, then what words change."""
+"""Colors of a flat landscape: its hour's look, the land's own colors, and changes by words."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from kit.engines.painting.tints import of_land, warm
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
 
-_IN_FOG = (0.10, 0.34, 0.85)  # shares of its own color that land keeps in it
+_IN_FOG = (0.10, 0.34, 0.85)  # shares of its own color that land keeps in fog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Palette:
-    """The colors that a scene is painted with, each (lightness, chroma, hue).
+    """The colors of a scene, each (lightness, chroma, hue).
 
-    They are the sky's from its top down, the land's from the farthest ridge to the nearest, those
+    They are the sky's from the top down, the land's from the farthest ridge to the nearest, those
     of the disc of sun or moon and its glow, and those of mist, snow and clouds.
     """
 
@@ -28,7 +28,7 @@ class Palette:
     air: tuple[Oklch, ...]
 
 
-#: Hour -> the land, before a season, a place or the prompt gives it a color.
+#: Hour -> the land's color, before season, place or prompt change it.
 _LAND = {
     "dawn": ((0.80, 0.075, 12), (0.56, 0.085, 310), (0.26, 0.060, 288)),
     "day": ((0.80, 0.050, 232), (0.55, 0.070, 212), (0.29, 0.055, 190)),
@@ -39,10 +39,10 @@ _LAND = {
 _SEASONS: dict[str, Tint] = {"autumn": (42, 0.11), "spring": (345, 0.085)}
 _GROUNDS: dict[str, Tint] = {"desert": (56, 0.095), "hills": (138, 0.095), "forest": (162, 0.070)}
 _BARE: Tint = (248, 0.030)  # trees and rock over snow
-_LIVELY = (1.35, 1.1)  # a print's sky has more chroma than a photograph's, by day less
-#: Weather -> shares of the land's chroma and lightness that it leaves.
+_LIVELY = (1.35, 1.1)  # a print's sky has more chroma than a photograph's, less so by day
+#: Weather -> factors on the land's chroma and lightness.
 _DULL = {"rain": (0.55, 0.86), "snow": (0.5, 1.0), "overcast": (0.6, 1.0), "fog": (0.75, 1.0)}
-#: Word -> factor on how far lightness is from a middle, that middle, factors on both.
+#: Word -> factor on the distance of lightness from a middle, that middle, factors on both.
 _Grade: TypeAlias = tuple[float, float, float, float]
 _GRADES: dict[str, _Grade] = {
     "calm": (0.72, 0.74, 1.0, 0.92),
@@ -56,12 +56,12 @@ _GRADES: dict[str, _Grade] = {
     "soft": (0.66, 0.70, 1.0, 1.0),
     "minimal": (0.78, 0.74, 1.0, 0.92),
 }
-#: Against the light all land is dark, and what is pale on it is faint.
+#: Against the light all land is dark, and pale parts are faint.
 _OUTLINE, _FAINT = (0.12, 0.10, 1.0, 0.7), (0.30, 0.12, 1.0, 0.7)
 
 
 def palette_for(brief: Brief, look: HourLook) -> Palette:
-    """Return the colors of a scene: the look of its hour, the land's own, then the words'."""
+    """Return the colors of a scene: its hour's look, the land's own, then changes by words."""
     chroma, light = _DULL.get(brief.weather, (1.0, 1.0))
     lively = _LIVELY[brief.hour == "day"]
     sky = tuple((color[0], lively * color[1], color[2]) for color in reversed(look.sky))

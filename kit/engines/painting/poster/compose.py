@@ -39,18 +39,18 @@ _LAYERS = {"low": 5, "standard": 7, "high": 9}
 _GRAIN = 2.2
 _NEAR = 10.0  # meters to the nearest plane
 _LEAST_MIST = {"overcast": 0.3, "mist": 0.85, "rain": 0.65, "snow": 0.65, "fog": 1.0}
-_SQUASH = 1.12  # a mirrored mountain looks shorter than the mountain
-_NARROW = 20  # columns that waves are computed in
+_SQUASH = 1.12  # vertical scale of reflections, which look shorter
+_NARROW = 20  # columns in which waves are computed
 _DASHES = 190  # of light on the water
 _Grid: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, slots=True)
 class PosterWater:
-    """Water from the row of its shore down to the bottom of the stage.
+    """Water from its shore row down to the bottom of the stage.
 
-    It swings between two waves, kept a few columns wide. On the mirror image lie planes of its own
-    color, haze at the shore and glitter.
+    It oscillates between two waves, stored a few columns wide. Over the reflection are planes of
+    its own color, haze at the shore and glitter.
     """
 
     shore: int
@@ -58,14 +58,14 @@ class PosterWater:
     planes: tuple[Plane, ...]
 
     def wave(self, number: int) -> Floats:
-        """Return how far the first or the second wave shifts each pixel of the mirror image."""
+        """Return the displacement of the reflection by the first or the second wave."""
         small, size = self.waves[number], self.planes[0].alpha.shape[::-1]
         return np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_CUBIC))
 
 
 @dataclass(frozen=True, slots=True)
 class PosterPicture:
-    """A composed landscape: what stands behind the water and before it; without water, all back."""
+    """A composed landscape: planes behind and before the water; without water, all are back."""
 
     stage: Stage
     backdrop: Backdrop
@@ -77,10 +77,10 @@ class PosterPicture:
 def compose(
     brief: Brief, stage: Stage, *, layers: int = 7, mist: float = 0.4, stars: bool = True
 ) -> PosterPicture:
-    """Return the planes of a scene: so many ridges, and at least as much mist, 0 to 1.
+    """Return the planes of a scene, with a number of ridges and a minimum of mist, 0 to 1.
 
-    Every part draws from its own stream of random numbers, so that a change of one setting leaves
-    the rest of the picture as it was.
+    Every part has its own stream of random numbers, so that a change of one setting leaves the
+    rest of the picture unchanged.
     """
     rng = (np.random.default_rng([brief.seed, part]) for part in count())
     recipe, size, number = land.recipe_for(brief, layers)
@@ -93,7 +93,7 @@ def compose(
     far, near = land.ridges(next(rng), setting, recipe, number)
     wet = None
     if recipe.shore is not None:
-        # The shore moves as the last ridge behind the water does.
+        # The shore moves with the last ridge behind the water.
         depth = max(plane.depth for plane in far if plane.name == "ridge")
         wet = _water(next(rng), setting, recipe.rough, round(stage.y(recipe.shore)), depth)
     return PosterPicture(stage, sky.paint_sky(setting), (*above, *far), tuple(near), wet)
@@ -111,7 +111,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
             part = depth[max(0, plane.top) : plane.bottom]
             cover = plane.alpha[max(0, -plane.top) :][: len(part)] > 127 * (plane.name == "ridge")
             part[cover] = _NEAR * max(plane.depth, 0.02) ** -2.7
-    # Its colors are those of a print.
+    # Its colors are already those of a print.
     film = Film(filmic=False, vignette=0.0, grain=0.0)
     return Painting(light=light, film=film, depth=depth, sky=np.isinf(depth).astype(np.float32))
 
@@ -127,7 +127,7 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     picture = compose(brief, Stage(brief.width, brief.height), **look)
     pixels = _print(picture, brief, progress.part(0.0, 0.7), grain)
     facts = {**brief.facts(), "seed": job.seed}
-    # Its gradients and edges look the same with color at half the detail of light.
+    # Its gradients and edges look the same with color at half resolution.
     return write_still(
         pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False
     )
@@ -148,7 +148,7 @@ def _print(picture: PosterPicture, brief: Brief, progress: Progress, grain: floa
 
 
 def paint_strips(picture: PosterPicture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
-    """Yield a picture strip by strip, from the top down; `air` is before all else."""
+    """Yield a picture strip by strip, from the top down; `air` is in front of all else."""
     stage, wet = picture.stage, picture.water
     if wet is None:
         yield from strips(stage, picture.backdrop, (*picture.back, *air))
@@ -173,7 +173,7 @@ def paint_strips(picture: PosterPicture, air: tuple[Plane, ...] = ()) -> Iterato
 
 
 def mirror_grid(swell: Floats, shore: float, first: float) -> _Grid:
-    """Return where the pixels of rows from `first` on are mirrored from: columns and rows."""
+    """Return the source columns and rows of the reflection in rows from `first` on."""
     rows, columns = swell.shape
     down = np.arange(rows, dtype=np.float32)[:, None] + np.float32(first - shore)
     at_y = np.multiply(swell, np.float32(0.6))
@@ -182,7 +182,7 @@ def mirror_grid(swell: Floats, shore: float, first: float) -> _Grid:
 
 
 def mirror(source: Floats | Bytes, grid: _Grid, target: Floats | Bytes) -> None:
-    """Fill a target with what a grid shows of the source."""
+    """Remap the source to a target by a grid."""
     cv2.remap(source, *grid, cv2.INTER_LINEAR, dst=target, borderMode=cv2.BORDER_REFLECT)
 
 
@@ -193,7 +193,7 @@ def _water(
     rows = stage.rows - shore
     near = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None]
     # Ripples are fine at the far shore and coarse in front: rows are sampled in perspective,
-    # while they are as narrow as their widest ripple lets them be.
+    # up to the limit of their widest ripple.
     deep = np.repeat((np.log1p(near * 9.0) / np.log(10.0) * 500.0).astype(np.float32), _NARROW, 1)
     across = np.repeat(np.arange(_NARROW, dtype=np.float32)[None], rows, axis=0)
     reach = stage.unit * (0.0014 + 0.0105 * near) * (0.45 + rough)
@@ -210,7 +210,7 @@ def _water(
     ):
         alpha = np.repeat(np.rint(share * 255).astype(np.uint8), stage.columns, axis=1)
         planes.append(Plane("water", depth, shore, solid(color), alpha))
-    if setting.brief.open:  # a sun that is not seen does not glitter
+    if setting.brief.open:  # an invisible sun has no glitter
         glitter = _glitter(rng, stage, setting.light, shore)
         planes.append(Plane("glitter", depth, shore, solid(palette.light[0]), glitter))
     return PosterWater(shore, (waves[0], waves[1]), tuple(planes))

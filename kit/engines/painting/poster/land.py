@@ -1,4 +1,4 @@
-"""Land: reliefs of noise, cut into ridges that stand one behind the other as planes of color."""
+"""Land: noise reliefs, cut into ridges that are planes of color one behind the other."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from kit.engines.painting.poster.plants import draw_plants, spread
 from kit.engines.painting.poster.sky import SkySetting, place_of
 from kit.engines.prompt.brief import Brief
 
-_FINENESS = 26  # points of a relief of mountains from peak to peak
+_FINENESS = 26  # relief points from peak to peak in mountains
 _TILE = 128  # side of the relief of other land
-_SLICES, _CREST = 11, 3  # of a relief in a ridge, the farthest first; those that may be its crest
-_FINE = 6  # pixels for one of the light and the snow on a ridge
+_SLICES, _CREST = 11, 3  # of a relief in a ridge, farthest first; those that may be its crest
+_FINE = 6  # pixels per sample of light and snow on a ridge
 _SHARP = np.clip(8 * (np.arange(256) - 112), 0, 255).astype(np.uint8)
-_HERO = 0.28  # the ridge nearest to this depth has the towering peak
-_LONELY = 0.6  # up to this depth other peaks give way to a lone one
-_WATER_FAR = 0.55  # ridges beyond this depth stand before the water
-_DARK = 0.6  # from this depth on ridges are too dark for shadows
-_BOLD = {"dramatic": 1.25, "calm": 0.8}  # mood -> how high the far ridges are
-_SADDLE, _CLEAR, _STEEP = 1.4, 0.55, 0.7  # of a ridge before a light: width, drop, slope
-_LOWEST, _HIGHEST = 0.80, 0.32  # rows between which a horizon stays
-_SPARSE = 0.25  # share of the trees that a minimal forest keeps; other land goes without
+_HERO = 0.28  # depth of the ridge with the highest peak, about
+_LONELY = 0.6  # depth up to which other peaks are lowered for a lone one
+_WATER_FAR = 0.55  # ridges beyond this depth are before the water
+_DARK = 0.6  # depth from which ridges are too dark for shadows
+_BOLD = {"dramatic": 1.25, "calm": 0.8}  # mood -> factor on the height of far ridges
+_SADDLE, _CLEAR, _STEEP = 1.4, 0.55, 0.7  # saddle of a ridge before a light: width, drop, slope
+_LOWEST, _HIGHEST = 0.80, 0.32  # rows that limit the horizon
+_SPARSE = 0.25  # share of trees in a minimal forest; other land has none
 
 
 class Band(NamedTuple):
     """Ridges of one kind down to a depth, 0 for the horizon and 1 for the viewer's feet.
 
-    The heights are the first and the last ridge's; they, the distance of peaks and the plants at
-    depth 1 are in units. A density of 1 is a closed forest, 0.3 groves, less single plants.
+    The heights are those of the first and the last ridge; they, the distance of peaks and the
+    plants at depth 1 are in units. Density 1 is a closed forest, 0.3 groves, less single plants.
     """
 
     until: float
@@ -50,11 +50,11 @@ class Band(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How a place is laid out, its rows as shares of the frame's height.
+    """The layout of a place, with rows as shares of the frame's height.
 
-    The feet are those of the farthest and the nearest ridge; large plants frame both sides, of a
-    height in units. Ridges with feet above the shore are mirrored in water, which is a mirror at 0
-    and an open sea at 1. One peak may be a hero, to which the others give way.
+    The feet are those of the farthest and the nearest ridge; large plants frame both sides, with a
+    height in units. Ridges with feet above the shore are reflected in water, from 0 (a mirror) to 1
+    (an open sea). One peak may be a hero, with the others lowered.
     """
 
     horizon: float
@@ -101,8 +101,8 @@ _RECIPES = {
     "forest": Recipe(0.62, (0.56, 1.06), ("conifer", 0.52), _FOREST),
     "lake": Recipe(0.58, (0.57, 1.03), ("conifer", 0.40), _LAKE, shore=0.665, rough=0.12),
 }
-#: Word of the camera -> factors on the land's height, the distance of peaks, the plants and the
-#: disc of the light; how far one peak stands alone; how many ridges fewer.
+#: Word of composition -> factors on the land's height, the distance of peaks, the plants and the
+#: disc of the light; isolation of one peak; number of ridges removed.
 _WORDS = {
     "wide": (0.55, 0.55, 0.55, 0.72, 0.0, 0),
     "close": (1.8, 2.3, 1.8, 1.5, 0.45, 2),
@@ -114,7 +114,7 @@ _WORDS = {
 
 
 def recipe_for(brief: Brief, ridges: int) -> tuple[Recipe, float, int]:
-    """Return a brief's recipe, the factor on the light's disc and how many ridges are drawn."""
+    """Return a brief's recipe, the factor on the light's disc and the number of ridges."""
     recipe, words = _RECIPES[brief.place], brief.composition
     rows = np.array([(1.0, 1.0, 1.0, 1.0, 0.0, 0), *(_WORDS[w] for w in words if w in _WORDS)])
     (size, apart, plants, light), (lone, fewer) = rows[:, :4].prod(0), rows[:, 4:].max(0)
@@ -146,7 +146,7 @@ def recipe_for(brief: Brief, ridges: int) -> tuple[Recipe, float, int]:
 
 
 class _Relief(NamedTuple):
-    """Heights of a kind of land, how they rise to the right, and points from peak to peak."""
+    """Heights of a kind of land, their slopes to the right, and points from peak to peak."""
 
     heights: Floats
     slopes: Floats
@@ -154,7 +154,7 @@ class _Relief(NamedTuple):
 
 
 class _Ridge(NamedTuple):
-    """A ridge; of its slices the columns that are `_FINE` apart, or none."""
+    """A ridge; its slices are sampled every `_FINE` columns, or absent."""
 
     rng: np.random.Generator
     depth: float
@@ -162,7 +162,7 @@ class _Ridge(NamedTuple):
     crest: Floats  # row of each column
     rows: Floats
     heights: Floats  # 1 at the summit
-    slopes: Floats  # how they rise to the right
+    slopes: Floats  # to the right
     foot: float
     top: int
     bottom: int
@@ -175,7 +175,7 @@ def ridges(
     """Return the planes of all ridges, those behind the water and those before it."""
     hero, stage, light = None, setting.stage, setting.light
     *streams, own = rng.spawn(count + 1)
-    if recipe.hero:  # across the frame from the light, or beside one that is asked for
+    if recipe.hero:  # opposite the light, or beside one that is asked for
         share = 0.36 + own.uniform(-0.05, 0.04)
         share = share if light.x > stage.x(0.5) else 1.0 - share
         hero = stage.x(place_of(share, () if light.named else setting.brief.composition))
@@ -219,7 +219,7 @@ def _raise_relief(rng: np.random.Generator, kind: str, peaks: float) -> _Relief:
         return _Relief(heights, noise.slopes(noise.blur(heights, 1.2))[0], _FINENESS)
     cells = 8 if kind == "mesas" else 4
     heights = noise.tile(rng, cells=cells, octaves=1 + (kind != "dunes"), gain=0.35, side=_TILE)
-    if kind == "dunes":  # sharp crests, which the wind leads aside the more, the higher they are
+    if kind == "dunes":  # sharp crests, displaced by wind in proportion to their height
         tall = noise.stretch(np.roll(heights, _TILE // 3, (0, 1)))
         heights = noise.stretch(-np.abs(heights)) * (0.3 + 0.7 * tall)
         heights = noise.warp(heights, heights, 0 * heights, 0.07 * _TILE, wrap=True)
@@ -240,7 +240,7 @@ def _cut(
     step = np.float32(relief.apart / (stage.unit * band.spacing * rng.uniform(0.85, 1.15)))
     quarter, share = len(relief.heights) // 4, np.ones_like(columns)
     first, left = 4 * quarter * rng.uniform(0.2, 0.6), rng.uniform(0.0, 0.3) * relief.apart
-    if hero is not None:  # the highest place stands there, and the others give way
+    if hero is not None:  # the highest place is moved there, and the others are lowered
         part = relief.heights[quarter : 3 * quarter, quarter : 3 * quarter]
         row, column = np.unravel_index(int(part.argmax()), part.shape)
         first, left = quarter + float(row) - 1.0, quarter + float(column) - hero * float(step)
@@ -271,7 +271,7 @@ def _cut(
         crest = cv2.blur(crest[None], (2 * round(0.5 / step) + 1, 1))[0]
     slopes = heights = rows = np.zeros((0, 0), np.float32)
     free, light = np.full_like(columns, -1e6), setting.light
-    if light.named:  # a saddle lies before it
+    if light.named:  # a saddle is before it
         beside = np.maximum(np.abs(columns - light.x) - _SADDLE * light.radius, 0.0)
         free[:] = light.y + _CLEAR * light.radius - _STEEP * beside
     if band.kind != "hills" and depth < _DARK:
@@ -313,7 +313,7 @@ def _paint(setting: SkySetting, recipe: Recipe, ridge: _Ridge) -> Plane:
     stage, palette = setting.stage, setting.palette
     depth, band, top, bottom = ridge.depth, ridge.band, ridge.top, ridge.bottom
     mask = stage.blank(top, bottom)
-    # Edges a pixel long come out ragged: a crest is drawn in steps of a few.
+    # Edges a pixel long become ragged: a crest has steps of a few pixels.
     share = 0.002 if band.kind == "mountains" else 0.005
     columns = np.arange(0, stage.columns, max(1, round(stage.unit * share)))
     columns = np.append(columns, stage.columns - 1)
@@ -323,13 +323,13 @@ def _paint(setting: SkySetting, recipe: Recipe, ridge: _Ridge) -> Plane:
     snow = stage.blank(top, bottom) if setting.brief.season == "winter" else None
     touches = [*_touches(setting, ridge)]
     _plant(setting, recipe, ridge, mask, snow)
-    if snow is not None and (band.kind != "mountains" or band.plant):  # bare rock has its caps
-        # Snow is as bright as the sky lets it be: by night it is hardly more than a gray.
+    if snow is not None and (band.kind != "mountains" or band.plant):  # bare rock has snow caps
+        # Snow is as bright as the sky allows: at night hardly more than gray.
         white = mix(ridge.body, palette.air[1], palette.sky[3][0] ** 0.6 * (1.0 - 0.1 * depth))
         touches.insert(0, _mask(white, cv2.min(snow, mask), 0.94))
         if band.kind != "mesas":
             touches.insert(0, _below(white, ridge, 0.92, 0.5 * stage.unit, 0.6))
-    # Pale far away, dark near by, and mist at the foot.
+    # Pale far away, dark nearby, and mist at the foot.
     haze = mix(palette.air[0], palette.sky[3], 0.35)
     share = min(0.95, (0.20 + 0.75 * setting.mist) * (1.0 - depth) ** 0.75)
     high = float(np.sort(ridge.crest[::8])[stage.columns // 32])
@@ -375,7 +375,7 @@ def _show(ridge: _Ridge, *planes: Floats) -> Iterator[Bytes]:
     tall = min(shape[0], max(_FINE, round(ridge.foot) - ridge.top))
     columns, count = np.arange(planes[0].shape[1]), -(-tall // _FINE)
     size = len(columns), 3 * _SLICES
-    # In each pixel the nearest slice is seen that reaches up to it.
+    # Each pixel shows the nearest slice that reaches it.
     rows = np.minimum.accumulate(cv2.resize(ridge.rows, size)[::-1])[::-1]
     first = np.clip((rows - ridge.top) / _FINE, 0, count).astype(np.intp) * size[0] + columns
     number = np.bincount(first.ravel(), minlength=(count + 1) * size[0])[: count * size[0]]
@@ -416,7 +416,7 @@ def _below(color: Oklch, ridge: _Ridge, high: float, reach: float, least: float)
         share *= np.float32(high)
         if least:
             np.maximum(share, np.float32(least), out=share)
-        cv2.threshold(share, edge, 0.0, cv2.THRESH_TOZERO_INV, dst=share)  # trees stand dark
+        cv2.threshold(share, edge, 0.0, cv2.THRESH_TOZERO_INV, dst=share)  # trees are dark
         return np.asarray(share)
 
     return Touch(color, weights)

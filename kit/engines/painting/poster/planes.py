@@ -1,6 +1,6 @@
-"""Planes: flat layers one behind the other, how they are drawn and laid over each other.
+"""Planes: flat layers one behind the other, their drawing and compositing.
 
-The stage is the frame with a margin around it: none for a still, some for a camera that moves. All
+The stage is the frame with a margin around it: none for a still, some for a moving camera. All
 coordinates are pixels of the stage, row 0 at its top; colors are encoded sRGB, 0 to 1.
 """
 
@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kit.engines.media.color import Bytes, Floats, Oklch, noise_tile, paint
 
-_SHIFT = 4  # binary places of a pixel that OpenCV draws to
+_SHIFT = 4  # fractional bits of coordinates in OpenCV's drawing
 _FULL = repeat(255)
-_PIXELS, _TALLEST = 1 << 15, 256  # of a strip: about its pixels, and the most rows
-_PAPER = 99  # seed of the noise that pictures are rounded with
-#: Fills a canvas of shape (3, rows, columns) that begins at a row of the stage.
+_PIXELS, _TALLEST = 1 << 15, 256  # of a strip: its approximate pixels, and its maximum rows
+_PAPER = 99  # seed of the dithering noise
+#: Fills a canvas of shape (3, rows, columns) that starts at a row of the stage.
 Backdrop: TypeAlias = Callable[[Floats, int], None]
-#: The row of the stage where it begins, and its color, shape (3, rows, columns).
+#: The row of the stage where it starts, and its color, shape (3, rows, columns).
 Strip: TypeAlias = tuple[int, Floats]
 
 
@@ -50,7 +50,7 @@ class Stage:
 
     @property
     def unit(self) -> float:
-        """The length that sizes are given in: the side of a square as large as the frame."""
+        """The unit of sizes: the side of a square with the frame's area."""
         return math.sqrt(self.width * self.height)
 
     def x(self, share: float) -> float:
@@ -68,7 +68,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Paint upon a plane: how strongly, 0 to 1, it covers some rows and columns; None: nowhere."""
+    """Paint on a plane: its coverage of some rows and columns, 0 to 1; None: nowhere."""
 
     color: Oklch
     weights: Callable[[slice, slice], Floats | None]
@@ -76,10 +76,10 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """One layer, from the row `top` of the stage down; `depth` is 0 far away and 1 near by.
+    """One layer, from the row `top` of the stage down; `depth` is 0 far away and 1 nearby.
 
-    Its color below the touches, of which the first is the lowest, has shape (3, 1) or (3, rows),
-    and its alpha (rows, columns), 8 bits.
+    Its color below the touches (lowest first) has shape (3, 1) or (3, rows), and its alpha (rows,
+    columns), 8 bits.
     """
 
     name: str
@@ -95,16 +95,16 @@ class Plane:
         return self.top + len(self.alpha)
 
     def solid_from(self) -> int:
-        """Return the row of the stage from which it hides all behind it, down to its bottom."""
+        """Return the row of the stage from which it hides all planes behind, down to its bottom."""
         if int(self.alpha[-1].min()) < 255:
             return self.bottom
         open_rows = np.flatnonzero(cv2.reduce(self.alpha, 1, cv2.REDUCE_MIN) < 255)
         return self.top + (int(open_rows[-1]) + 1 if len(open_rows) else 0)
 
     def lay(self, canvas: Floats, rows: slice, columns: slice, weight: Floats | None) -> None:
-        """Mix a part of it into a canvas of that size, in place; wholly without a weight.
+        """Blend a part of it into a canvas of that size, in place; opaque without a weight.
 
-        A fourth channel of the canvas gathers how much is covered. The weight is used up.
+        A fourth channel of the canvas accumulates the coverage. The weight is overwritten.
         """
         left = np.zeros(1, np.float32) if weight is None else np.subtract(1.0, weight)
         weight = np.ones(canvas.shape[1:], np.float32) if weight is None else weight
@@ -112,7 +112,7 @@ class Plane:
             cover *= left
             cover += weight
         shares = []
-        # From the last touch down to the plane, each one leaves less for what lies below it.
+        # From the last touch down to the plane, each one reduces the weight of those below.
         for touch in reversed(self.touches):
             covers = touch.weights(rows, columns)
             if covers is not None:
@@ -128,19 +128,19 @@ class Plane:
             if self.color.shape[1] == 1:
                 cv2.scaleAdd(weight, float(self.color[channel, 0]), target, dst=target)
             else:
-                spare[:] = self.color[channel, rows, None]  # one column is multiplied more slowly
+                spare[:] = self.color[channel, rows, None]  # multiplying one column is slower
                 cv2.accumulateProduct(spare, weight, target)
             for color, share in shares:
                 cv2.scaleAdd(share, float(color[channel]), target, dst=target)
 
 
 def solid(color: Oklch) -> Floats:
-    """Return one color in the shape that a plane takes."""
+    """Return one color in the shape of a plane's color."""
     return paint(color)[:, None]
 
 
 def over(canvas: Floats, plane: Plane, first: int) -> None:
-    """Lay a plane over a canvas of shape (3 or 4, rows, columns) that begins at a row, in place."""
+    """Composite a plane on a canvas of shape (3 or 4, rows, columns) from a row on, in place."""
     start, stop = max(plane.top, first), min(plane.bottom, first + canvas.shape[1])
     if start >= stop:
         return
@@ -164,13 +164,13 @@ def strips(
     until: int | None = None,
     into: Floats | None = None,
 ) -> Iterator[Strip]:
-    """Yield planes laid over each other, a few rows at a time, from the top down.
+    """Yield composited planes, a few rows at a time, from the top down.
 
-    What is mixed stays in the processor's cache that way, and what a nearer plane hides is never
-    painted. The next strip takes the same memory, but for a canvas that takes them all.
+    This keeps intermediate results in the processor's cache, and skips what a nearer plane hides.
+    The next strip reuses the memory, unless the canvas has room for all strips.
     """
     last = stage.rows if until is None else until
-    # A power of 2, so that strips and noise start together.
+    # A power of 2, so that strips and noise are aligned.
     tall = min(_TALLEST, 1 << (max(1, _PIXELS // stage.columns).bit_length() - 1))
     canvas = np.empty((3, tall, stage.columns), np.float32) if into is None else into
     solid_rows = [plane.solid_from() for plane in planes]
@@ -195,7 +195,7 @@ def strips(
 
 
 def print_strips(stage: Stage, painted: Iterable[Strip], *, grain: float = 0.0) -> Bytes:
-    """Return strips as an 8-bit picture without bands, shape (rows, columns, 3), sRGB."""
+    """Return strips as an 8-bit picture without banding, shape (rows, columns, 3), sRGB."""
     picture = np.empty((stage.rows, stage.columns, 3), np.uint8)
     noise = _paper(stage.columns, grain)
     side = noise.shape[1]
@@ -225,7 +225,7 @@ def _paper(columns: int, grain: float) -> Floats:
 def fill(
     mask: Bytes, outlines: ArrayLike, *, top: float = 0.0, values: Iterable[int] = _FULL
 ) -> None:
-    """Fill polygons one after the other: shape (n, corners, 2), or (corners, 2) for one."""
+    """Fill polygons in sequence: shape (n, corners, 2), or (corners, 2) for one."""
     places = np.asarray(outlines, np.float64)
     places = places[None] if places.ndim < 3 else places
     for corners, value in zip(_fixed(places, top), values, strict=False):
@@ -235,7 +235,7 @@ def fill(
 def discs(
     mask: Bytes, circles: ArrayLike, *, top: float = 0.0, values: Iterable[int] = _FULL
 ) -> None:
-    """Fill circles, shape (n, 3) of x, y and radius, their edges smooth, one after the other."""
+    """Fill antialiased circles in sequence, shape (n, 3) of x, y and radius."""
     places = _fixed(np.asarray(circles, np.float64).reshape(-1, 3), top).tolist()
     for (x, y, radius), value in zip(places, values, strict=False):
         cv2.circle(mask, (x, y), radius or 1, value, -1, cv2.LINE_AA, _SHIFT)
@@ -248,12 +248,12 @@ def _fixed(places: NDArray[np.float64], top: float) -> NDArray[np.intc]:
 
 
 def outline(*lines: tuple[ArrayLike, ArrayLike]) -> NDArray[np.float64]:
-    """Return lines of x and y, one after the other, as the corners of a polygon, shape (n, 2)."""
+    """Return lines of x and y in sequence as the corners of a polygon, shape (n, 2)."""
     across, down = zip(*lines, strict=True)
     return np.stack([np.concatenate(across), np.concatenate(down)], axis=1)
 
 
 def enlarge(small: NDArray[np.floating], size: tuple[int, int]) -> Bytes:
-    """Return smooth alpha, 0 to 255 and painted small, at its size (columns, rows)."""
+    """Return smooth alpha, 0 to 255, enlarged to its size (columns, rows)."""
     alpha = cv2.convertScaleAbs(np.asarray(small))
     return np.asarray(cv2.resize(alpha, size, interpolation=cv2.INTER_LINEAR))

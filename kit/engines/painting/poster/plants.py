@@ -1,4 +1,4 @@
-"""Plants: groves on the crests of ridges, as outlines that are filled."""
+"""Plants: groves on the crests of ridges, as filled outlines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kit.engines.painting.poster.planes import fill
 
 Array: TypeAlias = NDArray[np.float64]
 
-#: Plant -> half of the narrowest and the widest, how far corners stray across and up and down, and
-#: how thick snow lies on it, in shares of its height.
+#: Plant -> half of the narrowest and the widest, variation of corners across and up and down, and
+#: thickness of snow on it, in shares of its height.
 _PLANTS = {
     "conifer": ((0.15, 0.215), (0.20, 0.012), 0.05),
     "broadleaf": ((0.33, 0.41), (0.05, 0.02), 0.14),
@@ -31,8 +31,8 @@ _CACTUS = (
 
 
 def spread(rng: np.random.Generator, columns: int, tall: float, density: float) -> Array:
-    """Return columns and heights of plants, shape (2, n): clumps, large and small side by side."""
-    # As far apart as the thinnest tree is wide: groves and sizes change slowly.
+    """Return columns and heights of plants, shape (2, n): clumps, with mixed sizes."""
+    # Spaced by the width of the thinnest tree: groves and sizes change slowly.
     at = np.arange(0.0, columns + tall, max(1.0, tall * 0.1))
     groves = line(rng, at, tall * 9.0, octaves=3) + 2.2 * density - 1.0
     sizes = line(rng, at, tall * 4.0, octaves=2)
@@ -49,9 +49,9 @@ def spread(rng: np.random.Generator, columns: int, tall: float, density: float) 
 def draw_plants(
     rng: np.random.Generator, kind: str, stand: Array, mask: Bytes, snow: Bytes | None, top: int
 ) -> None:
-    """Draw plants, shape (3, n) of x, y of the foot and height, and in winter what lies on them."""
+    """Draw plants, shape (3, n) of x, y of the foot and height, and in winter their snow."""
     widths, rough, laden = _PLANTS[kind]
-    # An even number, so that more of them are alike enough to be drawn together.
+    # An even number, so that more of them are equal and can be drawn together.
     tiers = np.clip(2 * np.rint(stand[2] / (14 if kind == "conifer" else 20)), 4, 14).astype(int)
     for count in np.unique(tiers).tolist():
         x, y, tall = stand[:, tiers == count, None]
@@ -63,7 +63,7 @@ def draw_plants(
         outlines = np.stack([x + tall * half, y + 2.0 - tall * up], axis=2)
         fill(mask, outlines, top=top)
         if snow is not None:
-            # What is left of each when it is drawn again a little lower.
+            # Snow is the part left when each plant is drawn again a little lower.
             large = laden * tall[:, 0] > 0.6
             both = np.stack([outlines[large]] * 2, axis=1)
             both[:, 1, :, 1] += np.maximum(laden * tall[large], 1.0)
@@ -84,7 +84,7 @@ def _template(kind: str, tiers: int) -> tuple[Array, Array, NDArray[np.intp]]:
         lobes = 0.95 + 0.17 * np.abs(np.sin(np.arange(len(turn)) * np.pi / 8)) ** 0.7
         half = np.append(lobes * np.cos(turn), [0.1, 0.12])
         up = np.append(0.64 + 0.31 * lobes * np.sin(turn), [0.38, 0.0])
-    else:  # a fir: each tier goes out along a hanging bough and back in
+    else:  # a fir: each tier extends along a hanging bough and back
         step = np.arange(1, tiers + 1) / tiers
         wide, low = 0.14 + 0.86 * step**0.9, 1.0 - 0.93 * (step - 0.5 / tiers)
         half, up = np.zeros(2 * tiers + 2), np.zeros(2 * tiers + 2)

@@ -18,10 +18,10 @@ from kit.engines.painting.poster.planes import Backdrop, Plane, Stage, discs, en
 from kit.engines.painting.sky import Sun, draw_flock, sun_of
 from kit.engines.prompt.brief import Brief
 
-_COARSE = 128  # smooth things are painted this small and enlarged
-_NAMED = 0.38  # least elevation of a light that is asked for
-_MOST_STEP = 8  # rows; no strip of a picture is shorter
-#: Hour -> elevation of the light as a share of the sky, and its size, where 1 is what a lens shows.
+_COARSE = 128  # size in which smooth parts are painted and then enlarged
+_NAMED = 0.38  # minimum elevation of a light that is asked for
+_MOST_STEP = 8  # rows; all strips of a picture are longer
+#: Hour -> elevation of the light as a share of the sky, and its size relative to that in a lens.
 _LIGHTS = {
     "dawn": (0.20, 2.2),
     "day": (0.64, 1.6),
@@ -34,7 +34,7 @@ _SHADE = (0.46, -0.16, 0.93)  # of a crescent: right, down and radius, in radii 
 
 @dataclass(frozen=True, slots=True)
 class SkySetting:
-    """What all parts of a picture share: the row of the horizon, and mist of 0 to 1."""
+    """Shared settings of a picture: the row of the horizon, and mist of 0 to 1."""
 
     stage: Stage
     palette: Palette
@@ -52,7 +52,7 @@ def light_of(
     horizon: float,
     size: float,
 ) -> Sun:
-    """Return the sun or moon at one of the golden sections, as high as the hour asks for."""
+    """Return the sun or moon at one of the golden sections, at the hour's elevation."""
     elevation, factor = _LIGHTS[brief.hour]
     named = brief.open and ("moon" if look.moon else "sun") in brief.things
     elevation = max(elevation, _NAMED if named else 0.0) + rng.uniform(-0.05, 0.05)
@@ -65,14 +65,14 @@ def light_of(
 
 
 def place_of(drawn: float, words: Collection[str]) -> float:
-    """Return where the light or the main peak stands, 0 to 1 from the left."""
+    """Return the position of the light or the main peak, 0 to 1 from the left."""
     if "centered" in words:
         return 0.5
     return (1 / 3 if drawn < 0.5 else 2 / 3) if "thirds" in words else drawn
 
 
 def paint_sky(setting: SkySetting) -> Backdrop:
-    """Return the gradient of the sky with the light's glow, of which few rows are kept."""
+    """Return the sky's gradient with the light's glow, stored in few rows."""
     stage, palette, light = setting.stage, setting.palette, setting.light
     glow = 0.7 if not setting.brief.open else 0.5 if light.crescent else 1.0
     step = min(_MOST_STEP, 1 << max(0, (stage.rows // _COARSE).bit_length() - 1))
@@ -81,7 +81,7 @@ def paint_sky(setting: SkySetting) -> Backdrop:
     top = -0.02 * stage.height + stage.margin_y
     down = np.clip((rows - top) / (setting.horizon - top), 0.0, 1.0)
     stops = list(zip((0.0, 0.38, 0.72, 1.0), palette.sky, strict=True))
-    # A crescent shines from its limb, or its dark side would be the brightest place in the sky.
+    # A crescent glows from its limb, or its dark side would be the brightest place in the sky.
     middle = light.x - 0.72 * light.radius * light.crescent
     away = columns[None] - np.float32(middle), (rows[:, None] - np.float32(light.y)) * 1.12
     faint = np.exp(np.hypot(*away) * np.float32(-1 / (0.30 * stage.unit)))
@@ -97,7 +97,7 @@ def paint_sky(setting: SkySetting) -> Backdrop:
         number = canvas.shape[1]
         at = np.arange(number, dtype=np.float32)[:, None] / step
         part = knots[first // step : first // step + number // step + 2]
-        # Each row is a mean of the knots above and below it: one product for the whole canvas.
+        # Each row interpolates the knots above and below it: one product for the whole canvas.
         shares = np.maximum(1.0 - np.abs(at - np.arange(len(part), dtype=np.float32)), 0.0)
         np.matmul(shares, part.transpose(1, 0, 2), out=canvas)
 
@@ -107,7 +107,7 @@ def paint_sky(setting: SkySetting) -> Backdrop:
 def sky_planes(
     streams: Iterator[np.random.Generator], setting: SkySetting, *, starry: bool
 ) -> Iterator[Plane]:
-    """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
+    """Yield the objects in the sky; each part uses its random stream whether drawn or not."""
     brief, (stars, lights, shine, clouds, flock) = setting.brief, islice(streams, 1, 6)
     minimal, clear = "minimal" in brief.composition, not brief.covered
     quiet = brief.dark or minimal or brief.mood == "calm" or not clear

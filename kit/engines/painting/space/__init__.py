@@ -22,7 +22,7 @@ _FILM = Film(exposure=1.3, contrast=1.04, saturation=1.06, vignette=0.28, bloom=
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted sky."""
+    """Return a painted view of space."""
     return paint_in_detail(brief, progress, _paint)
 
 

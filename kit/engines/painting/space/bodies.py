@@ -1,4 +1,4 @@
-"""What a view of space shows: bodies, gas and stars, as words, camera and seed choose them."""
+"""The contents of a view of space: bodies, gas and stars, from words, camera and seed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kit.engines.prompt.brief import Brief
 Range: TypeAlias = tuple[float, float]
 Vector: TypeAlias = tuple[float, float, float]
 
-#: Subject -> how much of the sky is gas, and where its main body stands, aside and down; its radius
-#: as a share of the shorter side, its tilt and its opening. The first one that is named is painted.
+#: Subject -> share of gas in the sky; position of its main body, aside and down; radius as a share
+#: of the shorter side, tilt and opening. The first named one is painted.
 _SUBJECTS: dict[str, tuple[Range, ...]] = {
     "hole": ((0.05, 0.22), (0.0, 0.07), (0.45, 0.55), (0.53, 0.55), (0.04, 0.34), (0.087, 0.19)),
     "orbit": ((0.12, 0.5), (0.0, 0.12), (0.60, 0.70), (1.0, 1.0), (0.0, 0.4), (0.0, 0.0)),
@@ -28,27 +28,27 @@ _SUBJECTS: dict[str, tuple[Range, ...]] = {
     "nebula": ((0.45, 0.95),),
     "wormhole": ((0.45, 0.95), (0.0, 0.07), (0.45, 0.55), (0.78, 0.8), (0.0, 0.3), (0.1, 0.1)),
 }
-#: What the seed draws from where none is named, and how often.
+#: Random subjects if none is named, with frequencies.
 _DRAWN = {"nebula": 0.28, "planet": 0.22, "ringed": 0.18, "galaxy": 0.18, "orbit": 0.14}
-#: Kind of planet -> hues of the ground and of the air, and how often the seed draws it.
+#: Kind of planet -> hues of the ground and of the air, and its random frequency.
 PLANETS = {
     "ocean": ((252.0, 240.0), 0.25), "moon": ((255.0, 250.0), 0.10), "lava": ((32.0, 30.0), 0.12),
     "icy": ((225.0, 220.0), 0.15), "rocky": ((42.0, 40.0), 0.15), "banded": ((62.0, 70.0), 0.23),
 }  # fmt: skip
-#: What shines by itself -> hues of its parts.
+#: Luminous object -> hues of its parts.
 _SHINING = {
     "hole": (62.0, 42.0), "wormhole": (225.0, 260.0), "nova": (28.0, 225.0),
     "galaxy": (70.0, 255.0, 355.0),
 }  # fmt: skip
-#: Tints of gas that the seed draws from: body, hottest parts, second gas.
+#: Random tints of gas: body, hottest parts, second gas.
 _GASES: list[Trio] = [
     ((352.0, 0.16), (55.0, 0.14), (215.0, 0.12)), ((298.0, 0.16), (345.0, 0.15), (255.0, 0.14)),
     ((205.0, 0.12), (85.0, 0.13), (20.0, 0.14)), ((25.0, 0.16), (75.0, 0.14), (262.0, 0.14)),
     ((262.0, 0.15), (205.0, 0.12), (320.0, 0.15)), ((235.0, 0.13), (60.0, 0.11), (285.0, 0.14)),
 ]  # fmt: skip
 _LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
-#: Word -> factors on a main body and on bare gas, least radius of a planet as a share of the
-#: shorter side, factors on stars and flares, more gas, rise of a horizon.
+#: Word -> factors on a main body and on bare gas, minimum radius of a planet as a share of the
+#: shorter side, factors on stars and flares, additional gas, rise of a horizon.
 _SHOTS = {
     "": {"near": 1.0, "bare": 1.0, "fill": 0.0, "stars": 1.0, "flares": 1.0, "gas": 0.0,
          "alone": 0.0, "rise": 0.0},
@@ -63,16 +63,16 @@ _SHOTS = {
 
 @dataclass(frozen=True, slots=True)
 class CelestialBody:
-    """One body; places and lengths are pixels."""
+    """One body; positions and lengths are in pixels."""
 
     kind: str  # of `PLANETS`, or galaxy, hole, wormhole, nova or comet
     x: float
     y: float
     radius: float  # of a comet the length of its tails
     tilt: float = 0.0  # of its axis, rings, disk or tail in the picture, in radians
-    opening: float = 0.0  # how far rings or disk face the viewer: 0 a line or none, 1 a circle
+    opening: float = 0.0  # of rings or disk toward the viewer: 0 a line or none, 1 a circle
     sun: Vector = (0.0, 0.0, 1.0)  # unit vector toward the light: right, down, toward the viewer
-    hues: tuple[float, ...] = (255.0, 250.0)  # of ground and air, or of what shines within, without
+    hues: tuple[float, ...] = (255.0, 250.0)  # of ground and air, or of a light, inside and outside
     chroma: float = 1.0
 
 
@@ -84,16 +84,16 @@ class SpaceSky:
     height: int
     hues: Vector  # of the main gas, of its hottest parts and of the second gas, in degrees
     chroma: float
-    amount: float  # how much of the sky gas fills, 0 (a breath) to 1
-    core: Range  # where the stars stand that light the gas, as shares of width and height
-    zoom: float = 1.0  # how many times nearer than usual the gas is
-    alone: float = 0.0  # reach of a single cloud with nothing round it, of the shorter side
+    amount: float  # share of gas in the sky, 0 (a trace) to 1
+    core: Range  # position of the stars that light the gas, as shares of width and height
+    zoom: float = 1.0  # factor on the scale of the gas
+    alone: float = 0.0  # radius of a single isolated cloud, of the shorter side
     glow: float = 1.0  # factor on the light of the gas
     stars: float
     flares: int
-    main: CelestialBody | None = None  # what the picture is of; of the gas without one
-    others: tuple[CelestialBody, ...] = ()  # moons behind it, the rest before it
-    sun: Range | None = None  # where a sun rises over the main body, in pixels
+    main: CelestialBody | None = None  # the main subject; without one it is the gas
+    others: tuple[CelestialBody, ...] = ()  # moons are behind it, the rest in front
+    sun: Range | None = None  # position of a sun rising over the main body, in pixels
 
     @property
     def short(self) -> int:
@@ -102,7 +102,7 @@ class SpaceSky:
 
 
 def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
-    """Return what a brief's sky shows."""
+    """Return the view of space of a brief."""
     # Drawn in any case: the rest of the sky must not change when a word makes the choice.
     drawn = str(rng.choice(list(_DRAWN), p=list(_DRAWN.values())))
     drawn = "orbit" if brief.hour in ("dawn", "sunset") else drawn
@@ -134,7 +134,7 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
     if not bare:
         sky = _add_main(rng.spawn(1)[0], brief, sky, subject, shot)
     x = sky.main.x / sky.width if sky.main else sky.core[0]
-    if "comet" in brief.things:  # in the corner that the planet leaves free
+    if "comet" in brief.things:  # in the corner without the planet
         side = -1.0 if sky.main and x > 0.5 else 1.0
         turn, own = rng.uniform(-0.75, -0.35), tints_of(brief)
         place = (
@@ -150,7 +150,7 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
 
 
 def _aim(brief: Brief, at: Range) -> Range:
-    """Return where words of composition put what stands at a place, in shares of the frame."""
+    """Return a position adjusted to words of composition, in shares of the frame."""
     x, y = at
     if "close" in brief.composition:
         x, y = 0.3 + 0.4 * x, 0.3 + 0.4 * y
@@ -174,7 +174,7 @@ def _add_main(
         off = rng.uniform(-0.28, 0.28) * sky.width
         rise = float(np.sqrt(radius**2 - off**2))
         at = _aim(brief, (x, 0.0))[0] * sky.width, min(0.76, 1.03 - shot["rise"]) * sky.height
-        # The sun stands behind the planet: only a strip along the rim sees it.
+        # The sun is behind the planet: only a strip along the rim is lit.
         behind = unit(0.36 * off / radius, -0.36 * rise / radius, -0.93)
         sun = unit(rng.uniform(-0.5, 0.5), -0.75, 0.35) if brief.hour == "day" else behind
         main = CelestialBody(kind, at[0] - off, at[1] + 1.002 * rise, radius, sun=sun, hues=hues)
@@ -187,7 +187,7 @@ def _add_main(
         near = max(shot["fill"] * sky.short / radius, min(near, 1.6))
         if above:  # the top of a world below
             y, sun = 0.42 + near * radius / sky.height, unit(-0.35, -0.55, 0.75)
-    if "outline" in brief.tones:  # what stands before the light shows its rim alone
+    if "outline" in brief.tones:  # objects before the light show only their rims
         sun = unit(*sun[:2], -0.8)
     if "dramatic" in said:
         sun = unit(0.85 if x < 0.5 else -0.85, -0.55, -0.30)

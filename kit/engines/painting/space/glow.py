@@ -1,4 +1,4 @@
-"""What shines by itself: nebulae, galaxies, stars, what is left of one that blew up, and comets."""
+"""Luminous objects: nebulae, galaxies, stars, supernova remnants, and comets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _noises(
 def nebula(
     rng: np.random.Generator, sky: SpaceSky, octaves: int, progress: Progress
 ) -> tuple[Plane, Plane]:
-    """Return the light of the gas, shape (3, height, width), and how thick it is, 0 to 1."""
+    """Return the light of the gas, shape (3, height, width), and its density, 0 to 1."""
     height, width = sky.height, sky.width
     size, reach = max(height, width), max(height, width) * sky.zoom
     noise = _noises(rng, (height, width), octaves, progress, sky.zoom)
@@ -62,9 +62,9 @@ def nebula(
     wide, long = 0.07 + 0.33 * sky.amount, 0.30 + 0.9 * sky.amount
     band = np.exp(-((off / np.float32(wide)) ** 2) - (along / np.float32(long)) ** 2)
     place = np.clip(band * (0.55 + 0.5 * sky.amount) + 0.10 + 0.14 * sky.amount, 0.0, 1.0)
-    # The stars inside were born of the gas: it is densest round them.
+    # The stars inside formed from the gas: it is densest around them.
     mass = body + 1.3 * near - 0.25
-    if sky.alone:  # a single cloud is there whatever the noise says, and no dust hides it
+    if sky.alone:  # a single cloud is there regardless of the noise, without dust
         short = np.float32(reach / (sky.alone * min(height, width)))
         heart = np.exp(-(x * x + y * y) * short * short)
         place *= smooth_step(0.10, 1.15, heart * np.clip(1.0 + 0.62 * wind, 0.5, 1.6))
@@ -102,7 +102,7 @@ def _gas_stops(cool: float, hot: float, chroma: float) -> list[tuple[float, Oklc
 def galaxy(
     rng: np.random.Generator, sky: SpaceSky, it: CelestialBody, octaves: int, progress: Progress
 ) -> tuple[Plane, Plane]:
-    """Return spiral arms of young stars and dust round a warm core: light and thickness."""
+    """Return spiral arms of young stars and dust around a warm core: light and density."""
     height, width = sky.height, sky.width
     noise = _noises(rng, (height, width), octaves, progress)
     along, off = distances((height, width), it.x, it.y, it.radius, it.tilt)
@@ -133,14 +133,14 @@ def galaxy(
 def add_nova(
     rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int, progress: Progress
 ) -> None:
-    """Add a shell of gas in threads, the gas that fills it and the star in its middle."""
+    """Add a filamentary shell of gas, the gas that fills it and the star in its center."""
     height, width = canvas.depth.shape
     x, y = distances((height, width), it.x, it.y, it.radius)
     away = np.sqrt(x * x + y * y)
     noise = _noises(rng, (height, width), octaves, progress)
     broad, fine = noise(7.0), noise(15.0, 0.6)
     bent = away * (1.0 + 0.10 * broad + 0.05 * fine)
-    # Light of a thin shell gathers at its rim, where one looks along it.
+    # A thin shell is brightest at its rim, where the line of sight is along it.
     rim = np.exp(-(((bent - 0.92) / 0.11) ** 2)) + 0.35 * smooth_step(1.0, 0.5, bent)
     threads = np.exp(np.abs(broad + 0.5 * fine) * -3.2) + 0.5 * np.exp(np.abs(fine) * -4.5)
     inner = smooth_step(0.95, 0.15, bent) * np.clip(0.55 + 0.45 * broad, 0.0, 1.4)
@@ -172,10 +172,10 @@ def add_comet(
 
 
 def add_stars(rng: np.random.Generator, canvas: Canvas, hidden: Plane, sky: SpaceSky) -> None:
-    """Add thousands of stars, as far as they are not hidden, and a few with a lens's spikes."""
+    """Add thousands of stars where they are not hidden, and a few with diffraction spikes."""
     height, width = hidden.shape
     size = max(height, width)
-    # Counted by the frame, not by the pixel: a larger picture shows the same sky, sharper.
+    # Counted per frame, not per pixel: a larger picture shows the same sky, sharper.
     count = int(5200 * sky.stars * height * width / size**2)
     x, y = (rng.random((2, count)) * ((width,), (height,))).astype(np.int64)
     bright = np.minimum(rng.pareto(1.3, count) * 0.04 + 0.015, 3.5).astype(np.float32)
@@ -213,7 +213,7 @@ def add_flare(canvas: Canvas, at: tuple[float, float], scale: float, color: Plan
 
 
 def add_sun(canvas: Canvas, at: tuple[float, float] | None) -> None:
-    """Add a sun at the rim of a planet, if there is one, with its glare in the lens."""
+    """Add a sun at the rim of a planet, if there is one, with lens glare."""
     if not at:
         return
     size = max(canvas.depth.shape)

@@ -1,7 +1,7 @@
-"""Black holes: light goes around them, so that the disk behind is seen over and under.
+"""Black holes: light bends around them, so that the disk behind is visible above and below.
 
-Paths of light are worked out once as a table, from how far aside a ray passes and how far around
-the hole it has come to its distance from it; each pixel then looks up where its ray meets the disk.
+Light paths are precomputed as a table, from the impact parameter and the angle around the hole to
+the distance from it; each pixel then looks up where its ray meets the disk.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from kit.engines.painting.painting import Canvas
 from kit.engines.painting.space.bodies import CelestialBody
 from kit.engines.painting.tone import gradient, light
 
-#: Lengths are in masses of the hole: its horizon is at 2, light circles at 3, matter down to 6.
+#: Lengths are in masses of the hole: horizon at 2, circular light orbits at 3, matter down to 6.
 _INNER, _OUTER = 5.2, 19.0
-_CRITICAL = float(3 * np.sqrt(3))  # rays that pass nearer fall in
-_RING = 9.5  # the radius at which a star behind the hole is a ring
-_WIDEST = 30.0  # how far aside rays are followed
-_TURNS = 2.6 * np.pi  # how far around the hole they are followed
+_CRITICAL = float(3 * np.sqrt(3))  # rays with smaller impact parameters fall in
+_RING = 9.5  # the radius of the ring image of a star behind the hole
+_WIDEST = 30.0  # maximum impact parameter of rays
+_TURNS = 2.6 * np.pi  # maximum angle around the hole
 _RAYS, _STEPS = 720, 900
-_IMAGES = 3  # of the disk, each nearer to the ring of light than the one before
+_IMAGES = 3  # of the disk, each closer to the photon ring than the previous one
 _DEPTH = 60.0
-_STRIP = 64  # rows that are painted at a time
+_STRIP = 64  # rows painted at a time
 
 
 def add_hole(
@@ -42,7 +42,7 @@ def add_hole(
     every, outside = (slice(0, height), slice(0, width)), smooth_step(-0.05, 0.35, away - _CRITICAL)
     beyond = np.zeros((3, 1, 1), np.float32)
     if it.kind == "wormhole":
-        # Toward the rim of the mouth all directions crowd together; another sky has other colors.
+        # All directions are compressed toward the mouth's rim; another sky has other colors.
         share = away / np.float32(_CRITICAL)
         reach = 0.36 * max(height, width) / _CRITICAL / np.sqrt(np.maximum(1.06 - share**2, 0.02))
         places = 0.5 * width - reach * aside, 0.5 * height - reach * over
@@ -72,8 +72,8 @@ def _image(
 ) -> tuple[Plane, Plane]:
     """Return light and cover of one image of the disk.
 
-    The first image is the disk itself, its far side lifted over the hole; light of the next one has
-    come from below and around, and so on.
+    The first image is the disk itself, its far side lifted over the hole; the light of the next one
+    came from below and around, and so on.
 
     Source: J.-P. Luminet, "Image of a spherical black hole with thin accretion disk" (1979).
     """
@@ -91,10 +91,10 @@ def _image(
     swung = -1.0 if order % 2 else 1.0
     right = np.sin(turn) * cos * swung
     around = np.arctan2((np.sin(turn) * sin * tall - np.cos(turn) * flat) * swung, right)
-    # Gas that comes toward the viewer is brighter and hotter; see the source for the shift.
+    # Approaching gas is brighter and hotter; see the source for the shift.
     slowed = np.sqrt(np.maximum(1.0 - 3.0 / np.maximum(far, 3.2), 0.02))
     shift = slowed / np.maximum(1.0 + far ** np.float32(-1.5) * flat * aside, 0.2)
-    # The inner gas turns faster: clumps become spirals.
+    # The inner gas orbits faster: clumps become spirals.
     spun = (around + 5.0 * np.sqrt(_INNER / np.maximum(far, 1.0))) * np.float32(512 / (2 * np.pi))
     broad, fine = sample(gas[0], spun, far * 14.0), sample(gas[1], spun, far * 34.0)
     dense = smooth_step(_INNER, _INNER + 0.9, far)
@@ -115,7 +115,7 @@ def _image(
 def _add_ring(
     part: Plane, it: CelestialBody, mass: float, power: float, aside: Plane, away: Plane
 ) -> None:
-    """Add the light that has gone around the hole many times, a thread at the rim of the dark."""
+    """Add the light that circled the hole many times, a thin ring at the rim of the shadow."""
     thread = np.exp(-(((away - (_CRITICAL + 0.12)) / max(0.06, 0.75 / mass)) ** 2))
     side = np.clip(1.0 - 0.6 * aside, 0.2, 1.8)
     part += light((0.93, 0.06 * it.chroma, it.hues[0]), power) * (thread * side)
@@ -128,7 +128,7 @@ def _remap(plane: Plane, x: Plane, y: Plane, border: int = cv2.BORDER_REFLECT_10
 
 @lru_cache(1)
 def _paths() -> Plane:
-    """Tabulate 1 / distance by angle (down) and by how far aside a ray passes (right)."""
+    """Tabulate 1 / distance by angle (down) and impact parameter (right)."""
     aside = np.maximum(np.linspace(0.0, _WIDEST, _RAYS), 1e-2)
     step = _TURNS / (_STEPS - 1)
     inverse, change = np.zeros(_RAYS), 1.0 / aside
@@ -136,11 +136,11 @@ def _paths() -> Plane:
     moving = np.ones(_RAYS, bool)
     for row in table:
         row[...] = inverse
-        # The middle of the step, then the step: u'' = 3 u^2 - u.
+        # Midpoint method: the middle of the step, then the step: u'' = 3 u^2 - u.
         middle = inverse + 0.5 * step * change
         slope = change + 0.5 * step * (3.0 * inverse**2 - inverse)
         change = change + step * (3.0 * middle**2 - middle) * moving
-        # What has fallen in stays at the horizon, what has left stays away.
+        # Rays that fell in stay at the horizon, rays that left stay away.
         inverse = np.clip(inverse + step * slope * moving, 0.0, 0.5)
         moving &= (inverse > 0.0) & (inverse < 0.5)
     table.flags.writeable = False

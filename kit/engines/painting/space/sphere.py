@@ -1,4 +1,4 @@
-"""Planets and moons: spheres in sunlight, with the air round them and their rings."""
+"""Planets and moons: spheres in sunlight, with atmospheres and rings."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from kit.engines.painting.painting import Canvas
 from kit.engines.painting.space.bodies import CelestialBody
 from kit.engines.painting.tone import blend, gradient, light
 
-#: Position, lightness, chroma and turn of the hue.
+#: Position, lightness, chroma and hue offset.
 Tones: TypeAlias = tuple[tuple[float, float, float, float], ...]
 
 _SIDE = 640  # pixels of a texture
-_REACH = 1.5  # half the side of a texture, in radii; the rim of the sphere lies at 1.41
+_REACH = 1.5  # half the side of a texture, in radii; the rim of the sphere is at 1.41
 _RING_INNER, _RING_OUTER = 1.26, 2.22
 _STRIP = 900_000  # pixels painted at a time
-_FAR = 30.0  # distance of a body as tall as the frame, which sets how it shifts in a film
+_FAR = 30.0  # distance of a body as tall as the frame, which sets its parallax in a film
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """What a planet is made of; a deviation of its height passes `span` of its tones."""
+    """A planet's material; a deviation of its height covers `span` of its tones."""
 
     tones: Tones
     span: float = 0.22
     middle: float = 0.5
     relief: float = 0.0
-    air: float = 0.5  # how thick, 0 to 1
+    air: float = 0.5  # density, 0 to 1
     frost: float = 9.0  # latitude from which there is ice, in radians
     belts: bool = False
     craters: bool = False
     living: bool = False
-    cracks: tuple[tuple[int, float], ...] = ()  # cells and sharpness of two nets of lines
-    molten: Tones = ()  # cracks glow in them
+    cracks: tuple[tuple[int, float], ...] = ()  # cells and sharpness of two networks of lines
+    molten: Tones = ()  # glow in the cracks
 
 
 SURFACES = {
@@ -72,21 +72,21 @@ SURFACES = {
         span=0.20, middle=0.55, relief=0.05, air=0.6, cracks=((4, 26.0), (6, 30.0)),
     ),
 }  # fmt: skip
-#: Tones of green and of dry land, by height.
+#: Tones of vegetation and of dry land, by height.
 _GREEN: list[tuple[float, Oklch]] = [(0.0, (0.40, 0.07, 138)), (1.0, (0.56, 0.05, 100))]
 _DRY: list[tuple[float, Oklch]] = [(0.0, (0.58, 0.08, 75)), (1.0, (0.74, 0.06, 70))]
 
 
 class Globe:
-    """Pixels as points on a sphere of radius 1, x right, y down, z to the viewer.
+    """Pixels as points on a sphere of radius 1, x right, y down, z toward the viewer.
 
-    Where a pixel lies outside the sphere, `far`, its distance from the center, is above 1.
+    For pixels outside the sphere, `far`, their distance from the center, is above 1.
     """
 
     def __init__(self, it: CelestialBody, at: tuple[slice, slice], size: int) -> None:
         y, x = np.mgrid[at].astype(np.float32)
         self.x, self.y = (x - np.float32(it.x)) / it.radius, (y - np.float32(it.y)) / it.radius
-        # Of a globe larger than the picture only a corner shows: its texture repeats more often.
+        # Only a corner of a very large globe is visible: its texture repeats more often.
         self.grain = max(1.0, 3.2 * it.radius / size - 1.0)
         self.far = np.sqrt(self.x * self.x + self.y * self.y)
         self.z = np.sqrt(np.clip(1.0 - self.far * self.far, 0.0, 1.0))
@@ -97,7 +97,7 @@ class Globe:
         self._wide = np.sqrt(2.0 / (1.0 + self.z)) * np.float32(_SIDE * self.grain / 2 / _REACH)
 
     def wrap(self, texture: Plane, times: float = 1.0) -> Plane:
-        """Return a texture laid on the visible half with equal areas, mirrored on."""
+        """Return a texture mapped to the visible half with equal areas, extended by reflection."""
         scale = self._wide * np.float32(times)
         return _look_up(texture, self.x * scale, self.y * scale)
 
@@ -115,7 +115,7 @@ def _look_up(texture: Plane, x: Plane, y: Plane) -> Plane:
 def add_planet(
     rng: np.random.Generator, canvas: Canvas, it: CelestialBody, octaves: int, progress: Progress
 ) -> None:
-    """Paint a planet, its air and its rings, in strips, so that a canceled job need not wait."""
+    """Paint a planet, its air and its rings, in strips, so that cancellation is fast."""
     seed, reach = int(rng.integers(2**62)), it.radius * (_RING_OUTER + 0.05 if it.opening else 1.45)
     side = round(2 * reach) + 1
     (rows, columns), _ = canvas.clip(int(it.x - reach), int(it.y - reach), side, side)
@@ -163,7 +163,7 @@ def _add_strip(
 def _surface(
     rng: np.random.Generator, globe: Globe, it: CelestialBody, octaves: int
 ) -> tuple[Plane, tuple[Plane, Plane], Plane]:
-    """Return the light that it throws back, its slopes to the right and down, its own light."""
+    """Return the albedo, its slopes to the right and down, and the emitted light."""
     surface = SURFACES[it.kind]
 
     def texture(cells: int, gain: float = 0.5) -> Plane:
@@ -246,7 +246,7 @@ def _craters(rng: np.random.Generator) -> Plane:
 def _rings(
     rng: np.random.Generator, globe: Globe, it: CelestialBody
 ) -> tuple[Plane, Plane, Plane, Plane]:
-    """Return light and cover of the rings, where they lie before the planet, and their shadow."""
+    """Return light and coverage of the rings, where before the planet, and their shadow."""
     cos, sin, flat = (float(part) for part in (np.cos(it.tilt), np.sin(it.tilt), it.opening))
     deep = float(np.sqrt(1.0 - flat * flat))
     # Dense from the inside out, with fine grooves and wide gaps, no finer than the pixels.
@@ -266,13 +266,13 @@ def _rings(
     x, y, z, (right, down, near) = globe.x, globe.y, globe.z, it.sun
     a, b = x * cos + y * sin, (y * cos - x * sin) / flat
     cover = covered(np.sqrt(a * a + b * b))
-    # None of the sun reaches them in the cylinder of the planet's shadow.
+    # They are dark in the cylinder of the planet's shadow.
     turned = down * cos - right * sin
     toward = a * (right * cos + down * sin) + b * (turned * flat + near * deep)
     off = np.sqrt(np.maximum(a * a + b * b - toward * toward, 0.0))
     shade = 1.25 - 1.21 * smooth_step(1.02, 0.96, off) * smooth_step(0.0, -0.1, toward)
     tones = ((0.0, 0.30, 0.03, 0.0), (0.5, 0.66, 0.05, 0.0), (1.0, 0.92, 0.035, 8.0))
-    # From each point of the planet a ray toward the sun meets their plane, or does not.
+    # A ray from each point of the planet toward the sun may meet their plane.
     tilt = near * flat - turned * deep
     way = -(z * flat - (y * cos - x * sin) * deep) / (tilt if abs(tilt) > 1e-3 else 1e-3)
     far = np.sqrt((x + way * right) ** 2 + (y + way * down) ** 2 + (z + way * near) ** 2)
