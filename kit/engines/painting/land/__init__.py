@@ -1,1 +1,1 @@
-"""Land and sea in depth: terrain seen by voxel space, under a sky that lights it."""
+"""Land and sea in depth: terrain rendered as voxel space, under a sky that lights it."""

@@ -1,4 +1,4 @@
-"""Deserts: dunes of sand, tables of layered rock over a plain, a pool with palms in a hollow."""
+"""Deserts: sand dunes, mesas of layered rock on a plain, a pool with palms in a hollow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kit.engines.prompt.brief import Brief
 _SCRUB: Mix = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
 _REEDS: Mix = (((0.52, 0.090, 122), 0.6), ((0.60, 0.085, 108), 0.4))
 _BUSHES: Mix = (((0.34, 0.045, 108), 0.6), ((0.42, 0.055, 92), 0.4))
-#: Either of them under snow.
+#: Both under snow.
 _SNOW = replace(ROCK, low=(0.90, 0.012, 245), low_other=(0.95, 0.010, 245), steep=0.2, bands=0.7)
 
 
@@ -34,9 +34,9 @@ def _is_rocky(brief: Brief) -> bool:
 
 
 def lay_out(brief: Brief, progress: Progress) -> Land:
-    """Return a desert.
+    """Return a desert's land.
 
-    Words for rock make mesas, words for sand dunes; otherwise the seed decides.
+    Words for rock give mesas, words for sand dunes; otherwise the seed decides.
     """
     rocky = _is_rocky(brief)
     sandy = not rocky or "dunes" in brief.things
@@ -46,7 +46,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     horizon = 0.44 if rocky else 0.40
     scene = Landscape(brief, progress, horizon=horizon, height=height, raised=2.6)
     scene.mist = 0.18
-    if not rocky:  # light from low at the side, in which the far side of each crest is dark
+    if not rocky:  # low light from the side, which leaves the far side of each crest dark
         scene.toward = unit(float(np.sign(scene.toward[0])) * 0.85, 0.25, 0.36)
     cone, pool = volcano.cone_of(scene), _pool_of(scene)
     heights = _tables(scene, sandy=sandy) if rocky else _dunes(scene)
@@ -94,7 +94,7 @@ def _ground_of(brief: Brief, *, rocky: bool) -> Ground:
 
 
 def _dunes(scene: Landscape) -> Floats:
-    """Return long waves of sand, and the one dune that a picture with a subject's place has."""
+    """Return long waves of sand, and the main dune, if the picture has a subject's place."""
     rng, points, words, part = scene.dice(4), scene.points, scene.words, scene.framing["part"]
     x, z = grid(scene.points)
     bend = octave(rng, points, 5) + 0.6 * octave(rng, points, 3)
@@ -114,7 +114,7 @@ def _dunes(scene: Landscape) -> Floats:
         return np.asarray(heights, np.float32)
     side = (x / (scene.camera.widest * z.clip(40.0)) - np.float32(scene.subject)) * 1.25
     away = (z * scene.framing["near"] - 330.0) * (1 / 240)
-    # Wind has bent its arms: no two sides of it are straight.
+    # Wind bent its arms: no side is straight.
     side = side + 0.30 * octave(rng, points, 9) + 0.35 * np.sin(away * 2.2)
     away = away + 0.35 * octave(rng, points, 7)
     lean = np.abs(side) + 0.25 * side * np.sign(scene.toward[0])
@@ -143,14 +143,14 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     room = scene.camera.height + 0.86 * scene.camera.rise * z + np.zeros_like(side)
     heights *= np.float32(np.clip((room[shown] / heights[shown]).min(initial=1.0), 0.4, 1.0))
     floor = 7.0 * (worn - 0.5) + 2.0
-    if sandy:  # low dunes lie across the plain before the rocks
+    if sandy:  # low dunes on the plain before the rocks
         floor = 0.3 * floor + 0.6 * _dunes(scene) * smooth_step(420, 300, z)
     laid = heights * smooth_step(140, 330, far) + floor
     return np.asarray(np.minimum(laid, 3.5 + 0.9 * z), np.float32)
 
 
 def _strew(scene: Landscape, own: Ground) -> None:
-    """Set stones, dry tufts and, where they are asked for, cacti on the plain."""
+    """Place stones, dry tufts and, if asked for, cacti on the plain."""
     rng = scene.dice(6)
     few = 0.3 if "close" in scene.words else min(1.0, scene.framing["plants"])
 
@@ -173,7 +173,7 @@ def _strew(scene: Landscape, own: Ground) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Water in a hollow: its middle, how far off its shore is, and its level, in meters."""
+    """Water in a hollow: its center, distance of its shore, and level, in meters."""
 
     x: float
     z: float
@@ -182,7 +182,7 @@ class _Pool:
 
 
 def _pool_of(scene: Landscape) -> _Pool | None:
-    """Return the pool that palms in a desert stand around, if the prompt asks for them."""
+    """Return the pool among palms in a desert, if the prompt asks for it."""
     if not scene.has("palms"):
         return None
     camera, dice = scene.camera, scene.dice(50)
@@ -202,7 +202,7 @@ def _palms_around(scene: Landscape, pool: _Pool) -> Woods:
 
 
 def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
-    """Return heights with the hollow of a pool, whose shore is no circle."""
+    """Return heights with the hollow of a pool with an irregular shore."""
     x, z = grid(scene.points)
     eye, shore = scene.camera.height, pool.z - 0.95 * pool.reach
     off = np.hypot((x - pool.x) / 1.25, z - pool.z) / pool.reach
@@ -210,7 +210,7 @@ def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
     rim = 0.14 * pool.reach * np.maximum(off - 1.0, -1.0) * (0.35 + 0.65 * (off > 1))
     bowl = pool.level + np.maximum(rim, -1.6)
     heights = heights + (bowl - heights).astype(np.float32) * smooth_step(2.6, 1.15, off)
-    # What would stand between the eye and the water is lowered.
+    # Ground between the eye and the water is lowered.
     sight = eye + (pool.level - eye) * z / np.float32(shore) - 0.8
     sight = sight + 0.14 * np.maximum(np.abs(x - pool.x * z / pool.z) - 1.5 * pool.reach, 0.0)
     over = np.maximum(heights - sight, 0.0) * smooth_step(shore, 0.85 * shore, z)
@@ -218,7 +218,7 @@ def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
 
 
 def _fill(land: Land, pool: _Pool) -> None:
-    """Plant what grows around a pool and let the water mirror what stands behind it."""
+    """Plant vegetation around a pool and add the water with its reflections."""
     scene = land.scene
     rng = scene.dice(52)
     turn, away = rng.uniform(0.0, 2 * np.pi, 520), pool.reach * rng.uniform(1.0, 1.4, 520)

@@ -19,7 +19,7 @@ from kit.engines.painting.tints import of_land, turn_hue
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
-#: Season -> colors of the floor, and of leaves and ferns seen from near.
+#: Season -> colors of the floor, and of near leaves and ferns.
 _SEASONS: dict[str, tuple[tuple[Oklch, ...], tuple[Oklch, ...], tuple[Oklch, ...]]] = {
     "summer": (
         ((0.40, 0.060, 122), (0.34, 0.035, 75)),
@@ -43,13 +43,13 @@ _SEASONS: dict[str, tuple[tuple[Oklch, ...], tuple[Oklch, ...], tuple[Oklch, ...
     ),
 }
 _BLOSSOMS: tuple[Oklch, ...] = ((0.86, 0.075, 355), (0.79, 0.105, 352), (0.92, 0.035, 10))
-_AIR = 8.5  # under trees the air is looked at through more leaves, dust and damp
-_COUNTS = {"low": 2600, "standard": 4000, "high": 6400}  # trees that are seen from above
+_AIR = 8.5  # density factor of the air under trees, with leaves, dust and damp
+_COUNTS = {"low": 2600, "standard": 4000, "high": 6400}  # trees seen from above
 
 
 @dataclass(frozen=True, slots=True)
 class Wood:
-    """What kind of forest it is."""
+    """The kind of a forest."""
 
     needles: bool
     bare: bool  # leafless trees in winter
@@ -59,9 +59,9 @@ class Wood:
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted forest, seen from within, or from above where the camera is high up.
+    """Return a painted forest, seen from within, or from above with a high camera.
 
-    Names of trees choose needles or leaves.
+    Tree names choose needles or leaves.
     """
     wood = _wood_of(brief)
     if "high" in brief.composition:
@@ -69,7 +69,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene = Landscape(brief, progress, horizon=0.56, height=2.4, focal=0.80, lowered=0.42)
     scene.mist, scene.clear = 0.12, 7.0
     look = scene.look
-    green = (look.air[0] + 0.02, 0.045, 150.0)  # air that is lit through leaves
+    green = (look.air[0] + 0.02, 0.045, 150.0)  # air lit through leaves
     scene.look = look = replace(
         look,
         air=green if look.elevation > 0.5 and not look.moon else look.air,
@@ -82,7 +82,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     )
     scene.paint_sky(0.15)
     dim = np.full(scene.light.shape[1:], 0.55, np.float32)
-    if scene.sun.named:  # less of the sky is lost around a sun that is asked for
+    if scene.sun.named:  # less of the sky is covered around a sun that is asked for
         away = scene.camera.away((scene.sun.x, scene.sun.y), len(dim)) / scene.sun.radius
         dim *= smooth_step(0.2, 3.0, away)
     scene.light = blend(scene.light, scene.air, dim)
@@ -92,7 +92,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     heights += 5.0 * octave(rng, points, 15) * smooth_step(10, 80, z)
     heights += 0.0006 * np.maximum(np.abs(x) - 4.0, 0.0) ** 2
     scene.lay_out(np.asarray(np.minimum(heights, 0.5 + 0.045 * z), np.float32))
-    # Sunlight falls through leaves in patches.
+    # Sunlight through leaves is patchy.
     gaps = octave(rng, points, 210) + 0.5 * octave(rng, points, 60)
     scene.land.traits[..., 3] = 0.08 + 0.92 * smooth_step(0.05, 0.75, gaps)
     scene.see(scene.land.height, 0.35, far=260.0, slices=scene.slices // 2)
@@ -106,7 +106,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
 
 
 def _wood_of(brief: Brief) -> Wood:
-    """Return the trees that a brief names, or that its season and seed choose."""
+    """Return the trees that a brief names, or else those of its season and seed."""
     luck = float(np.random.default_rng([brief.seed, 2]).random())
     winter, tint = brief.season == "winter", of_land(brief)
     leafy = "leaves" in brief.things or (brief.season in ("autumn", "spring") and luck < 0.75)
@@ -125,17 +125,17 @@ def _wood_of(brief: Brief) -> Wood:
 
 
 def _floor(colors: tuple[Oklch, ...], rough: float) -> Ground:
-    """Return a ground of two colors all over."""
+    """Return a ground of two colors."""
     low, other = colors
     return Ground(low, other, other, low, low, other, rough=rough, fine=1.6)
 
 
 def _plant(scene: Landscape, wood: Wood) -> None:
-    """Plant what stands in the forest in the order it is drawn: far trees to near ferns."""
+    """Plant the forest in drawing order: far trees to near ferns."""
     rng, words, widest = scene.dice(6), scene.words, scene.camera.widest
     minimal, epic, birches = "minimal" in words, "dramatic" in words, scene.has("birches")
     plants = min(1.0, scene.framing["plants"])
-    few = 0.10 if minimal else 0.55 if epic else plants  # an epic one makes giants of them
+    few = 0.10 if minimal else 0.55 if epic else plants  # a dramatic one has few giants
     nearer, winter = 0.55 if "close" in words else 1.0, scene.brief.season == "winter"
     bark: Mix = (((0.80, 0.012, 85) if birches else (0.43, 0.032, 58), 1.0),)
     far, trunk = "spruce" if wood.needles else "broadleaf", "birch" if birches else "trunk"
@@ -151,7 +151,7 @@ def _plant(scene: Landscape, wood: Wood) -> None:
         tall: tuple[float, float],
         clear: float = 0.0,
     ) -> planting.Plants:
-        """Return plants all over the floor, with a path left free through the middle."""
+        """Return plants all over the floor, except on a path through the middle."""
         near, end = between
         z = 1.0 / (1.0 / end + (1.0 / near - 1.0 / end) * rng.uniform(0, 1, round(count)) ** 1.6)
         x = rng.uniform(-1.15, 1.15, len(z)) * widest * z
@@ -188,24 +188,24 @@ def _plant(scene: Landscape, wood: Wood) -> None:
 
 
 def _beside_sun(scene: Landscape, x: Plane, z: Plane) -> NDArray[np.bool_]:
-    """Return which plants do not stand before a sun or moon that is asked for."""
+    """Return a mask of plants that do not hide a sun or moon that is asked for."""
     column = scene.camera.columns / 2 + x * scene.camera.focal / z
     away = np.abs(column - scene.sun.x) > 2.2 * scene.sun.radius
     return np.asarray(away | (not scene.sun.named))
 
 
 def lay_out(brief: Brief, progress: Progress) -> Land:
-    """Return a forest that is seen from above, up to hills in the haze."""
+    """Return the land of a forest seen from above, up to hills in the haze."""
     scene = Landscape(brief, progress, horizon=0.42, height=20.0, raised=2.4)
-    scene.look = replace(scene.look, haze=0.62 * scene.look.haze)  # less of it is high up
+    scene.look = replace(scene.look, haze=0.62 * scene.look.haze)  # the haze is thinner high up
     rng, points, wood = scene.dice(4), scene.points, _wood_of(brief)
     _, z = grid(points)
     swell = octave(rng, points, 5) + 0.6 * octave(rng, points, 11)
     heights = 26.0 * (worn_hills(rng, points, cells=6.0) - 0.5) + 15.0 * swell
     heights += (1.6 * heights + 40.0) * smooth_step(300, 720, z)
-    most = 0.30 * scene.camera.height + 0.13 * z  # one looks down on what is near
+    most = 0.30 * scene.camera.height + 0.13 * z  # the view is down on near ground
     heights = np.minimum(heights, most - 0.25 * np.maximum(most - heights, 0.0))
-    # Between crowns show other leaves in their shadow, or snow.
+    # Between crowns are other leaves in their shadow, or snow.
     (lightness, chroma, hue), winter = wood.leaves[0][0], brief.season == "winter"
     deep = (0.72 * lightness, 0.8 * chroma, hue), (0.72 * lightness + 0.1, chroma, hue - 18.0)
     floor = ((0.80, 0.014, 245.0), (0.88, 0.010, 245.0)) if winter else deep
@@ -225,7 +225,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
 
 
 def _paint_canopy(brief: Brief, progress: Progress) -> Painting:
-    """Return a forest from above, crown by crown."""
+    """Paint a forest from above, crown by crown."""
     land = lay_out(brief, progress)
     scene = land.scene
     scene.paint_sky(0.15)
@@ -233,9 +233,9 @@ def _paint_canopy(brief: Brief, progress: Progress) -> Painting:
     scene.see(scene.land.height, 0.45)
     ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.6)
     trees = planting.forest(scene, land.woods, scene.dice(6), count=_COUNTS[brief.detail])
-    if brief.season != "winter":  # stands of their own age; snow is alike on all of them
+    if brief.season != "winter":  # stands of one age have one color; snow is the same on all
         age = smooth_step(-0.6, 0.9, np.sin(trees.x / 41.0 + 2.0 * np.sin(trees.z / 67.0)))
         trees = replace(trees, color=np.asarray(trees.color * (0.68 + 0.65 * age), np.float32))
-    # Only crowns show: their feet are in the ground, which stands for what is under them.
+    # Only crowns are visible: their feet are below the ground, which represents the undergrowth.
     planting.plant(scene, trees.sink(0.32), land.woods.kind, 0.88)
     return scene.finish()

@@ -1,6 +1,6 @@
-"""Ground: what lies where, by season, and how it looks in the light of the hour.
+"""Ground: its materials by season, and its appearance in the light of the hour.
 
-Stills shade every pixel of a picture, flights every place of a map; both do it here.
+Stills shade every pixel of a picture, flights every texel of a map; both use this module.
 """
 
 from __future__ import annotations
@@ -21,56 +21,56 @@ from kit.engines.painting.tints import turn_hue
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.vocabulary import Tint
 
-#: Colors, each with its share.
+#: Colors with their shares.
 Mix: TypeAlias = tuple[tuple[Oklch, float], ...]
 
 
-#: Level of the water in dry land.
+#: Water level of dry land.
 DRY = -1e3
 
 
 @dataclass(frozen=True, slots=True)
 class Woods:
-    """What trees grow where."""
+    """The trees of a land and their distribution."""
 
-    density: Floats  # a map of how willingly they grow, 0 to 1
+    density: Floats  # a density map, 0 to 1
     leaves: Mix
-    tall: tuple[float, float]  # heights of the least and the largest
+    tall: tuple[float, float]  # minimum and maximum height
     kind: str  # spruce, broadleaf or palm
-    line: float = 1e3  # height of ground up to which they grow
+    line: float = 1e3  # maximum height of the ground under trees
     lowest: float = 1.2
     nearest: float = 30.0  # meters
-    clearing: float = 0.55  # in front of the camera, 1 for the whole view, less than 0 for none
+    clearing: float = 0.55  # size before the camera, 1 for the whole view, negative for none
 
 
-#: None grow.
+#: Without trees.
 BARE = Woods(np.zeros((2, 2), np.float32), (((0.5, 0.0, 0.0), 1.0),), (0.0, 0.0), "broadleaf")
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The colors of a ground, and where each lies."""
+    """The materials of a ground, with the places of each."""
 
-    low: Oklch  # what covers gentle slopes, in patches
+    low: Oklch  # on gentle slopes, in patches
     low_other: Oklch
-    rock: Oklch = (0.42, 0.016, 62)  # what steep slopes show
+    rock: Oklch = (0.42, 0.016, 62)  # on steep slopes
     rock_other: Oklch = (0.62, 0.018, 72)
-    top: Oklch = (0.97, 0.010, 250)  # snow, or whatever lies on high and gentle ground
+    top: Oklch = (0.97, 0.010, 250)  # snow or other cover on high and gentle ground
     shore: Oklch = (0.55, 0.025, 80)  # a strip above the water
-    top_line: float = 1e4  # height from which the top lies
-    steep: float = 0.17  # slope (1 - cosine) at which rock shows
+    top_line: float = 1e4  # height from which there is top cover
+    steep: float = 0.17  # slope (1 - cosine) from which there is rock
     bands: float = 0.0  # strength of layers in the rock
     rough: float = 1.0  # depth of large and of small bumps, 1 is stony
     fine: float = 1.0
 
     def tinted(self, tint: Tint | None, rocks: float = 0.25) -> Ground:
-        """Return a ground that turns to a tint, its rocks to a share."""
+        """Return the ground shifted to a tint, its rocks only by a share."""
         low, other = (turn_hue(color, tint) for color in (self.low, self.low_other))
         rock, pale = (turn_hue(color, tint, rocks) for color in (self.rock, self.rock_other))
         return replace(self, low=low, low_other=other, rock=rock, rock_other=pale)
 
 
-#: Season -> the ground of a mountain country; the snow line as a share of the highest peak.
+#: Season -> the ground of mountains; the snow line is a share of the highest peak.
 GROUNDS = {
     "summer": Ground((0.45, 0.075, 128), (0.54, 0.080, 112), top_line=0.52),
     "spring": Ground((0.52, 0.095, 128), (0.62, 0.095, 118), top_line=0.38),
@@ -105,7 +105,7 @@ ROCK = Ground(
     steep=0.16,
     bands=0.8,
 )
-#: Rock that the sea has laid bare.
+#: Bare rock at the sea.
 CLIFF = {
     "shore": (0.40, 0.02, 70),
     "rock": (0.40, 0.022, 60),
@@ -134,18 +134,18 @@ GRASS: dict[str, Mix] = {
 
 @dataclass(frozen=True, slots=True)
 class Land:
-    """A place in front of a camera, as a still shows it and a flight begins: not painted yet."""
+    """The unpainted land before a camera, for a still and the start of a flight."""
 
     scene: Landscape
     heights: Floats
     ground: Ground
     level: float = DRY  # height of the water
     woods: Woods = BARE
-    clouds: float = 0.0  # how dark their shadows are
+    clouds: float = 0.0  # darkness of their shadows
 
 
 def mixed_to(colors: Mix, tint: Tint | None) -> Mix:
-    """Return colors of plants that turn to a tint, each a little less or more."""
+    """Return colors of plants shifted to a tint, each by a slightly different amount."""
     return tuple((turn_hue(color, tint, 0.55), share) for color, share in colors)
 
 
@@ -155,7 +155,7 @@ def grain(rng: np.random.Generator, *, cells: int = 8, side: int = SIDE) -> Floa
 
 
 def ripples(rng: np.random.Generator, *, waves: int = 22, side: int = SIDE) -> Floats:
-    """Return ripples of wind in sand, as `grain`: wavy lines with a little noise."""
+    """Return wind ripples in sand, like `grain`: wavy lines with a little noise."""
     noise = tile(rng, cells=4, octaves=4, side=side)
     fine = tile(rng, cells=32, octaves=4, gain=0.7, side=side)
     down, right = np.indices((side, side), np.float32) * np.float32(2 * np.pi / side)
@@ -166,7 +166,7 @@ def ripples(rng: np.random.Generator, *, waves: int = 22, side: int = SIDE) -> F
 def cover(
     scene: Landscape, ground: Ground, grains: Floats, end: float, *, water: float = DRY
 ) -> None:
-    """Paint the ground that is seen over the sky, a shore at the water, and the air between."""
+    """Paint the visible ground on the sky, with a shore at the water, and the haze."""
     view = scene.view
     for rows in scene.progress.part(end - 0.12, end).over(scene.bands()):
         own = _shade_rows(scene, rows, ground, grains, water)
@@ -178,11 +178,11 @@ def cover(
 def _shade_rows(
     scene: Landscape, rows: slice, ground: Ground, grains: Floats, water: float
 ) -> Floats:
-    """Return what the ground looks like, planes of light of some rows, before any haze."""
+    """Return the shaded ground in some rows, as planes of light, before any haze."""
     view = scene.view
     x, z, height = view.x[rows], view.z[rows], view.height[rows]
     across, along, *lit = cv2.split(scene.land.at(x, z))
-    # On a wall the height tells points apart, not the distance.
+    # On a wall, points differ in height, not in distance.
     places, focal = (x, z, z + height), scene.camera.focal
     fine = _bumps(grains, places, focal, 61.0, 0.010 * ground.fine)
     fine += _bumps(grains, places, focal, 17.0, 0.034 * ground.fine)
@@ -207,17 +207,17 @@ def illuminate(
     traits: tuple[Plane, ...],
     shade: Plane | float = 1.0,
 ) -> Floats:
-    """Return the light that colors send back, by the four traits of a relief.
+    """Return the light reflected by an albedo, by the four traits of a relief.
 
-    The light of the sky has a factor, `shade`.
+    `shade` is a factor on the light of the sky.
     """
     across, along, openness, sunny = traits
     flat = 1.0 / np.sqrt(across * across + along * along + 1.0)
     facing = np.clip((sun[2] - across * sun[0] - along * sun[1]) * flat, 0.0, 1.0)
-    if look.moon:  # by moonlight the eye sees little color
+    if look.moon:  # the eye sees little color by moonlight
         gray = 0.3 * albedo[0] + 0.6 * albedo[1] + 0.1 * albedo[2]
         albedo = blend(albedo, gray[None], np.full((1, 1), 0.6, np.float32))
-    # What sunlit ground throws into shadows is warm.
+    # Light reflected by sunlit ground into shadows is warm.
     direct = facing * sunny + 0.075 * openness
     around = openness * (0.45 + 0.55 * flat)
     sunlight, skylight = light(look.sun, look.sun_power), light(look.shade, look.shade_power)
@@ -227,9 +227,9 @@ def illuminate(
 def _bumps(
     grains: Floats, places: tuple[Floats, Floats, Floats], focal: float, scale: float, deep: float
 ) -> Floats:
-    """Return bumps and their slopes, shape (3, ...), fading where a pixel covers too many.
+    """Return bumps and their slopes, shape (3, ...), faded out where they alias.
 
-    There are `scale` points of the tile in a meter; a deviation of 1 is `deep` meters.
+    The tile has `scale` points per meter; a deviation of 1 is `deep` meters.
     """
     x, z, down = places
     out = np.zeros((3, *z.shape), np.float32)
@@ -247,7 +247,7 @@ def _bumps(
 
 
 def albedo_of(ground: Ground, height: Floats, slope: Floats, speck: Floats, water: float) -> Floats:
-    """Return the color of ground by its height, slope (1 - cosine) and noise of deviation 1."""
+    """Return the albedo of ground by height, slope (1 - cosine) and noise of deviation 1."""
     patch = np.clip(0.5 + 0.42 * speck, 0.0, 1.0)
     low = blend(light(ground.low), light(ground.low_other), patch)
     stone = np.clip(0.45 + 0.38 * speck, 0.0, 1.0)

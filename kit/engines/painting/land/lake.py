@@ -1,4 +1,4 @@
-"""Mountain lakes, ranges, hills and waterfalls: land laid out before the camera, then seen."""
+"""Mountain lakes, ranges, hills and waterfalls."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from kit.engines.painting.painting import Motion, Painting
 from kit.engines.painting.tints import of_land, of_water, turn_hue
 from kit.engines.prompt.brief import Brief
 
-_CLOUDY, _GRAY = 0.42, 0.03  # how cloudy water of a color is; chroma below which it has none
+_CLOUDY, _GRAY = 0.42, 0.03  # turbidity of colored water; chroma below which a color is none
 _WHITE: Oklch = (0.97, 0.012, 230)  # of falling water
-_BEFORE, _FEW = 60.0, 6  # meters up to which palms stand before a lake; one of so many is left
+_BEFORE, _FEW = 60.0, 6  # meters up to which palms are in front of a lake; one of so many is kept
 _POOL = -3.0  # height of the bottom below falls
 
 
 def lay_out(brief: Brief, progress: Progress) -> Land:
-    """Return a mountain lake, range or hill country.
+    """Return the land of a mountain lake, range or hill country.
 
     Words for hills make it rolling; words for water fill its valley.
     """
@@ -45,7 +45,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     own, peak = ground.GROUNDS[brief.season].tinted(of_land(brief)), float(heights.max())
     line = own.top_line * peak if peak > 70 or brief.season == "winter" else 1e4
     own = volcano.ashen(scene, replace(own, top_line=max(line, 12.0)), cone)
-    if falls:  # rock in layers, dark with spray and overgrown where it can be
+    if falls:  # layered rock, dark with spray and overgrown where possible
         own = replace(own, bands=0.25, rough=1.5, steep=0.26, rock=(0.36, 0.020, 70))
     woods = _woods_of(scene, wooded * (0.5 if hills else 1.0), peak)
     clouds = 0.55 if scene.look.elevation < 0.5 else 0.42
@@ -80,12 +80,12 @@ def _is_hilly(brief: Brief) -> bool:
 
 
 def _heights(scene: Landscape, peaks: float, *, flooded: bool) -> Floats:
-    """Return a near bank, a basin, walls to both sides, and a range with one main peak."""
+    """Return a near bank, a basin, walls on both sides, and a range with one main peak."""
     points, rng, framing = scene.points, scene.dice(4), scene.framing
     x, z = grid(scene.points)
     bend_x, bend_z = octave(rng, points, 6), octave(rng, points, 6)
     worn = worn_hills(rng, points, cells=5.0)
-    # Branching crests over worn slopes, bent so that no line is straight.
+    # Branching crests over eroded slopes, warped so that no line is straight.
     crests = warp(sharp_crests(rng, points, cells=4.4), bend_x, bend_z, points / 1024 * 30)
     mass = stretch(0.66 * crests + 0.44 * worn)
     side = scene.side()
@@ -102,7 +102,7 @@ def _heights(scene: Landscape, peaks: float, *, flooded: bool) -> Floats:
         swell = octave(rng, points, 4.3) + 0.55 * octave(rng, points, 9)
         floor += 30 * np.maximum(swell + 0.1, 0.0) ** 1.3 * smooth_step(50, 190, z)
     heights *= peaks
-    # The highest peak takes its part of the sky.
+    # The highest peak fills its share of the sky.
     rise = scene.camera.rise
     part = rng.uniform(0.58, 0.86) * min(1.0, rise)
     part = min(part * framing["part"], max(part, 0.95 * rise))
@@ -131,7 +131,7 @@ def _floor(
         floor = floor - 10.0 + back * smooth_step(250, 470, away + 80 * bend_z + 60 * bend_x)
         outward = np.abs(side) + 0.22 * bend_x
         floor += beside * smooth_step(0.55, 1.05, outward) * smooth_step(40, 170, away)
-        # From high up the frame begins far off: the bank lies as much farther away.
+        # From high up, the frame starts far away: the bank is farther away in proportion.
         wide = camera.nearest / 11.0 if "high" in scene.words else 1.0
         reach = float(rng.uniform(4, 22)) - 36 * float(np.sign(scene.subject)) * side + 12 * bend_x
         bank = 9.5 + 0.45 * min(camera.height, 12.0)
@@ -139,7 +139,7 @@ def _floor(
     else:
         floor += 9.0 * bend_x * smooth_step(40, 200, z) + 3.0 * bend_z + 2.0
         floor = np.minimum(floor, 3.0 + 0.16 * z)
-    # One looks down on ground before the camera.
+    # The view is down on ground before the camera.
     over = np.maximum(floor - np.float32(0.66 * camera.height) - z * np.float32(0.05), 0.0)
     return np.asarray(floor - 0.85 * over * smooth_step(120, 40, z), np.float32)
 
@@ -203,7 +203,7 @@ def _flood(scene: Landscape) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Falls:
-    """A cliff with a fall, in meters."""
+    """A cliff with a waterfall, in meters."""
 
     x: float
     z: float
@@ -212,12 +212,12 @@ class Falls:
     wide: float  # of the water
 
     def near(self, x: Floats, reach: float, least: float) -> Floats:
-        """Return how near places are to the water, 0 to 1."""
+        """Return the proximity of places to the water, 0 to 1."""
         off = (x - self.x) / np.float32(reach * self.wide + least)
         return np.asarray(np.exp(-(off**2)), np.float32)
 
     def ends(self, scene: Landscape) -> tuple[float, float]:
-        """Return the heights at which it begins and ends."""
+        """Return the heights of its top and its bottom."""
         lip, foot = scene.land.height(
             np.array([self.x, self.x]), np.array([self.z + 9.0, self.z - 9.0])
         )
@@ -225,7 +225,7 @@ class Falls:
 
 
 def _falls_of(scene: Landscape) -> Falls | None:
-    """Return the falls that a prompt asks for, as high as the frame has room, else None."""
+    """Return the waterfall of a prompt, if any, as high as fits in the frame."""
     if not scene.has("waterfall"):
         return None
     dice, framing = scene.dice(60), scene.framing
@@ -238,7 +238,7 @@ def _falls_of(scene: Landscape) -> Falls | None:
 
 
 def _carve(scene: Landscape, heights: Floats, falls: Falls) -> Floats:
-    """Return heights with a cliff across them, notched where water runs, and a pool at its foot."""
+    """Return heights with a cliff across them, notched by the water, and a pool at its foot."""
     rng, points = scene.dice(61), scene.points
     x, z = grid(points)
     broad, bend, fine = (octave(rng, points, cells) for cells in (13, 30, 75))
@@ -247,7 +247,7 @@ def _carve(scene: Landscape, heights: Floats, falls: Falls) -> Floats:
         sharp_crests(rng, points, cells=34.0, gain=0.62),
     )
     aside = (x - falls.x) / falls.broad
-    # Near the water all is worn back to one edge; away from it the cliff climbs in terraces.
+    # Near the water the cliff is eroded to one edge; away from it, it rises in terraces.
     near = falls.near(x, 1.1, 3.0)
     front = z - falls.z + 22.0 * np.minimum(aside * aside, 1.6) * (1.0 - near)
     jagged = 11.0 * broad + 6.0 * bend + 3.0 * fine + 26.0 * (cracks - 0.5)
@@ -265,7 +265,7 @@ def _carve(scene: Landscape, heights: Floats, falls: Falls) -> Floats:
 
 
 def _pour(scene: Landscape, falls: Falls) -> None:
-    """Let water drop over the cliff: threads that start together and fray on their way down."""
+    """Paint the falling water: strands that start together and spread on the way down."""
     noise = tile(scene.dice(62), cells=16, octaves=6, gain=0.66)
     camera, z = scene.camera, falls.z - 3.0
     lip, foot = falls.ends(scene)
@@ -281,7 +281,7 @@ def _pour(scene: Landscape, falls: Falls) -> None:
     u = (columns - middle) / half - 0.16 * sway * smooth_step(0.0, 0.4, down)
     u = np.asarray(u / (0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7), np.float32)
     seconds = math.sqrt(2.0 * max(lip - foot, 1.0) / 9.8)
-    # Water speeds up: its threads are drawn out the more, the farther it has fallen.
+    # Water accelerates: its strands get longer the farther it has fallen.
     long = np.sqrt(np.clip(down, 0.0, 1.0))
     mask = smooth_step(1.05, 0.55, np.abs(u)) * smooth_step(1.0, 0.8, long)
     threads = (26.0, 22.0, 22.0 / seconds, 0.14), (70.0, 44.0, 44.0 / seconds, 0.14)
@@ -296,7 +296,7 @@ def _pour(scene: Landscape, falls: Falls) -> None:
 
 
 def _raise_mist(scene: Landscape, falls: Falls) -> None:
-    """Let mist rise from the foot of the falls, and spread over the water."""
+    """Add mist that rises from the foot of the falls and spreads over the water."""
     noise = tile(scene.dice(63), cells=8, octaves=5, gain=0.6)
     camera, z, away = scene.camera, falls.z - 5.0, falls.z - 60.0
     at = np.array([camera.column(falls.x, z), camera.row(falls.ends(scene)[1], z)])

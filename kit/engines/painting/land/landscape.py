@@ -1,7 +1,7 @@
-"""Landscapes: where the camera stands, what light falls, and the steps in which land is painted.
+"""Landscapes: the camera, the light, and the steps of painting land.
 
-Every family of land or sea lays out its own heights and ground, then goes through the same steps:
-sky, ground as the camera sees it, haze, what stands there, and at the end beams and weather.
+Every family of land or sea defines its own heights and ground, and shares the other steps: sky,
+visible ground, haze, objects, and at the end light beams and weather.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from kit.engines.painting.sky import Sky, draw_falling, draw_flock, paint_sky, s
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
-#: To the light: right, along z, up; of length 1.
+#: Direction to the light: right, along z, up; of length 1.
 Direction: TypeAlias = tuple[float, float, float]
-#: Lengths that a map spans: of a still x from -512 to 512 and z from 0 to 1024, in meters.
+#: Size of a map: for a still, x from -512 to 512 and z from 0 to 1024, in meters.
 SPAN = 1024
-#: Detail -> points of a map a side, slices of the ground.
+#: Detail -> points of a map per side, slices of the ground.
 _POINTS = {"low": 512, "standard": 768, "high": 1024}
 _SLICES = {"low": 460, "standard": 760, "high": 1100}
 #: Composition -> factor on the disc of the sun or moon.
 _DISCS = {"wide": 0.8, "close": 1.5, "minimal": 1.6, "dramatic": 1.5}
-_ASIDE = 0.5  # how far aside the subject at least is of a sun that is asked for
+_ASIDE = 0.5  # minimum distance of the subject from a sun that is asked for
 _LOWEST = 0.80
-_BEFORE = 0.88  # what is nearer than this share of a distance stands before it
-_CLEAR = 900.0  # meters in which haze of 1 lets a third of the light through
-_BAND = 200_000  # pixels that are shaded at a time: they fit a processor's cache
-#: Where the ground ends.
+_BEFORE = 0.88  # pixels nearer than this share of a distance occlude it
+_CLEAR = 900.0  # meters over which haze of 1 lets a third of the light through
+_BAND = 200_000  # pixels shaded at a time: they fit a processor's cache
+#: End of the ground.
 HORIZON = 940.0
 
 
-#: Composition -> factors: the height of the subject in the frame (part), how far it stands out
-#: (main), the height of all else (others), how much nearer land lies (near), the number and size of
-#: plants and stones (plants, grown), the height of waves (swell).
+#: Composition -> factors: the height of the subject in the frame (part), its prominence (main), the
+#: height of all else (others), the nearness of land (near), number and size of plants and stones
+#: (plants, grown), the height of waves (swell).
 _FRAMINGS = {
     "": dict.fromkeys(("part", "main", "others", "near", "plants", "grown", "swell"), 1.0),
     "wide": {"part": 0.62, "plants": 1.25, "grown": 0.6, "swell": 0.7},
@@ -61,10 +61,10 @@ _FRAMINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Relief:
-    """A map of the world in front of the camera, by z (down) and x (right)."""
+    """A map of the world before the camera, by z (down) and x (right)."""
 
     heights: Floats
-    #: Slope to the right, slope along z, openness to the sky (about 0.4 to 1.3), sunlight (0 to 1).
+    #: Slope to the right, slope along z, sky visibility (about 0.4 to 1.3), sunlight (0 to 1).
     traits: Floats
 
     def height(self, x: Plane, z: Plane) -> Floats:
@@ -77,7 +77,7 @@ class Relief:
 
 
 def grid(points: int) -> tuple[Floats, Floats]:
-    """Return x and z of a map with so many points a side, shapes (1, n) and (n, 1)."""
+    """Return x and z of a map with a number of points per side, shapes (1, n) and (n, 1)."""
     steps = np.arange(points, dtype=np.float32) * np.float32(SPAN / points)
     return (steps - np.float32(SPAN / 2))[None], steps[:, None]
 
@@ -100,7 +100,7 @@ def relief_of(heights: Floats, sun: Direction) -> Relief:
 
 
 def look_up(field: Floats, x: Plane, z: Plane) -> Floats:
-    """Return a map's values at places, which may be none; beyond its sides they go on."""
+    """Return a map's values at places (possibly none); it is extended beyond its sides."""
     if not x.size:
         return np.zeros((*x.shape, *field.shape[2:]), np.float32)
     dense = np.float32(field.shape[0] / SPAN)
@@ -112,7 +112,7 @@ def look_up(field: Floats, x: Plane, z: Plane) -> Floats:
 
 
 def _sunlight(heights: Floats, sun: Direction) -> Floats:
-    """March toward the sun over a reduced map; the penumbra widens with distance."""
+    """Ray march toward the sun over a reduced map; the penumbra widens with distance."""
     points = heights.shape[0]
     half = min(points, SPAN // 2)
     small = cv2.resize(heights, (half, half), interpolation=cv2.INTER_AREA)
@@ -133,23 +133,23 @@ def _sunlight(heights: Floats, sun: Direction) -> Floats:
 
 
 class Landscape:
-    """A landscape in the making.
+    """A landscape in progress.
 
-    The horizon is a share of the frame, the height of the camera is in meters and has a factor
-    where it looks from high up or from low down, `focal` is in widths of a square frame.
+    The horizon is a share of the frame, the height of the camera is in meters, with a factor for
+    high or low viewpoints, `focal` is in widths of a square frame.
     """
 
     sky: Sky
     land: Relief
     view: View
-    behind: Floats  # light of the sky and all that hangs in it, of the whole frame
-    light: Floats  # of what is painted so far, shape (3, rows, columns)
-    depth: Floats  # meters to it
-    water: Floats | None = None  # share of each pixel that is water
-    still = False  # which mirrors what stands around it
-    mist = 0.3  # how much of it lies in low places, 0 to 1
+    behind: Floats  # light of the sky and all objects in it, of the whole frame
+    light: Floats  # of the painting so far, shape (3, rows, columns)
+    depth: Floats  # in meters
+    water: Floats | None = None  # coverage of each pixel by water
+    still = False  # whether the water reflects its surroundings
+    mist = 0.3  # density of mist in low places, 0 to 1
     clear = 25.0  # meters up to which there is no haze
-    planted = 0  # kinds of plants so far
+    planted = 0  # number of plant kinds so far
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class Landscape:
         self.subject, across = self._places(dice)
         size = math.prod(_DISCS.get(word, 1.0) for word in words) * (1.25 if look.named else 1.0)
         self.sun = sun_of(look, self.camera, across, size)
-        # Light falls from the sun's side: raking where it is low, from behind by day.
+        # Light is from the sun's side: grazing if low, from behind by day.
         side = across - 0.5 or float(dice.choice([-1, 1])) * 0.1
         along = 0.55 if look.elevation < 0.5 else 0.05
         self.toward = unit(side * 1.6 + math.copysign(0.8, side), along, look.high_light * 1.2)
@@ -187,16 +187,16 @@ class Landscape:
         self.motions: list[Motion] = []
 
     def dice(self, stream: int) -> np.random.Generator:
-        """Return randomness of its own for a part of the picture."""
+        """Return an independent random generator for a part of the picture."""
         return np.random.default_rng([self.brief.seed, stream])
 
     def side(self, beyond: float = 60.0) -> Floats:
-        """Return how far aside each point of the map is: 1 at the edge of the frame."""
+        """Return the lateral position of each point of the map: 1 at the edge of the frame."""
         x, z = grid(self.points)
         return np.asarray(x / (self.camera.widest * (z + beyond)), np.float32)
 
     def has(self, *things: str) -> bool:
-        """Return whether the prompt asks for any of some things."""
+        """Return whether the prompt asks for any of some objects."""
         return not self.brief.things.isdisjoint(things)
 
     def paint_sky(self, end: float) -> None:
@@ -207,7 +207,7 @@ class Landscape:
         if self.sky.curtains is not None:
             shine = self.sky.curtains
             down, across = np.indices(shine.shape, np.float32) / np.float32(shine.shape[1])
-            # Rays stand: along them noise hardly changes. Broad waves one way, fine rays the other.
+            # Upright rays: noise hardly varies along them. Broad and fine waves move oppositely.
             waves = (24.0, 90.0, 9.0, 0.24), (24.0, 420.0, -16.0, 0.17)
             at, mask = (slice(0, len(shine)), slice(None)), shine / (shine + np.float32(0.1))
             along = across + 0.1 * down
@@ -215,12 +215,12 @@ class Landscape:
         self.progress.report(end)
 
     def lay_out(self, heights: Floats, *, clouds: float = 0.0) -> None:
-        """Take heights as the land in front of the camera; clouds lay shadows, so strong, on it."""
+        """Set the heights of the land; `clouds` is the strength of cloud shadows."""
         self.land = relief_of(heights, self.toward)
-        if clouds:  # pools of light lead the eye
+        if clouds:  # light patches guide the eye
             rng, points = self.dice(9), len(heights)
             gaps = octave(rng, points, 9) + 0.5 * octave(rng, points, 21)
-            reach = smooth_step(50, 150, grid(points)[1])  # what is near is lit
+            reach = smooth_step(50, 150, grid(points)[1])  # near ground is lit
             shade = np.float32(clouds) * smooth_step(0, -0.5, gaps) * reach
             self.land.traits[..., 3] *= 1.0 - shade
 
@@ -234,7 +234,7 @@ class Landscape:
         even: float = 0.38,
         slices: int | None = None,
     ) -> None:
-        """Look at a surface: what each pixel shows."""
+        """Trace a surface to find the visible point of each pixel."""
         part = self.progress.part(end - 0.1, end)
         count = slices or self.slices
         distances = spread_slices(near * self.camera.nearest, far, count, even)
@@ -243,21 +243,21 @@ class Landscape:
         self.behind, self.light = self.light, self.light.copy()
 
     def bands(self) -> list[slice]:
-        """Return the rows in which anything but sky is seen, some at a time."""
+        """Return the rows with anything but sky, in bands."""
         step = max(16, _BAND // self.camera.columns)
         starts = range(self.view.first, self.camera.rows, step)
         return [slice(start, min(start + step, self.camera.rows)) for start in starts]
 
     @cached_property
     def air(self) -> Floats:
-        """What distance fades to, shape (3, 1, columns)."""
+        """The fog color, shape (3, 1, columns)."""
         x = np.arange(self.camera.columns, dtype=np.float32)
         return self.air_beside_sun((x - np.float32(self.sun.x)) / np.float32(self.camera.focal))
 
     def air_beside_sun(self, aside: Floats) -> Floats:
-        """Return what distance fades to so far aside of the sun, shape (3, 1, n); brightest there.
+        """Return the fog color at offsets from the sun, shape (3, 1, n); it is brightest there.
 
-        Places, shape (n,), are tangents or radians.
+        Offsets, shape (n,), are tangents or radians.
         """
         look, off, shine = self.look, np.abs(aside)[None], light(self.look.sun)
         air = blend(light(look.far), light(look.air), np.exp(-1.3 * off)[None])
@@ -265,16 +265,16 @@ class Landscape:
         return np.asarray(air + shine * glow, np.float32)
 
     def haze(self, z: Floats, height: Floats) -> Floats:
-        """Return how much of what stands at places is lost in the air, 0 to 1."""
+        """Return the haze at places, 0 to 1."""
         return haze(self.look, z, height, max(self.mist, self.look.mist), self.clear)
 
     def lay(self, at: Window, color: Floats, cover: Floats, nearest: float) -> None:
-        """Lay a color over a window where nothing is nearer than a distance."""
+        """Composite a color on a window where nothing is nearer than a distance."""
         patch = self.light[:, *at]
         patch += (color - patch) * (cover * (self.depth[at] > nearest * _BEFORE))
 
     def shade(self, tone: Oklch, sun: float, sky: float, z: float) -> Floats:
-        """Return a color in shares of the light of sun and sky, through the air, (3, 1, 1)."""
+        """Return a color lit by shares of sun and sky, with haze, shape (3, 1, 1)."""
         look = self.look
         own = light(tone) * (
             light(look.sun, sun * look.sun_power) + light(look.shade, sky * look.shade_power)
@@ -283,7 +283,7 @@ class Landscape:
         return np.asarray(own * (1.0 - lost) + light(look.air) * lost, np.float32)
 
     def part_for_sun(self, heights: Floats) -> Floats:
-        """Return heights that leave a sun or moon free that is asked for: a saddle lies below."""
+        """Return heights with a saddle below a sun or moon that is asked for."""
         sun, camera = self.sun, self.camera
         if not sun.named:
             return heights
@@ -296,7 +296,7 @@ class Landscape:
         return np.asarray(np.where(z > 60.0, lower, heights), np.float32)
 
     def fill(self, outline: Plane, color: Plane, share: float, z: float | None = None) -> None:
-        """Fill an outline in pixels, smooth at its edges; it stands at a distance, if at one."""
+        """Fill an antialiased outline in pixels, at a distance if one is given."""
         low, high = outline.min(axis=0), outline.max(axis=0)
         box = window(self.light.shape, (low + high) / 2, *((high - low) / 2 + 2))
         patch = self.light[:, *box]
@@ -310,9 +310,9 @@ class Landscape:
             self.depth[box][mask > 127] = z
 
     def add_beams(self, behind: NDArray[np.bool_], color: Floats, floor: float) -> None:
-        """Let light stream away from the sun past whatever stands before some pixels.
+        """Add light beams from the sun past the pixels of `behind`.
 
-        They have a strength in each plane; light below the floor is too little to stream.
+        `color` is their strength in each plane; light below `floor` gives no beams.
         """
         _, height, width = self.light.shape
         size = (max(2, width // 6), max(2, height // 6))
@@ -330,12 +330,12 @@ class Landscape:
             cv2.scaleAdd(cv2.resize(small, (width, height)), float(strength), plane, dst=plane)
 
     def finish(self, *, beams: bool = True) -> Painting:
-        """Return the painting of all that is painted."""
+        """Return the finished painting."""
         if beams and self.sun.shown and not self.sun.moon:
             self.add_beams(self.view.sky, np.full(3, 0.5 * self.look.glow, np.float32), 0.7)
         self.progress.report(0.95)
         camera, (lightness, chroma, hue), dice = self.camera, self.look.shade, self.dice(90)
-        # Drops bend light of all directions: hardly more than a hint of a color is left.
+        # Drops scatter light of all directions: hardly any color remains.
         bright = light((lightness, 0.25 * chroma, hue), 0.45 + 0.75 * self.look.shade_power)
         draw_falling(self.light, self.brief, bright, dice)
         if self.has("birds"):
@@ -362,9 +362,9 @@ class Landscape:
         )
 
     def _places(self, dice: np.random.Generator) -> tuple[float, float]:
-        """Return where the subject stands, -1 to 1, and where the light does, 0 to 1.
+        """Return the position of the subject, -1 to 1, and that of the light, 0 to 1.
 
-        A sun that is asked for is the subject, and the land stands aside.
+        A sun that is asked for is the subject, and the land is at the side.
         """
         named = self.look.named
         side = float(np.sign(dice.uniform(-1, 1)) * dice.uniform(0.22, 0.5))
@@ -379,11 +379,11 @@ class Landscape:
 
 
 def haze(look: HourLook, z: Floats, height: Floats, mist: float, clear: float) -> Floats:
-    """Return how much of what stands at distances and heights is lost in the air, 0 to 1.
+    """Return the haze at distances and heights, 0 to 1.
 
-    Mist lies in low places, so thick; up to a distance, `clear`, there is no other haze.
+    `mist` is the density in low places; up to the distance `clear` there is no other haze.
     """
-    # What lies in a valley ends not far above its floor.
+    # Mist in a valley ends slightly above its floor.
     thin = 11 if look.mist else 16
     far = np.minimum(z, np.float32(4000))
     low = np.exp(np.maximum(height, np.float32(0)) * np.float32(-1 / thin))
@@ -395,7 +395,7 @@ def haze(look: HourLook, z: Floats, height: Floats, mist: float, clear: float) -
 
 
 def window(shape: tuple[int, ...], middle: Plane, aside: float, high: float) -> Window:
-    """Return the rows and columns of a plane around a column and a row; there may be none."""
+    """Return the rows and columns of a plane around a column and a row; possibly empty."""
     rows, columns = (
         slice(min(max(0, int(at - reach)), end), max(0, min(end, int(at + reach) + 2)))
         for at, reach, end in zip(middle[::-1], (high, aside), shape[-2:], strict=True)

@@ -1,4 +1,4 @@
-"""Planting: which plants stand where on a relief, how they are lit there, and drawing them."""
+"""Planting: the positions of plants on a relief, their light, and their drawing."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from kit.engines.painting.land.plants import sprites
 from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
-_NEARER = 0.985  # what is nearer than this share of a plant's distance hides it
+_NEARER = 0.985  # pixels nearer than this share of a plant's distance hide it
 _BARK = np.array([1.25, 0.98, 0.74], np.float32)[:, None]
 
 
 @dataclass(frozen=True, slots=True)
 class Plants:
-    """Plants of a kind, arrays of one length, in any order."""
+    """Plants of a kind, arrays of equal length, in any order."""
 
     x: Floats
     z: Floats
     foot: Floats  # height of the ground
     tall: Floats
-    color: Floats  # light that the foliage sends, shape (3, n)
-    flip: NDArray[np.bool_]  # seen in a mirror
+    color: Floats  # light of the foliage, shape (3, n)
+    flip: NDArray[np.bool_]  # mirrored
 
     def keep(self, which: NDArray[np.bool_]) -> Plants:
-        """Return those of the plants that a flag for each tells."""
+        """Return the plants selected by a mask."""
         return Plants(*(getattr(self, one.name)[..., which] for one in fields(self)))
 
     def sink(self, share: float) -> Plants:
-        """Return the plants with a share of their height in the ground."""
+        """Return the plants with a share of their height below the ground."""
         return replace(self, foot=self.foot - np.float32(share) * self.tall)
 
 
 def spread(
     scene: Landscape, rng: np.random.Generator, z: Plane, margin: float = 2.0
 ) -> tuple[Floats, Floats, Floats]:
-    """Return x of plants all over the width of the frame, the height and slope of their ground."""
+    """Return x of plants across the frame, and the height and slope of their ground."""
     x = rng.uniform(-1.05, 1.05, len(z)) * (scene.camera.widest * z + margin)
     x = np.asarray(x, np.float32)
     traits = scene.land.at(x, z)
@@ -60,9 +60,9 @@ def stand(
     light_of: tuple[float, float] = (0.40, 0.78),
     least: float = 0.0,
 ) -> Plants:
-    """Return plants as they stand at places in the light.
+    """Return plants at places, with their light.
 
-    They send back shares of the light of sun and sky; some sunlight reaches at least their crowns.
+    They reflect shares of the light of sun and sky; at least their crowns get some sunlight.
     """
     x, z = np.asarray(x, np.float32), np.asarray(z, np.float32)
     traits, look = scene.land.at(x, z), scene.look
@@ -80,7 +80,7 @@ def stand(
 def forest(
     scene: Landscape, woods: Woods, rng: np.random.Generator, *, count: int, shy: float = 0.0
 ) -> Plants:
-    """Return trees on the gentle ground that the camera may see, in clumps, shy of its clearing."""
+    """Return trees on gentle visible ground, in clumps, outside the clearing."""
     z = woods.nearest + (640.0 - woods.nearest) * rng.uniform(0, 1, count) ** 1.45
     x, height, steep = spread(scene, rng, z)
     luck = rng.random(count)
@@ -92,7 +92,7 @@ def forest(
     high = rng.uniform(*woods.tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
     if woods.kind != "palm":
         return stand(scene, rng, x, z, high, woods.leaves).keep(keep)
-    # Palms stay in the frame, lean to one side or the other, and are dark against the sun.
+    # Palms stay in the frame, lean to either side, and are dark against the sun.
     room = 0.95 * scene.camera.rise * z + scene.camera.height - height
     palms = stand(scene, rng, x, z, np.minimum(high, room), woods.leaves, least=0.85)
     dark = np.float32(0.22 if scene.sun.shown and not scene.sun.moon else 1.0)
@@ -111,23 +111,23 @@ def strew(
     even: float = 1.5,
     lowest: float = 0.5,
 ) -> Plants:
-    """Return small things in front of the camera, as many on each row of the frame.
+    """Return small objects before the camera, equally many per row of the frame.
 
-    They lie between a share of the distance of the lowest row and so many meters, above a height;
-    the more `even`, the fewer of them are tall.
+    They are between a share of the distance of the lowest row and a distance in meters, above a
+    height; with a larger `even`, fewer are tall.
     """
     near = scene.camera.nearest * between[0]
     z = 1.0 / rng.uniform(1 / between[1], 1 / near, round(count))
     x, height, steep = spread(scene, rng, z, 0.5)
     keep = (height > lowest + 0.9 * rng.random(len(z))) & (steep < 0.9)
     high = tall * rng.uniform(0.35, 1.15, len(z)) ** even
-    # Grass that reaches up to the eye would be a wall.
+    # Grass up to eye level would be a wall.
     high = np.minimum(high, np.maximum(0.4 * (scene.camera.height - height), 0.25 * high))
     return stand(scene, rng, x, z, high, colors).keep(keep)
 
 
 def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:
-    """Draw plants from far to near; they enter the depth, so that later ones are hidden."""
+    """Draw plants from far to near; they enter the depth, so that later ones are occluded."""
     camera, depth, shapes = scene.camera, scene.depth, sprites(kind)
     scene.planted += 1
     which = scene.dice(40 + scene.planted).integers(0, len(shapes), len(plants.z))

@@ -1,7 +1,7 @@
-"""Plants: trees, palms, grass and stones, each drawn once in a process, kept at halving sizes.
+"""Plants: trees, palms, grass and stones, each drawn once per process, stored at halving sizes.
 
-What differs between pictures is which of them stand where, so that a forest need not be drawn leaf
-by leaf again for every job.
+Pictures differ only in their positions, so that a forest is not drawn leaf by leaf for every
+job.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.noise import Plane, tile
 
 _SMALLEST = 3
-_BITS = 4  # of a part of a pixel, in which outlines are drawn
+_BITS = 4  # fractional bits of coordinates of outlines
 _UNIT = 120.0  # tone of a drawing that is a brightness of 1
-#: Left, top, width and height of what a drawing covers, in its heights; 0 is above the foot.
+#: Left, top, width and height of a drawing's extent, in its heights; 0 is above the foot.
 Box: TypeAlias = tuple[float, float, float, float]
 
 
@@ -29,18 +29,18 @@ Box: TypeAlias = tuple[float, float, float, float]
 class Sprite:
     """A plant at halving sizes, lit from the left."""
 
-    #: Cover, 0 to 1, and the brightness of foliage and of bark, if any, times their covers.
+    #: Coverage, 0 to 1, and brightness of foliage and of bark, if any, premultiplied by coverage.
     levels: tuple[Floats, ...]
     box: Box
 
     def cut(
         self, tall: float, left: float, top: float, size: tuple[int, int], flip: bool
     ) -> Floats:
-        """Return a window of a plant `tall` pixels high, which begins so far right and down."""
+        """Return a window of a plant `tall` pixels high, with its offset right and down."""
         high = self.box[3] * tall
         level = next((one for one in reversed(self.levels) if len(one) >= high), self.levels[0])
         step = len(level) / high
-        # Pixels are meant by their middles, in the level as in the picture.
+        # Coordinates are pixel centers, in the level as in the picture.
         right, down = (left + 0.5) * step - 0.5, (top + 0.5) * step - 0.5
         matrix = np.array([[step, 0.0, right], [0.0, step, down]])
         if flip:
@@ -51,7 +51,7 @@ class Sprite:
 
 
 class PlantDrawing:
-    """A plant that is being drawn: cover, foliage and bark; places are pixels."""
+    """A plant in progress: coverage, foliage and bark; positions are pixels."""
 
     def __init__(self, tall: int, wide: float) -> None:
         self.high, self.wide = tall, round(tall * wide)
@@ -73,7 +73,7 @@ class PlantDrawing:
         cv2.circle(self.planes, (int(x), int(y)), round(radius * 16), color, -1, cv2.LINE_AA, _BITS)
 
     def sprite(self, low: float = 1.0, high: float = 1.0) -> Sprite:
-        """Return the drawing as a sprite, its light fading from the top down."""
+        """Return the drawing as a sprite, its light falling from the top down."""
         cover, leaf, bark = cv2.split(self.planes.astype(np.float32))
         fade = np.linspace(high, low, self.high, dtype=np.float32)[:, None] / np.float32(_UNIT)
         return _sprite(cover / 255, leaf * fade, bark * fade)
@@ -88,7 +88,7 @@ def _color(tone: float, *, bark: bool) -> tuple[float, float, float]:
 
 
 def _sprite(cover: Plane, leaf: Plane, bark: Plane | None = None) -> Sprite:
-    """Return a sprite of a cover and of brightness times cover."""
+    """Return a sprite of coverage and premultiplied brightness."""
     high, wide = cover.shape
     rows, columns = (np.flatnonzero(cover.max(axis=axis) > 0.004) for axis in (1, 0))
     top, bottom, left, right = int(rows[0]), rows[-1] + 1, int(columns[0]), columns[-1] + 1
@@ -168,7 +168,7 @@ def _tuft(rng: np.random.Generator) -> Sprite:
 
 
 def _fern(rng: np.random.Generator) -> Sprite:
-    """Return fronds that arch to all sides from one root."""
+    """Return fronds that arch in all directions from one root."""
     pad = PlantDrawing(180, 1.9)
     root = np.array([pad.wide / 2, 0.98 * pad.high])
     for turn in np.linspace(0.12, np.pi - 0.12, 11) + 0.15 * rng.standard_normal(11):
@@ -178,7 +178,7 @@ def _fern(rng: np.random.Generator) -> Sprite:
 
 
 def _spray(rng: np.random.Generator, *, needles: bool) -> Sprite:
-    """Return a hanging cluster of leaves, or a drooping bough of needles, seen near by."""
+    """Return a hanging cluster of leaves, or a drooping bough of needles, in close-up."""
     pad = PlantDrawing(280, 1.5)
     high, wide = pad.high, pad.wide
     for _ in range(7):
@@ -206,7 +206,7 @@ def _trunk(rng: np.random.Generator, *, birch: bool) -> Sprite:
     half = 5.0 + 5.5 * y + 10.0 * (np.maximum(y - 0.935, 0.0) / 0.065) ** 2.2
     around = (x - wide / 2 - drift.astype(np.float32)[:, None]) / half
     cover = np.clip((1.0 - np.abs(around)) * half, 0.0, 1.0)
-    # It stands in the soil, between roots that reach out to the sides.
+    # It stands in the soil, between roots that spread to the sides.
     roots = line(rng, x[0], 9.0, octaves=2)[None]
     soil = 0.984 + 0.009 * (1.0 - around**2) + 0.0022 * roots
     cover *= np.clip((soil - y) * 160, 0.0, 1.0)
@@ -231,7 +231,7 @@ def _stone(rng: np.random.Generator) -> Sprite:
         way = (float(np.cos(angle)), float(np.sin(angle)))
         reach = rng.uniform(0.66, 0.90) * (1.0 - 0.34 * abs(way[1]))
         room = reach - (right * way[0] + (up - 0.06) * way[1])
-        # A face is what lies nearest to its own side.
+        # A face is the region nearest to its own side.
         shade = np.where(room < inside, 0.55 - 0.45 * way[0] + 0.50 * max(way[1], -0.1), shade)
         inside = np.minimum(inside, room)
     cover = smooth_step(0.0, 0.02, inside + 0.02 * bumpy) * smooth_step(0.02, 0.10, up)
@@ -254,7 +254,7 @@ def _cactus(rng: np.random.Generator) -> Sprite:
         top = (out, foot - high * rng.uniform(0.20, 0.38))
         limbs.append(([*elbow, top], thick * rng.uniform(0.62, 0.78)))
     for way, broad in limbs:
-        for number in range(9):  # strokes ever thinner and further to the light's side
+        for number in range(9):  # strokes ever thinner and closer to the lit side
             share = number / 8
             tone = _UNIT * (0.30 + 0.95 * share - 0.16 * (number % 2))
             points = np.array(way) - (0.30 * broad * share, 0.0)
@@ -278,7 +278,7 @@ def _palm(rng: np.random.Generator) -> Sprite:
         outline = np.concatenate([way + side - band, (way + side + band)[::-1]])
         pad.fill(outline, tone, bark=True)
     count = int(rng.integers(14, 18))
-    # From straight up to below the level, to both sides; those behind come first and are darker.
+    # From straight up to below horizontal, on both sides; rear ones come first and are darker.
     turns = np.linspace(-0.30, np.pi + 0.30, count) + rng.uniform(-0.12, 0.12, count)
     for step, turn in enumerate(rng.permutation(turns)):
         long = high * rng.uniform(0.26, 0.38) * (0.86 + 0.14 * abs(np.cos(turn)))
@@ -295,12 +295,12 @@ def _frond(
     front: float,
     hang: float = 1.0,
 ) -> None:
-    """Draw a rib that its own weight bends, and leaflets that hang from both its sides."""
+    """Draw a rib bent by its weight, with leaflets hanging from both sides."""
     share = np.linspace(0.0, 1.0, 40)
     way = np.array([np.cos(turn), -np.sin(turn)])
     rib = root + long * share[:, None] * way
     rib[:, 1] += long * rng.uniform(0.40, 0.66) * (0.62 + 0.38 * abs(way[0])) * share**2.2
-    # What stands upright leans to any side at its tip.
+    # An upright frond leans to either side at its tip.
     aside = np.clip(way[0] * 1.6 + 0.5 * rng.standard_normal(), -1.0, 1.0)
     rib[:, 0] += long * 0.24 * (aside - 0.5 * way[0]) * share**1.8
     tangent = np.gradient(rib, axis=0)

@@ -24,20 +24,20 @@ from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
 _SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic": 1.05}
-#: Colors of sand, dry and in patches: of corals where there are palms.
+#: Colors of sand, dry and in patches: coral sand where there are palms.
 _CORALS: tuple[Oklch, Oklch] = (0.77, 0.045, 82), (0.80, 0.045, 84)
 _SANDS: tuple[Oklch, Oklch] = (0.72, 0.055, 80), (0.74, 0.055, 82)
 _BEACH: Oklch = (0.84, 0.035, 84)
-_BOTTOM = -12.0  # height of the bottom of an open sea
-#: Composition -> how much larger a boat or a tower is shown.
+_BOTTOM = -12.0  # height of an open sea's bottom
+#: Composition -> factor on the size of a boat or a tower.
 _BOATS = {"close": 1.7, "wide": 0.7, "minimal": 2.4, "dramatic": 0.8}
 _TOWERS = {"close": 2.0, "wide": 0.75, "minimal": 1.25, "dramatic": 1.5}
 
 
 def lay_out(brief: Brief, progress: Progress) -> Land:
-    """Return the land that stands in a sea or lies at it, if any, and the bottom around it."""
+    """Return the land in or by a sea, if any, and the bottom around it."""
     shore = shore_of(brief)
-    near = shore == "none" and "close" in brief.composition  # there is nothing nearer than waves
+    near = shore == "none" and "close" in brief.composition  # only waves are near
     height = (6.5 if shore == "cliffs" else 4.6) * (0.45 if near else 1.0)
     horizon = 0.47 - 0.40 * near
     scene = Landscape(brief, progress, horizon=horizon, height=height, raised=6.0)
@@ -46,7 +46,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     heights = scene.part_for_sun(_heights(scene, shore, cone))
     heights = volcano.raise_cone(scene, heights, cone)
     woods = ground.BARE
-    if shore == "beach" and scene.has("palms"):  # on the side that runs off along the shore
+    if shore == "beach" and scene.has("palms"):  # on the side that recedes along the shore
         hand = -float(np.sign(scene.subject or 1.0))
         aside = cv2.resize(scene.side(1.0), (256, 256), interpolation=cv2.INTER_AREA) * hand
         density = smooth_step(0.06, 0.25, aside) * smooth_step(1.4, 1.0, aside)
@@ -93,10 +93,10 @@ def paint(brief: Brief, progress: Progress) -> Painting:
 
 
 def shore_of(brief: Brief) -> str:
-    """Return the land that a brief's words name, else what its seed draws, or none."""
+    """Return the land that a brief's words name, else the seed's choice, or none."""
     things, words = brief.things, brief.composition
     named = [land for land in ("cliffs", "beach", "islands") if land in things]
-    if "palms" in things and "lighthouse" not in things:  # one wants to stand among them
+    if "palms" in things and "lighthouse" not in things:  # the viewpoint is among them
         return "beach"
     if named:
         return named[0]
@@ -118,14 +118,14 @@ def _ground_of(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Groun
     low, sand = _CORALS if scene.has("palms") else _SANDS
     low = own.low if winter else low
     beach = replace(own, low=low, low_other=sand, shore=(0.56, 0.05, 75), top_line=1e4, rough=0.4)
-    if cone or scene.has("islands"):  # their flanks, far off, are overgrown
+    if cone or scene.has("islands"):  # their distant flanks are overgrown
         flanks = volcano.ashen(scene, beach, cone)
         beach = replace(flanks, rock=own.low, rock_other=own.rock, steep=0.07)
     return beach
 
 
 def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
-    """Return heights of the bottom and the land, below 0 where the sea lies over it."""
+    """Return heights of the bottom and the land, below 0 under the sea."""
     points, rng, framing = scene.points, scene.dice(4), scene.framing
     heights = np.full((points, points), _BOTTOM, np.float32)
     if shore == "none":
@@ -136,7 +136,7 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
     worn = worn_hills(rng, points, cells=8.0)
     if shore == "beach":
         reach = 20.0 - 62.0 * hand * side + 9.0 * bend
-        if scene.has("palms"):  # a grove wants ground that runs off along the shore
+        if scene.has("palms"):  # a grove needs ground that recedes along the shore
             reach += 150.0 * smooth_step(0.22, 0.95, -hand * side)
         flat = (reach - z) * np.float32(0.055) + 0.5 * (worn - 0.5)
         dunes = 9.0 * smooth_step(0.55, 1.15, -hand * side) * smooth_step(20, 130, z)
@@ -145,7 +145,7 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
             return np.asarray(heights, np.float32)
     rock = 0.55 * sharp_crests(rng, points, cells=8.0) + 0.6 * worn
     few, tower = framing["others"] <= 0.5, scene.has("lighthouse")
-    if shore == "cliffs":  # a headland that runs back into the distance, a stack before it
+    if shore == "cliffs":  # a headland that recedes into the distance, a stack before it
         own = side * hand
         back = 0.34 * (few and not tower)  # of the headland, beyond the side
         back -= 0.16 * ("dramatic" in scene.words) + 0.3 * (framing["near"] > 1.0)
@@ -155,13 +155,13 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
         heights = -9.0 + wall * (26 + 30 * rock) * tall + 14 * smooth_step(0.1, 0.6, edge)
         stack = np.exp(-((own - 0.16) ** 2) / 0.0022 - ((far - 190) / 17) ** 2)
         heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock) * tall
-        # A wide frame shows less of the height; a tower wants room above the cliff.
+        # A wide frame shows less of the height; a tower needs room above the cliff.
         room = 0.70 / _size_of(_TOWERS, scene) ** 0.5 if tower else 0.90
         steep = min(0.40 * framing["part"] ** 0.8, room * scene.camera.rise)
         heights = np.minimum(heights, steep * np.maximum(z, 10.0))
     if shore == "islands" or scene.has("islands"):
-        rock *= np.float32(0.35 if cone else 1.0)  # what lies around a volcano is low
-        # The fewer of the others come out of the water, the farther the main one stands out.
+        rock *= np.float32(0.35 if cone else 1.0)  # land around a volcano is low
+        # With fewer other islands, the main one is farther out.
         mass = octave(rng, points, 8) + 0.32 * bend
         mass = mass * (0.3 + 0.7 * framing["others"]) - 0.5 * (1.0 - framing["others"])
         main = (side - scene.subject) ** 2
@@ -179,7 +179,7 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
 
 
 def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
-    """Paint the sea where it is what is seen."""
+    """Paint the visible sea."""
     view, bands = scene.view, scene.bands()
     edge, wet = np.zeros_like(view.edge), np.zeros_like(view.sky)
     through = np.float32(1.0 if scene.brief.weather == "fog" else 0.45)
@@ -190,10 +190,10 @@ def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
         color = light_sea(scene, water, rows, shoal, *colors)
         color = blend(color, scene.air, scene.haze(through * z, view.height[rows]))
         scene.light[:, rows] = np.where(wet[rows], color, scene.light[:, rows])
-        # Far waves are as fine as the edge itself: softened, they would turn into bars.
+        # Distant waves are as fine as the edge itself: smoothed, they would become bars.
         edge[rows][:-1] = view.edge[rows][:-1] * (wet[rows] & (z < 30.0))[1:]
     soften_edges(scene.light, edge)
-    # The farthest water runs into the sky.
+    # The farthest water blends into the sky.
     first = bands[0].start
     rows = slice(max(0, first - 1), min(scene.camera.rows, first + 3))
     for plane in scene.light:
@@ -202,14 +202,14 @@ def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
 
 
 def _wet(scene: Landscape, water: Sea, rows: slice) -> tuple[NDArray[np.bool_], Floats]:
-    """Return where the sea is seen in some rows, and how near the bottom or a shore is."""
+    """Return a mask of visible sea in some rows, and the nearness of bottom or shore."""
     view, land = scene.view, scene.land
     x, z, height = view.x[rows], view.z[rows], view.height[rows]
     bottom = land.height(x, z)
     wet = ~view.sky[rows] & (scene.depth[rows] > z * 0.999)
     wet &= (bottom < height - 0.02) & (height < 3.0 * water.swell + 0.4)
-    # Between two slices a steep cliff is neither in nor out of the water: what stands above the
-    # waves, and has land right beside it, is its foot.
+    # Between two slices a steep cliff is neither in nor out of the water: points above the waves
+    # with land directly beside them are its foot.
     step = z * np.float32(0.012) + np.float32(1.0)
     beside = np.maximum(land.height(x - step, z), land.height(x + step, z))
     beside = np.maximum(beside, land.height(x, z + 2 * step))
@@ -241,7 +241,7 @@ def _size_of(sizes: dict[str, float], scene: Landscape) -> float:
 
 
 def _draw_sailboat(scene: Landscape) -> None:
-    """Draw a sloop under sail with its mirror image."""
+    """Draw a sloop under sail with its reflection."""
     camera, dice = scene.camera, scene.dice(20)
     z = float(dice.uniform(48, 95)) / _size_of(_BOATS, scene)
     unit = camera.focal / z
@@ -258,19 +258,19 @@ def _draw_sailboat(scene: Landscape) -> None:
 
 
 def _draw_lighthouse(scene: Landscape) -> None:
-    """Draw a lighthouse on the highest land on the side of the subject; it shines in the dark."""
+    """Draw a lighthouse on the subject's highest land; its lamp is on in the dark."""
     camera, size = scene.camera, _size_of(_TOWERS, scene)
     z, across = np.mgrid[110.0:240.0:40j, 0.35:0.8:40j].reshape(2, -1)
     x = np.sign(scene.subject or 0.4) * across * camera.widest * z
     height = scene.land.height(x, z)
     above = (height + 19.8 * size - camera.height) * camera.focal / z
-    cut = np.maximum(above - 0.94 * camera.horizon, 0.0)  # rows beyond the frame
+    cut = np.maximum(above - 0.94 * camera.horizon, 0.0)  # rows above the frame
     spot = int(np.argmax(height - 0.05 * z - 10.0 * cut))
     far = float(z[spot])
     foot = np.array([camera.column(float(x[spot]), far), camera.row(float(height[spot]) - 1, far)])
     unit = size * camera.focal / far
     for wide, narrow, low, high, tone in _TOWER:
-        for left, shade in ((-1.0, 1.0), (0.06, 0.72)):  # the side that is away from the light
+        for left, shade in ((-1.0, 1.0), (0.06, 0.72)):  # the side away from the light
             outline = [(left * wide, low), (wide, low), (narrow, high), (left * narrow, high)]
             color = scene.shade(tone, 0.4 * shade, 0.85 * shade, far)
             scene.fill(foot + np.array(outline) * unit * (1.0, -1.0), color, 1.0, far)

@@ -1,6 +1,6 @@
-"""Terrain: the land of a still as a square map of colors and heights, made once for a flight.
+"""Terrain: a still's land as a square map of colors and heights, made once for a flight.
 
-Beyond its edges the square goes on mirrored, so that a flight never comes to an end of the world.
+Beyond its edges the square is extended by reflection, so that a flight never reaches an end.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from kit.engines.painting.looks import HourLook
 from kit.engines.painting.noise import SIDE, blur, slopes, tile
 from kit.engines.painting.tone import blend, develop, light
 
-GRID = 2048  # texels of a square each way
+GRID = 2048  # texels of a square per side
 TEXEL = SPAN / GRID
 #: In the fourth channel of colors: neither under water (more) nor under trees (less).
 OPEN = 128
-#: A film's brightness and colors have 219 and 224 steps: from full range to those, and their start.
+#: A film's luma and chroma have 219 and 224 steps: scale from full range, and offset.
 RANGES = ((219 / 255, 16.0), (224 / 255, 128 * (1 - 224 / 255)), (224 / 255, 128 * (1 - 224 / 255)))
-#: From RGB to brightness, red and blue in full range: mixing them is the same as mixing RGB, and
-#: what makes ground lighter and darker leaves its color alone.
+#: From RGB to luma, red and blue difference in full range: blending them equals blending RGB, and
+#: changes of lightness leave the color of the ground unchanged.
 _FULL = np.column_stack(
     [YUV[[0, 2, 1], :3] / np.array([[scale] for scale, _ in RANGES]), [0, 128, 128]]
 ).astype(np.float32)
-#: From the number of a tree to a share that looks random.
+#: From the number of a tree to a pseudorandom share.
 _SHARES: Floats = ((np.arange(256) * 151 % 256) / 255).astype(np.float32)
-_STRIP = 64  # rows, so that what is worked on stays in the processor's cache
-_BANK = 7  # texels of every shore without trees: from afar they would lift the water with them
+_STRIP = 64  # rows, so that intermediate results stay in the processor's cache
+_BANK = 7  # texels of shore without trees: at a distance these would raise the water
 _GAP = 0.30  # brightness between trees
-_LIFT = 0.35  # share of the sky's light that woods get beside it: they are dark between crowns
-#: Kind of tree -> its breadth as a share of its height, and its shape: 1 is a cone.
+_LIFT = 0.35  # additional share of the sky's light for woods: they are dark between crowns
+#: Kind of tree -> its width as a share of its height, and its shape: 1 is a cone.
 _TREES = {"spruce": (0.42, 0.9), "broadleaf": (0.75, 0.15), "palm": (0.5, 0.4)}
 
 
@@ -48,11 +48,11 @@ class Terrain:
     """A square of land; planes of shape (GRID, GRID), the water's surface at height 0."""
 
     land: Land
-    heights: Floats  # trees included; under water the bottom
-    steep: Floats  # slope of the ground under them
-    woods: Floats  # how much of a place is under trees
-    #: Shape (SIDE, SIDE, 2), repeating: where in its crown each place would be under trees, 0
-    #: between them to 255 at their tips, and the number of the tree.
+    heights: Floats  # with trees; under water the bottom
+    steep: Floats  # slope of the ground under the trees
+    woods: Floats  # coverage by trees
+    #: Periodic, shape (SIDE, SIDE, 2): height within the crown of each place if it had trees, 0
+    #: between crowns to 255 at their tips, and the number of the tree.
     crowns: Bytes
 
     @property
@@ -62,24 +62,24 @@ class Terrain:
 
     @property
     def surface(self) -> Floats:
-        """Heights of what is seen from above, land or water."""
+        """Heights of the visible surface, land or water."""
         return np.maximum(self.heights, np.float32(0)) if self.wet else self.heights
 
     def top(self, x: NDArray[Any], y: NDArray[Any]) -> Floats:
-        """Return the height of what is seen from above at places of the world."""
+        """Return the height of the visible surface at places of the world."""
         column, row = (mirror_texels(np.floor(axis / TEXEL).astype(np.int64)) for axis in (x, y))
         ground = self.heights[row, column]
         return np.asarray(np.maximum(ground, 0.0 if self.wet else DRY), np.float32)
 
 
 def mirror_texels(texels: NDArray[Any]) -> NDArray[Any]:
-    """Return which texels of a square are seen at those of the world."""
+    """Return the texels of the square at those of the world."""
     turn = texels % (2 * GRID)
     return np.asarray(np.minimum(turn, 2 * GRID - 1 - turn))
 
 
 def make_terrain(land: Land, rng: np.random.Generator, progress: Progress) -> Terrain:
-    """Return a land as a flight needs it, its trees raised."""
+    """Return the terrain of a land for a flight, with its trees."""
     size, slope = (GRID, GRID), np.hypot(*slopes(land.heights, len(land.heights) / SPAN))
     heights = np.asarray(cv2.resize(land.heights, size, interpolation=cv2.INTER_CUBIC))
     heights -= np.float32(max(land.level, 0.0))
@@ -98,14 +98,14 @@ def make_terrain(land: Land, rng: np.random.Generator, progress: Progress) -> Te
 def _crowns(
     rng: np.random.Generator, cell: int, tall: float, pointed: float
 ) -> tuple[Floats, Bytes]:
-    """Return trees side by side, one in each cell of a shaken grid: heights, `Terrain.crowns`."""
+    """Return trees, one per cell of a jittered grid: heights, `Terrain.crowns`."""
     count = SIDE // cell
     seeds = np.zeros((SIDE, SIDE), np.float32)
     corner = np.arange(count) * (SIDE / count)
     x = (corner[None] + rng.uniform(0, cell, (count, count))).astype(int) % SIDE
     y = (corner[:, None] + rng.uniform(0, cell, (count, count))).astype(int) % SIDE
     seeds[y, x] = rng.uniform(0.45, 1.0, (count, count))
-    # Each place belongs to the nearest tree, whose height tells it from its neighbors.
+    # Each place belongs to the nearest tree, whose height separates it from its neighbors.
     wide = np.pad(seeds, cell, mode="wrap")
     far, nearest = cv2.distanceTransformWithLabels(
         (wide == 0).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
@@ -124,7 +124,7 @@ def _crowns(
 def _woods(
     rng: np.random.Generator, land: Land, heights: Floats, steep: Floats, crowns: Bytes, sliver: int
 ) -> Floats:
-    """Return how much of a place is under trees, 0 to 1; they stand or fall crown by crown."""
+    """Return the coverage by trees, 0 to 1; trees are present or absent as a whole."""
     woods, camera = land.woods, land.scene.camera
     if not woods.density.any():
         return np.zeros((GRID, GRID), np.float32)
@@ -135,14 +135,14 @@ def _woods(
     line = np.float32(woods.line) + np.float32(9) * patches - heights
     share *= smooth_step(0.0, 12.0, line)
     share *= 1.0 - smooth_step(0.75, 1.15, steep)
-    # As in a still, the view in front of the camera is free.
+    # As in a still, the view before the camera is free.
     x, z = grid(GRID)
     aside = np.abs(x) / (camera.widest * (z + 1.0)) + z * np.float32(1 / 200)
     share *= (aside > woods.clearing) & (z > woods.nearest)
-    # Where every tree stands none is spared, and where none does none is left.
+    # At full density no tree is omitted, and at zero density none is left.
     least = np.float32(0.06) + np.float32(0.88) * _SHARES[crowns[..., 1]]
     stands = (share > np.tile(least, (GRID // SIDE, GRID // SIDE))).astype(np.uint8)
-    # Slivers of crowns do not stand.
+    # Slivers of crowns are removed.
     stands = cv2.morphologyEx(stands, cv2.MORPH_OPEN, _disc(sliver))
     if land.level > DRY:
         bank = cv2.dilate((heights < 0).astype(np.uint8), np.ones((2 * _BANK + 1, 2 * _BANK + 1)))
@@ -156,7 +156,7 @@ def _disc(radius: int) -> Bytes:
 
 
 def develop_colors(planes: Floats, look: HourLook, *, bloom: float = 0.0) -> Bytes:
-    """Return planes of light as brightness, red and blue of a film, shape (rows, columns, 3)."""
+    """Return planes of light as luma, red and blue difference, shape (rows, columns, 3)."""
     film = replace(look.film, vignette=0.0, grain=0.0, bloom=bloom)
     return np.asarray(cv2.transform(develop(planes, film), _FULL))
 
@@ -164,7 +164,7 @@ def develop_colors(planes: Floats, look: HourLook, *, bloom: float = 0.0) -> Byt
 def paint_terrain(terrain: Terrain, rng: np.random.Generator, progress: Progress) -> Bytes:
     """Return the lit colors of land, shape (GRID, GRID, 4), uint8.
 
-    The first channels are brightness, red and blue; the fourth tells water and trees from `OPEN`.
+    The channels are luma, red and blue difference, and water and trees as distance from `OPEN`.
     """
     land, heights = terrain.land, terrain.heights
     scene, own, look, sun = land.scene, land.ground, land.scene.look, land.scene.toward
@@ -183,20 +183,20 @@ def paint_terrain(terrain: Terrain, rng: np.random.Generator, progress: Progress
         steep = terrain.steep[rows]
         flat = 1 / np.sqrt(steep * steep + np.float32(1))
         speck = np.float32(0.75) * patches[rows] + np.float32(0.45) * fine
-        if own.bands:  # on a wall of layers, grain would be drawn out to streaks
+        if own.bands:  # on layered walls, grain would be stretched into streaks
             speck *= flat
         leafy = smooth_step(0.02, 0.35, woods)
         slope = np.asarray((1 - flat) * (1 - leafy), np.float32)
         albedo = albedo_of(own, high, slope, np.asarray(speck), 0.0 if terrain.wet else DRY)
-        # Each tree has its own color, dark between them and light toward their tips; at the rim
-        # of a wood one looks in among the trunks.
+        # Each tree has its own color, dark between trees and light toward the tips; at the rim of a
+        # wood the view goes in between the trunks.
         tip, tree = (np.tile(plane, (1, across)) for plane in cv2.split(terrain.crowns[part]))
         deep = smooth_step(13.0, 204.0, tip * smooth_step(0.35, 1.0, woods))
         deep = (_GAP + (1.18 - _GAP) * deep) * (0.78 + 0.44 * _SHARES[255 - tree])
         which = np.clip(0.05 + 0.9 * _SHARES[tree] + 0.15 * speck, 0.0, 1.0)
         leaves = blend(wood[0], wood[1], which) * deep
         albedo = blend(albedo, leaves, leafy)
-        # Leaves let light through to all sides.
+        # Leaves transmit light in all directions.
         sides = 1.0 - 0.86 * woods
         bare = own.rough * (0.2 + 4.0 * np.clip(steep - 0.12, 0.0, 1.0)) * (1.0 - woods)
         slant = (right * sides + bare * tilt[0], down * sides + bare * tilt[1])
@@ -211,7 +211,7 @@ def paint_terrain(terrain: Terrain, rng: np.random.Generator, progress: Progress
 
 
 def _flood(planes: Floats, depth: Floats, scene: Landscape) -> Floats:
-    """Lay the water's own color over what is under it, in place; return where water is, 0 to 1."""
+    """Blend the water's own color over the bottom, in place; return the water mask, 0 to 1."""
     wet, look = smooth_step(-0.12, 0.22, depth), scene.look
     if wet.any():
         deep, shallow = colors_of(scene.brief)

@@ -1,4 +1,4 @@
-"""Volcanoes: a cone with a crater, smoke over it, the fountain in it, and lava that runs down."""
+"""Volcanoes: a cone with a crater, its smoke, lava fountain, and lava streams."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from kit.engines.painting.noise import blur, distances, octave, sample, slopes, 
 from kit.engines.painting.painting import Motion
 from kit.engines.painting.tone import blend, even_stops, gradient, light
 
-_STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
-#: Family -> how far away it stands, and the height of the ground that it stands on.
+_STEEP = 1.62  # exponent of the slope, which is steeper toward the top
+#: Family -> its distance, and the height of the ground at its foot.
 _PLACES = {"lake": (560.0, 0.0), "desert": (620.0, 0.0), "sea": (430.0, -12.0)}
-#: What it does -> the share of the sky that it takes: smoke wants room above it.
+#: Activity -> its share of the sky: smoke needs room above it.
 _PARTS = {"asleep": 0.70, "smoking": 0.56, "erupting": 0.48}
-#: From cooling lava to what comes out of the crater.
+#: From cooling to fresh lava.
 _LAVA: list[Oklch] = [(0.42, 0.17, 27), (0.60, 0.20, 36), (0.76, 0.175, 52), (0.92, 0.12, 85)]
-_SIDE = 1024  # points of the map of lava a side
-#: Hour -> how far the shine of lava reaches into the air.
+_SIDE = 1024  # points per side of the map of lava
+#: Hour -> extent of the glow of lava in the air.
 _GLOWS = {"night": 1.0, "dusk": 0.6, "sunset": 0.35, "dawn": 0.35}
-_HALF = 2  # smoke is drawn at half the size
+_HALF = 2  # smoke is drawn at half size
 _RISE = 13.0  # seconds from the crater to the top of a plume
-#: What it does -> puffs, their size at the crater and how it grows, wind, cover, how it thins out,
-#: and the light that its dark and its bright sides send.
+#: Activity -> number of puffs, their size at the crater and its growth, wind, coverage, thinning,
+#: and the light of their dark and bright sides.
 _PLUMES = {
     "erupting": (420, 0.55, 2.3, 0.5, 0.97, 0.25, (0.16, 0.42)),
     "smoking": (110, 0.24, 1.25, 1.15, 0.62, 0.9, (0.95, 1.05)),
@@ -38,12 +38,12 @@ _PLUMES = {
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """Where a volcano stands and how large it is, in meters, and what it does."""
+    """The position, size (in meters) and activity of a volcano."""
 
     x: float
     z: float
-    foot: float  # height of the ground that it stands on
-    rise: float  # of the crater's rim over it
+    foot: float  # height of the ground at its foot
+    rise: float  # height of the crater's rim above the foot
     radius: float  # of the foot
     crater: float  # radius of it
     does: str  # asleep, smoking or erupting
@@ -51,7 +51,7 @@ class Cone:
 
 
 def cone_of(scene: Landscape) -> Cone | None:
-    """Return the volcano that a prompt asks for, as large as the frame has room, else None."""
+    """Return the volcano of a prompt, if any, as large as fits in the frame."""
     if not scene.has("volcano"):
         return None
     away, foot = _PLACES[scene.brief.family]
@@ -72,7 +72,7 @@ def cone_of(scene: Landscape) -> Cone | None:
 
 
 def raise_cone(scene: Landscape, heights: Floats, cone: Cone | None) -> Floats:
-    """Return heights with a volcano among them, if any; mountains around it are lowered."""
+    """Return heights with a volcano, if any; mountains around it are lowered."""
     if cone is None:
         return heights
     rng, points = scene.dice(31), scene.points
@@ -81,7 +81,7 @@ def raise_cone(scene: Landscape, heights: Floats, cone: Cone | None) -> Floats:
     off_x, off_z = x - np.float32(cone.x), z - np.float32(cone.z)
     away = np.hypot(off_x, off_z) * np.float32(1 / cone.radius)
     turn = np.arctan2(off_z, off_x + 0 * off_z) * np.float32(512 / np.pi)  # twice around a tile
-    # Flanks are steeper upward, cut by gullies that branch downward: some deeply, others hardly.
+    # Flanks are steeper upward, cut by gullies of varying depth that branch downward.
     bend, noise = octave(rng, points, 22), tile(rng, cells=16, octaves=4, gain=0.6)
     bent = turn + 9.0 * bend + 3.0 * octave(rng, points, 60)
     cut = 0.055 * np.clip(0.55 + 0.9 * bend, 0.15, 1.2) * np.abs(sample(noise, bent, 40.0 * away))
@@ -93,20 +93,20 @@ def raise_cone(scene: Landscape, heights: Floats, cone: Cone | None) -> Floats:
     own = np.minimum((flank - cut + 0.04 * smooth_step(0.5, 0.1, away)) / (1 - rim) ** _STEEP, edge)
     own -= 0.30 * smooth_step(1.02 * rim, 0.45 * rim, away)
     rise = cone.rise * own - 6.0 * smooth_step(0.92, 1.05, away)
-    # Gullies finer than a map's points would turn into stairs.
+    # Gullies finer than a map's points would become stairs.
     rise = cv2.GaussianBlur(np.asarray(rise, np.float32), (0, 0), 0.8) + np.float32(cone.foot)
     heights = heights - 0.72 * np.maximum(heights - 14.0, 0.0) * smooth_step(90.0, 260.0, z)
-    # Nothing hides more than its foot; beside it the land may rise.
+    # Only its foot may be hidden; beside it the land may rise.
     share = z * np.float32(1 / cone.z)
     sight = eye + (cone.foot + 0.22 * cone.rise - eye) * share
     beside = np.maximum(np.abs(x - cone.x * share) - 0.8 * cone.radius * share, 0.0)
     heights = np.minimum(heights, np.maximum(sight + 0.35 * beside, 0.5 * eye))
-    apart = heights - rise  # the higher of both, without a crease where they meet
+    apart = heights - rise  # the higher of both, without a crease
     return np.asarray(0.5 * (heights + rise + np.sqrt(apart * apart + 36.0)), np.float32)
 
 
 def ashen(scene: Landscape, ground: Ground, cone: Cone | None) -> Ground:
-    """Return a ground whose steep and high parts are a volcano's: lava and ash, or snow."""
+    """Return a ground with a volcano's steep and high parts: lava and ash, or snow."""
     if cone is None:
         return ground
     dark = replace(
@@ -123,7 +123,7 @@ def ashen(scene: Landscape, ground: Ground, cone: Cone | None) -> Ground:
 
 
 def paint_smoke(scene: Landscape) -> None:
-    """Let smoke rise behind the rim of a crater, before land is painted."""
+    """Paint smoke behind the rim of a crater, before the land is painted."""
     cone = cone_of(scene)
     if cone is None or cone.does == "asleep":
         return
@@ -147,7 +147,7 @@ def paint_smoke(scene: Landscape) -> None:
 
 
 def paint_lava(scene: Landscape) -> None:
-    """Let lava shine in the crater and run down the flank, after land is painted."""
+    """Paint lava in the crater and down the flank, after the land is painted."""
     cone = cone_of(scene)
     if cone is None or cone.does != "erupting":
         return
@@ -183,7 +183,7 @@ def paint_lava(scene: Landscape) -> None:
 def _paint_plume(
     scene: Landscape, does: str, spot: tuple[float, float], unit: float, glowing: float
 ) -> None:
-    """Paint a plume as a heap of spheres that grow on their way up, torn about by noise."""
+    """Paint a plume as a heap of spheres that grow on their way up, distorted by noise."""
     puffs, start, grown, wind, thickness, thin, (low, high) = _PLUMES[does]
     camera, look, rng = scene.camera, scene.look, scene.dice(32)
     rows = min(camera.rows, max(2 * _HALF, round(spot[1] + 0.4 * unit)))
@@ -222,7 +222,7 @@ def _paint_plume(
     scene.motions.append(Motion("smoke", over, cover, aside, up, waves))
     right, down = slopes(cv2.GaussianBlur(surface, (0, 0), max(0.6, 0.05 * small)))
     flat, sun = 1.0 / np.sqrt(right * right + down * down + 1.0), scene.toward
-    # Clouds are lit through: what faces the viewer is never all dark.
+    # Clouds are translucent: the side toward the viewer is never all dark.
     facing = (-right * sun[0] + down * sun[2] + max(-sun[1], 0.25)) * flat
     lit = np.clip(0.42 + 0.58 * facing, 0.0, 1.0)
     lit *= 0.72 + 0.28 * smooth_step(0.0, 0.5 * small, depth)
@@ -242,7 +242,7 @@ def _paint_plume(
 
 
 def _streams(scene: Landscape, cone: Cone) -> tuple[Floats, Floats]:
-    """Return the heat of lava on a map of the cone, and the light that it throws around."""
+    """Return the heat of lava on a map of the cone, and the light around it."""
     rng, rim = scene.dice(35), cone.crater / cone.radius
     hot = np.zeros((_SIDE, _SIDE), np.float32)
     cv2.circle(hot, (_SIDE // 2, _SIDE // 2), round(0.42 * rim * _SIDE), 1.0, -1)

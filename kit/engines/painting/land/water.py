@@ -1,4 +1,4 @@
-"""Water: lakes that mirror what stands around them, and an open sea whose waves mirror the sky."""
+"""Water: lakes that reflect their surroundings, and an open sea whose waves reflect the sky."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
 _BREEZE = 0.03  # height of the waves of a lake
-_AGAIN = 0.10  # share of the sky's rows that water mirrors again in place of what is above them
-#: Octaves of waves: points of the tile in a meter across and along, share of the swell's height.
+_AGAIN = 0.10  # share of the sky's rows that is reflected again in place of rows above them
+#: Octaves of waves: tile points per meter across and along, share of the swell's height.
 _OCTAVES = ((1.1, 2.9, 1.0), (3.4, 6.1, 0.36), (9.0, 13.0, 0.13), (31.0, 40.0, 0.040))
-_LOW = (190.0, 75.0)  # distances at which the shapes of the first two are half as high
-_RIPPLE = 0.018  # slope of the ripples that a flight sees
-_TILTED = 0.05  # ripples show steeper water than a level surface would be seen at
-_POINTS = 130.0  # distance from which light dances on the largest waves
-#: From 8 times how much nearer than that a place is to how much smaller its waves are.
+_LOW = (190.0, 75.0)  # distances at which the amplitudes of the first two halve
+_RIPPLE = 0.018  # slope of the ripples in a flight
+_TILTED = 0.05  # ripples show steeper water than a level surface would
+_POINTS = 130.0  # distance from which the largest waves sparkle
+#: From 8 times the relative nearness of a place to the reduction of its waves.
 _FINER: Floats = np.exp2(np.floor(np.log2(np.clip(np.arange(256) / 8, 1, 16)))).astype(np.float32)
 
 
@@ -44,10 +44,10 @@ def colors_of(brief: Brief) -> tuple[Oklch, Oklch]:
 def flood(
     scene: Landscape, *, deep: Oklch, cloudy: float = 0.0, wind: float = 1.0, level: float = 0.0
 ) -> None:
-    """Fill low ground with still water: the scene upside down, bent by ripples, over its own color.
+    """Fill low ground with still water: the scene upside down, with ripples, over its own color.
 
-    Its edge is soft by the depth of the ground. Cloudy water shows its color where clear water,
-    0, only mirrors; without wind, 0, it is a mirror.
+    Its edge is blended by the depth of the water. Turbid water shows its color, clear water (0)
+    only reflects; without wind (0) it is a mirror.
     """
     view = scene.view
     depth = level - scene.land.height(view.x, view.z)
@@ -71,7 +71,7 @@ def flood(
     lines = mirrored_rows(inverse, first, 1, camera.horizons, drop, skip, 8)
     lines += np.clip(along * wind, -0.2, 0.2) * np.float32(0.55 * focal)
     columns = np.clip(x + right * (0.16 * wind * focal), 0, camera.columns - 1).astype(np.float32)
-    # Of what is above the frame, the uppermost rows are seen again, and run into one color.
+    # Rows above the frame are replaced by the uppermost rows, and fade to one color.
     above = np.maximum(-lines, 0.0)
     most = np.float32(_AGAIN * camera.horizon + 1)
     fade = 1.0 - np.exp(above / -most)
@@ -84,7 +84,7 @@ def flood(
     share = reflectance(grazing - 0.6 * wind * along, 3.6) * np.float32(1.0 - cloudy)
     body = light(deep) * (0.25 + light(look.shade)) * np.float32(look.shade_power * 1.1)
     color = blend(body, mirror * np.float32(0.94), share)
-    if scene.sun.shown:  # the path of light that the sun or moon lays on the water
+    if scene.sun.shown:  # the glitter path of the sun or moon on the water
         away = np.abs(x - np.float32(scene.sun.x)) / np.float32(focal)
         path = np.exp(-away * (14.0 if scene.sun.moon else 8.0))
         shine = light(look.sun, look.glow * 1.6)
@@ -97,18 +97,18 @@ def flood(
 def mirrored_rows(
     inverse: Floats, first: int, step: int, horizon: Plane, drop: float, skip: int, rounds: int
 ) -> Floats:
-    """Return the row of the frame that each pixel of still water mirrors, below 0 above the frame.
+    """Return the row reflected by each pixel of still water, below 0 above the frame.
 
-    What stands at a distance is mirrored at the row that water has at that distance. The first
-    guess is the shore above a pixel; looking at the depth found there leads on, up the slope.
+    An object at a distance is reflected about the water's row at that distance. The first guess is
+    the shore above a pixel; the depth found there leads to the next guess, up the slope.
 
-    One over the distance is given in every `step`-th row and column from a row on, of which the
-    first, `skip`, are above the water; water at a distance of 1 lies `drop` rows below the horizon
-    of its column. The higher the camera, the more rounds it takes.
+    The inverse distance is given in every `step`-th row and column from a row on; the first `skip`
+    rows are above the water; water at a distance of 1 is `drop` rows below the horizon of its
+    column. A higher camera needs more iterations.
     """
     height, columns = inverse.shape
     rows = np.float32(first) + step * np.arange(height, dtype=np.float32)[:, None]
-    # The waterline of each distance is a row of its own, so water stands where the two agree.
+    # The waterline of each distance is a row of its own; water is where the two agree.
     waterline = horizon + np.float32(drop) * inverse
     water = np.abs(waterline - rows) < 2.5
     index = np.where(water, np.float32(0), np.arange(height, dtype=np.float32)[:, None])
@@ -128,7 +128,7 @@ def mirrored_rows(
 
 
 def reflectance(sine: Plane, power: float = 5.0) -> Floats:
-    """Return the share of light that water mirrors, by the sine of the angle to its surface.
+    """Return the reflectance of water by the sine of the grazing angle.
 
     Source: C. Schlick, "An inexpensive BRDF model for physically-based rendering" (1994).
     """
@@ -142,20 +142,20 @@ class Sea:
 
     bumps: Floats  # a tile of waves with its slopes, shape (side, side, 3)
     swell: float  # height of its waves in meters, 0.1 calm to 1.6 storm
-    turn: float  # direction the waves come from, radians from straight ahead
+    turn: float  # direction of the waves' origin, radians from straight ahead
 
     def height(self, x: Floats, z: Floats) -> Floats:
         """Return the height of the surface at places."""
         total = np.zeros(np.broadcast_shapes(x.shape, z.shape), np.float32)
         for number, low in enumerate(_LOW):
             bump = sample(self.bumps[..., 0], *self._spot(x, z, number))
-            # Far waves are lower than a pixel; their shapes would only flicker between slices.
+            # Distant waves are lower than a pixel; they would only flicker between slices.
             share = np.float32(self.swell * _OCTAVES[number][2])
             total += bump * share / (1.0 + (z / np.float32(low)) ** 2)
         return total
 
     def slope(self, x: Floats, z: Floats, focal: float) -> tuple[Floats, Floats]:
-        """Return how the surface rises to the right and along, without what is too fine to see."""
+        """Return the slopes to the right and along, without detail too fine to see."""
         right, along = (np.zeros(z.shape, np.float32) for _ in range(2))
         for number, (across, down, share) in enumerate(_OCTAVES):
             fade = np.clip(1.8 - z * np.float32(1.1 * down / focal), 0.06, 1.0)
@@ -175,7 +175,7 @@ class Sea:
 
 
 def sea_of(rng: np.random.Generator, swell: float) -> Sea:
-    """Return a sea: noise whose crests are sharper than its troughs."""
+    """Return a sea: noise with sharper crests than troughs."""
     noise = tile(rng, cells=16, octaves=3, gain=0.45)
     crest = 1.0 - np.abs(np.tanh(0.9 * tile(rng, cells=16, octaves=2)))
     bumps = np.asarray(0.42 * noise + 1.5 * (crest - float(crest.mean())), np.float32)
@@ -187,9 +187,9 @@ def sea_of(rng: np.random.Generator, swell: float) -> Sea:
 def light_sea(
     scene: Landscape, water: Sea, rows: slice, shoal: Floats, deep: Oklch, shallow: Oklch
 ) -> Floats:
-    """Return the light of the sea's surface in some rows, as if all of them showed it.
+    """Return the light of the sea's surface in some rows, as if they were all sea.
 
-    It lightens and foams where the bottom or a shore is near, `shoal` from 0 to 1.
+    It is lighter, with foam, where the bottom or a shore is near, `shoal` from 0 to 1.
     """
     look, camera, view, sky = scene.look, scene.camera, scene.view, scene.behind
     x, z, height = view.x[rows], view.z[rows], view.height[rows]
@@ -215,13 +215,13 @@ def light_sea(
     thin = np.clip(0.32 + 0.42 * height / max(water.swell, 0.2), 0.0, 1.0) * np.exp(z / -160.0)
     color = blend(body, glow, np.clip(0.55 * thin + 0.9 * shoal, 0.0, 1.0).astype(np.float32))
     color = blend(color, mirror, reflectance(facing))
-    if look.disc:  # the glow of a closed sky is in what the waves mirror
+    if look.disc:  # the waves reflect the glow of a closed sky
         color += sun * (_sparkle(scene, bounce, z) / sun.max())
     return _foam(scene, color, water, rows, shoal)
 
 
 def _sparkle(scene: Landscape, bounce: list[Floats], z: Floats) -> Floats:
-    """Return glints where the sun is mirrored; far waves are many to a pixel and share them."""
+    """Return sun glints; distant waves are many per pixel and share them."""
     camera, sun = scene.camera, scene.sun
     rise = max((camera.horizon - sun.y) / camera.focal, 0.05)
     target = np.array([(sun.x - camera.columns / 2) / camera.focal, rise, 1.0])
@@ -249,9 +249,9 @@ def _foam(scene: Landscape, color: Floats, water: Sea, rows: slice, shoal: Float
 
 
 class MovingWater:
-    """The water of a land that a flight is over, at height 0.
+    """The water of a flight's land, at height 0.
 
-    Light from an azimuth dances on it in a color, `glitter` strong, 0 to 1.
+    Light from an azimuth sparkles on it in a color, with the strength `glitter`, 0 to 1.
     """
 
     def __init__(
@@ -275,17 +275,17 @@ class MovingWater:
     ) -> tuple[int, Bytes]:
         """Return the first row and the water's colors from it on, at half the size.
 
-        The picture is of half the size, and under the water, what lies there. Places are one over
-        the distance, and x and y in the world, from a row on; `rows` is it and the first with
-        water.
+        The picture has half the size, and under the water its bottom. Places are inverse distance,
+        and x and y in the world, from a row on; `rows` is that row and the first one with water.
+        -
         """
         inverse, x, y = (plane[::2, ::2] for plane in places)
         skip = min(max(0, rows[1] - rows[0]) // 2, len(inverse) - 1)
         first = rows[0] + 2 * skip
         below, x, y = inverse[skip:], x[skip:], y[skip:]
         drop = max(camera.height, 0.5) * camera.focal
-        # Ripples are as soft as they are wide: every other place is enough for them. Two sets run
-        # against each other, so that none seems to travel as a whole.
+        # Ripples are as soft as wide: every other place is enough for them. Two sets move against
+        # each other, so that none seems to travel as a whole.
         waves = _drift(self._waves, x[::2, ::2], y[::2, ::2], 6.0, 17.0 * seconds)
         waves += _drift(self._waves, x[::2, ::2], y[::2, ::2], 2.7, -11.0 * seconds)
         waves = cv2.resize(waves, x.shape[::-1], interpolation=cv2.INTER_LINEAR)
@@ -316,11 +316,11 @@ class MovingWater:
         return first, np.asarray(water)
 
     def _sparkle(self, x: Floats, y: Floats, inverse: Floats, seconds: float) -> Floats:
-        """Return how much light dances on places, 0 to 1: small, and nowhere for long."""
-        # Seen from nearer, waves that are smaller by half send the light: it never lies in pools.
+        """Return the sparkle of places, 0 to 1: small, and short-lived."""
+        # At smaller distances, smaller waves sparkle, halving in size: it never forms pools.
         finer = cv2.LUT(cv2.convertScaleAbs(inverse, alpha=8 * _POINTS), _FINER)
         x, y = x * finer, y * finer
-        # It is seen where two sets of waves both stand high.
+        # It is visible where two sets of waves both have crests.
         share = np.abs(_drift(self._wavelets, x, y, 21.0, 60.0 * seconds))
         share *= _drift(self._wavelets, x, y, 13.0, -37.0 * seconds)
         np.clip(np.float32(1.4) * share - np.float32(1.1), 0.0, 1.0, out=share)
@@ -329,10 +329,10 @@ class MovingWater:
 
 
 def _drift(plane: Floats, x: Floats, y: Floats, scale: float, far: float) -> Floats:
-    """Return waves that have moved so many texels.
+    """Return waves moved by a number of texels.
 
-    The tile has a border of one texel from its other side: OpenCV's own way to repeat a picture is
-    three times as slow.
+    The tile has a border of one texel from its other side: OpenCV's own wrapping is three times as
+    slow.
     """
     side = plane.shape[0] - 2
     places = x * np.float32(scale), y * np.float32(scale)
