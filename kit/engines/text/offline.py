@@ -26,11 +26,11 @@ DURATIONS = range(10, 181)
 _RATES = (3.0, 7.0)
 #: Seconds of a first sentence from which a shorter one is better.
 _LONG = 8.0
-#: Seconds up to which a hook angle is spoken unchanged; those of suggested titles are shorter.
+#: Seconds up to which a hook angle is spoken unchanged, as those of suggested titles are.
 _SHORT = 4.5
 #: Seconds up to which the second script has one sentence on its lead, to differ from the first.
 _BRIEF_UP_TO = 20
-#: Bridges that a script up to this length chooses from.
+#: Number of the shortest bridges that a script up to this length chooses from.
 _SHORTEST = 5
 #: Seconds up to which there is no room to name the title and tell of something else.
 _TIGHT_UP_TO = 14

@@ -73,7 +73,7 @@ def set_title(
 ) -> tuple[Bytes, dict[str, Any]]:
     """Return a picture with a title on it, and metadata of its layout.
 
-    Set `people` to false for generated paintings, which have no faces.
+    A `painted` picture has no faces.
     """
     style = STYLES[title.style]
     headline = wording(*headline_of(title.headline, title.face, title.style))

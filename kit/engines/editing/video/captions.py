@@ -36,8 +36,8 @@ _STEP, _TOGETHER = 0.02, 500  # seconds of an analysis step, and steps that are 
 _PAUSE, _RANGE = 0.22, 12.0
 #: Maximum slowdown of a text against its usual pace, and maximum speed-up of speech.
 _SLOWEST, _HURRIED = 1.8, 1.9
-#: Time of a word in units of speech: a constant for each of its syllables and letters and for the
-#: word itself; and the factor on the last word before a pause.
+#: Time of a word, in syllables: for each of its syllables, each letter, and the word itself; and
+#: the factor on the last word before a pause.
 #: Source: fitted to nine recordings in four languages by eSpeak NG, which reports its times.
 _SYLLABLE, _LETTER, _ITSELF, _DRAWN = 0.3, 0.24, 0.1, 1.25
 #: Maximum seconds between a pause and the end of a word; pauses inside a sentence and inside a

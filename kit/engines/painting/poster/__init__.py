@@ -1,1 +1,1 @@
-"""Flat layered landscapes: a brief is drawn as planes; `palettes` is plain data."""
+"""Flat layered landscapes: a brief is drawn as planes."""
