@@ -42,7 +42,7 @@ class Shot:
     """A picture in the frame's aspect."""
 
     pixels: Bytes
-    alpha: Bytes  # coverage of the subject, which moves separately
+    alpha: Bytes  # coverage of the subject, which moves in front of the rest
     focus: tuple[float, float]  # center of a zoom, in shares of the frame
 
 
@@ -134,7 +134,7 @@ _TECHNIQUES: Mapping[str, Prepare] = {
 
 
 def _framed(pixels: Bytes, take: Take) -> tuple[Bytes, tuple[float, float]]:
-    """Return the largest necessary part in the frame's aspect, and the center of its subject.
+    """Return the part in the frame's aspect, no larger than needed, and its subject's center.
 
     A zoom is centered on the clearest face, or else on the subject, but not at the very edge.
     """

@@ -66,7 +66,7 @@ _FADES = 0.68  # share of the maximum distance from which the land fades out
 _FOOT = 0.3  # height above the water from which there is none
 _SPEED = 44.0  # meters per second at full motion
 _AHEAD = 80.0  # meters that the pilot looks ahead
-_AWAY = 70.0  # meters from the still's camera to the flight's own height
+_AWAY = 70.0  # meters of flight from the height of the still's camera to its own
 _LEAST = 2.5  # minimum meters above the ground
 _HIGHEST, _LOWEST = 0.14, 0.86  # share of the frame in which a shifted horizon stays
 _RADIUS = 170.0  # meters of a circle around a place
@@ -116,8 +116,8 @@ def render_flight(job: Job, progress: Progress) -> Asset:
 def _flown(brief: Brief, take: Take, name: str) -> Brief:
     """Return the brief of a flight's land, based on that of a still.
 
-    Three things differ from a still: woods are crowns seen from above, islands (also before a
-    beach) are in an open sea as targets, and there are no palms, whose crowns would be a hill.
+    Three things differ from a still: woods are crowns seen from above, islands are targets in
+    an open sea and before a beach, and there are no palms, whose crowns would be a hill.
     """
     brief = replace(brief, width=take.width, height=take.height, detail="standard")
     if name in _LANDS:
