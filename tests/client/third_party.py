@@ -176,6 +176,7 @@ class ThirdParty:
     error: Any = None
     facts: Callable[[dict[str, Any]], dict[str, Any]] = lambda _: {}
     orders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
     by_key: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, seen: Seen) -> Answer:
@@ -201,8 +202,9 @@ class ThirdParty:
         ]
 
     def start(self, seen: Seen) -> Answer:
-        number = f"job-{len(self.orders) + 1}"
-        self.orders[number] = {**seen.json, "polled": 0}
+        with self.lock:  # starts of several threads have different numbers
+            number = f"job-{len(self.orders) + 1}"
+            self.orders[number] = {**seen.json, "polled": 0}
         receipt = {"id": number, "status": "accepted", "creditsCharged": 0.25, "eta": 3}
         return Answer(200, receipt)
 
@@ -214,9 +216,10 @@ class ThirdParty:
         return Answer(200, self.shown(number, order))
 
     def listed(self, _: Seen) -> Answer:
-        for order in self.orders.values():
+        orders = [*self.orders.items()]
+        for _, order in orders:
             order["polled"] += 1
-        return Answer(200, [self.shown(n, o) for n, o in reversed(self.orders.items())])
+        return Answer(200, [self.shown(n, o) for n, o in reversed(orders)])
 
     def shown(self, number: str, order: dict[str, Any]) -> dict[str, Any]:
         done = order["polled"] >= self.polls

@@ -248,7 +248,7 @@ def test_a_database_of_something_else_is_left_alone(
         other = await asyncpg.connect(url)
         await other.execute("CREATE TABLE bookmarks (url text)")
         await other.close()
-        with pytest.raises(ConfigError, match="of something else"):
+        with pytest.raises(ConfigError, match="of another program"):
             await migrate_database(load({}, data=config.data, database_url=url))
 
     with new_database(postgresql, "other") as url:

@@ -166,14 +166,18 @@ def test_a_canceled_job_says_goodbye_and_its_process_goes_on(
             pool.cancel("a")
             with pytest.raises((JobError, LostError), match="canceled"):
                 await job
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(5):  # it is never idle if the process was killed
                 while not pool.idle:
                     await asyncio.sleep(0.001)
             took.append(time.perf_counter() - told)
             assert pool.idle[0].process is child.process
         return min(took)
 
-    assert with_pool(work) < 0.15, "the engine looks every 20 ms"
+    try:
+        took = with_pool(work)
+    except TimeoutError:  # on a loaded machine the process may exceed its grace, and is killed
+        took = with_pool(work)
+    assert took < 0.15, "the engine looks every 20 ms"
 
 
 def test_a_cancel_that_comes_late_does_not_end_the_next_job(
