@@ -90,6 +90,26 @@ def test_a_page_that_fails_says_why_and_can_be_tried_again(
     assert "answer" not in text(panel)
 
 
+def test_a_refresh_updates_the_open_page_by_its_own_refresh(stage: Stage) -> None:
+    class Account(ipywidgets.HTML):
+        def refresh(self) -> None:
+            self.value += " refreshed"
+
+    account = Account("account")
+    pages = [PanelPage("Models", ipywidgets.HTML), PanelPage("Account", lambda: account)]
+    panel = Panel(PageSet(pages), snapshot=SAVED, background=stage.background)
+    panel.page = "Account"
+    stage.run()
+
+    panel.refresh()
+    stage.run()
+    assert account.value == "account refreshed"
+
+    panel.page = "Models"
+    panel.refresh()
+    assert account.value == "account refreshed"
+
+
 def test_what_builds_no_widget_is_told_too(stage: Stage) -> None:
     panel = Panel(
         PageSet([PanelPage("Odd", lambda: "a text")]), snapshot=str, background=stage.background

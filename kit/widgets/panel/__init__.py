@@ -182,10 +182,16 @@ class Panel(SnapshotBox):
         self._tabs.selected_index = names.index(name)
 
     def refresh(self) -> None:
-        """Update the balance, and rebuild the open page unless it contains input."""
+        """Update the balance, and rebuild the open page unless it contains input.
+
+        A page with a method `refresh` updates itself.
+        """
         self._background.begin(self._show_heading)
         if self.pages[self._index].again:
-            self._build_soon(self._index)
+            return self._build_soon(self._index)
+        for widget in self._page_set.built.get(self._index, ()):
+            if hasattr(widget, "refresh"):
+                widget.refresh()
 
     def __repr__(self) -> str:
         return f"<Panel {' · '.join(page.name for page in self.pages)}>"
