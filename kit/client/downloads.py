@@ -148,9 +148,10 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
         return file_types.rename_by_content(path, kind, generation.output_url or "")
     error = flows.find_error(outcome)
     gone = isinstance(outcome, Reply) and outcome.status in _STALE
-    raise _download_error(
-        generation.id, str(flows.explain_retry_after(error)) if error else "", gone=gone
-    )
+    why = str(flows.explain_retry_after(error)) if error else ""
+    if isinstance(outcome, Reply) and 300 <= outcome.status < 400:
+        why = f"its URL redirects more than {_REDIRECTS} times"
+    raise _download_error(generation.id, why, gone=gone)
 
 
 def _download_error(generation_id: str, why: str, *, gone: bool = False) -> NoAnswerError:

@@ -188,7 +188,8 @@ class Panel(SnapshotBox):
         """
         self._background.begin(self._show_heading)
         if self.pages[self._index].again:
-            return self._build_soon(self._index)
+            self._build_soon(self._index)
+            return
         for widget in self._page_set.built.get(self._index, ()):
             if hasattr(widget, "refresh"):
                 widget.refresh()
