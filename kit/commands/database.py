@@ -16,7 +16,7 @@ from kit.service.databases import check_data_folder, with_database
 from kit.service.domain import queue
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Transaction
-from kit.service.store.sqlite.file import RESTORE, damage
+from kit.service.store.sqlite.file import RESTORE, find_damage
 
 T = TypeVar("T")
 
@@ -72,6 +72,6 @@ def check_database(settings: ServiceSettings) -> str:
     path = settings.database_path
     if not path.exists():
         return f"there is none yet at {path}"
-    if wrong := damage(path):
+    if wrong := find_damage(path):
         raise ConfigError(f"the database {path} is damaged: {wrong}; {RESTORE}")
     return f"{path} is whole"

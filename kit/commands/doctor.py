@@ -203,7 +203,7 @@ def _storage(settings: ServiceSettings) -> str:
     from kit.service.app import create_storage  # imports the whole service
 
     place = settings.storage_url.partition("?")[0]
-    if not asyncio.run(create_storage(settings, b"").ready()):
+    if not asyncio.run(create_storage(settings, b"").is_writable()):
         raise ConfigError(f"the storage {place} cannot be written")
     return f"{place} can be written"
 

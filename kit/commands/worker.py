@@ -69,7 +69,7 @@ async def _work(
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop.set))
     # A random secret: a worker signs no URLs, so it does not need the services' own.
     storage = create_storage(given, secrets.token_bytes(32))
-    if not await storage.ready():
+    if not await storage.is_writable():
         raise ConfigError("the storage cannot be written; see KIT_STORAGE_URL")
     pool = create_pool(given)
     renderer = Renderer(storage, pool, given)

@@ -200,7 +200,7 @@ async def _assemble(
     metrics.ledger_read = ids.floor("led", clock())
     secret = settings.secret()
     storage = create_storage(settings, secret, clock)
-    if not await storage.ready():
+    if not await storage.is_writable():
         place = settings.storage_url.partition("?")[0] or settings.objects
         raise ConfigError(f"the storage {place} cannot be written")
     inspectors = Inspectors(settings)
@@ -218,7 +218,7 @@ async def _assemble(
     shared = database.shared
     if shared:
         # Services on the same database notify each other's watchers.
-        dispatcher.watchers.tell = shared.tell
+        dispatcher.watchers.tell = shared.notify
         stack.callback(asyncio.create_task(shared.exchange(dispatcher.hear)).cancel)
     limits = {"requests": settings.requests_per_minute, "starts": settings.starts_per_minute}
     context = Context(

@@ -32,7 +32,7 @@ from kit.service.storage.keys import upload_key
 from kit.service.store import Database, generations, uploads
 from kit.service.store.database import Transaction
 from kit.service.store.sqlite import SQLite
-from kit.service.store.sqlite.file import damage, snapshot
+from kit.service.store.sqlite.file import find_damage, snapshot
 from kit.service.store.statements import Statement
 from kit.version import __version__
 
@@ -170,7 +170,7 @@ def verify(data: Path) -> Report:
     for name in (_DATABASE, _SECRET, _NOTE):
         if not (data / name).is_file():
             raise ConfigError(f"this is no backup of the service: it has no {name}")
-    trouble = damage(data / _DATABASE)
+    trouble = find_damage(data / _DATABASE)
     if trouble:
         raise ConfigError(f"the database of the backup is damaged: {trouble}")
     noted = json.loads((data / _NOTE).read_text())

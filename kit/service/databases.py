@@ -11,7 +11,7 @@ from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.store import Database, migrations
 from kit.service.store.sqlite import SQLite
-from kit.service.store.sqlite.file import NAME, RESTORE, holds_keys
+from kit.service.store.sqlite.file import NAME, RESTORE, has_keys
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ def check_data_folder(settings: ServiceSettings) -> None:
             f"the database {path} is {state}, and its secret {secret} is here; "
             f"{RESTORE}, or remove the secret to start with an empty database"
         )
-    if size and not known and holds_keys(path) and not secret.exists():
+    if size and not known and has_keys(path) and not secret.exists():
         raise ConfigError(
             f"the secret {secret} of the database {path} is gone, without which none of its keys "
             f"works; {RESTORE}"

@@ -60,7 +60,7 @@ async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[
             draft = folder / "draft"
             await asyncio.to_thread(shutil.copyfile, path, draft)
             await storage.keep({one.key: draft})
-            again = await storage.local(one.key, folder)
+            again = await storage.fetch_local(one.key, folder)
             if hash_file(again) != digest:
                 raise ConfigError(f"the storage returns another file than {path}")
             again.unlink()

@@ -134,7 +134,7 @@ async def contents(config: ServiceSettings) -> dict[str, str]:
     scratch = config.data / "read"
     for folder in await storage.names("outputs/"):
         for name in await storage.names(f"outputs/{folder}"):
-            path = await storage.local(key := f"outputs/{folder}/{name}", scratch)
+            path = await storage.fetch_local(key := f"outputs/{folder}/{name}", scratch)
             found[key] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
 

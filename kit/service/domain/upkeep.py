@@ -87,7 +87,7 @@ class Readiness:
     async def _write_probe(self) -> None:
         mark = _mark(_READY, self.clock())
         await self._in_time("database", self.database.write(mark, durable=False))
-        if not await self._in_time("storage", self.storage.ready()):
+        if not await self._in_time("storage", self.storage.is_writable()):
             raise UnavailableError("the storage cannot be written")
         if self.seconds() >= self._due:
             with suppress(TimeoutError):

@@ -17,8 +17,8 @@ def output_key(generation_id: str, name: str, suffix: str) -> str:
     A folder contains the generations of about nine hours (the first half of the id's time), so that
     storing a file seldom creates, and flushes, a folder.
     """
-    stretch = generation_id.rpartition("_")[2][:5]
-    return f"{OUTPUTS}{stretch}/{generation_id}-{name[:32]}{suffix}"
+    period = generation_id.rpartition("_")[2][:5]
+    return f"{OUTPUTS}{period}/{generation_id}-{name[:32]}{suffix}"
 
 
 def upload_key(row: Any) -> str:

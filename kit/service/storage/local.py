@@ -37,7 +37,7 @@ class LocalStorage:
     async def publish(self, keys: Sequence[str]) -> None:
         """Do nothing: render processes store their results here themselves."""
 
-    async def local(self, key: str, folder: Path) -> Path:
+    async def fetch_local(self, key: str, folder: Path) -> Path:
         """Return the path of a file; other storages copy it into `folder`."""
         path = self.outputs.path(key)
         if not path.is_file():
@@ -76,7 +76,7 @@ class LocalStorage:
         """Return the URL at the service for one PUT."""
         return self.signer.address(base, grant)
 
-    async def ready(self) -> bool:
+    async def is_writable(self) -> bool:
         """Whether a file can be written and removed."""
 
         def write() -> None:

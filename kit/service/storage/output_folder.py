@@ -73,12 +73,12 @@ def _move(path: Path, target: Path) -> None:
 
 
 #: Windows cannot flush files that are opened read-only.
-_FLUSHED = os.O_RDWR if os.name == "nt" else os.O_RDONLY
+_OPEN_FLAGS = os.O_RDWR if os.name == "nt" else os.O_RDONLY
 
 
 def _flush(path: Path) -> None:
     try:
-        descriptor = os.open(path, _FLUSHED)
+        descriptor = os.open(path, _OPEN_FLAGS)
     except PermissionError:  # Windows cannot open folders
         return
     try:

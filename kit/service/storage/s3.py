@@ -41,13 +41,13 @@ _log = logging.getLogger("kit.service")
 #: Size in bytes from which a file is sent in parts, and the size of a part.
 MULTIPART_BYTES, _PART_BYTES = 64 << 20, 16 << 20
 #: Bytes per write while a file is downloaded, and maximum of attempts.
-_CHUNK_BYTES, _ATTEMPTS = 1 << 20, 3
+_CHUNK_BYTES, _MAX_ATTEMPTS = 1 << 20, 3
 #: Seconds between attempts to store a result, each of which has its own retries.
 _PAUSE_SECONDS = 1.0
 #: Validity in seconds of a URL for reading; the service redirects to a new one each time.
 READ_SECONDS = 300
 #: The file that a client has sent, in the folder of its upload.
-_RECEIVED = "/received.bin"
+_RECEIVED_FILE = "/received.bin"
 #: Seconds after which remains of failed transfers are removed.
 _OLD_SECONDS = 24 * 3600
 _UPLOAD = re.compile(
@@ -110,7 +110,7 @@ class S3Storage:
         """Move results of render processes into the bucket; retries during a short outage."""
         await self._move({key: self.outputs.path(key) for key in keys}, self._retry_seconds)
 
-    async def local(self, key: str, folder: Path) -> Path:
+    async def fetch_local(self, key: str, folder: Path) -> Path:
         """Return a copy of a file in a folder, downloaded unless it is there already."""
         path = folder / key.replace("/", "-")
         if path.is_file():
@@ -125,9 +125,9 @@ class S3Storage:
 
         Raises `BadRequestError` if its length differs from that of the ticket.
         """
-        key = f"{UPLOADS}{upload_id}{_RECEIVED}"
+        key = f"{UPLOADS}{upload_id}{_RECEIVED_FILE}"
         try:
-            with _errors(reading=True):
+            with _translate_errors(reading=True):
                 size = (await obstore.head_async(self._store, key))["size"]
             if size != length:
                 sentence = f"the file has {size:,} bytes, {length:,} were announced"
@@ -138,11 +138,11 @@ class S3Storage:
 
     async def discard_received(self, upload_id: str) -> None:
         """Remove the unverified file of a ticket."""
-        await self.remove(f"{UPLOADS}{upload_id}{_RECEIVED}")
+        await self.remove(f"{UPLOADS}{upload_id}{_RECEIVED_FILE}")
 
     async def names(self, folder: str) -> list[str]:
         """Return the sorted names of the files and folders in a folder."""
-        with _errors():
+        with _translate_errors():
             found = await obstore.list_with_delimiter_async(self._store, folder)
         paths = [*found["common_prefixes"], *(file["path"] for file in found["objects"])]
         return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
@@ -170,10 +170,10 @@ class S3Storage:
         It ends only by expiry, not by a sign-out: its file is kept separately, see the module.
         """
         now = int(self._clock())
-        left, key = max(1, grant.expires - now), f"{grant.key}{_RECEIVED}"
-        return self._bucket.presign("PUT", key, now=now, seconds=left, headers=grant.headers)
+        seconds, key = max(1, grant.expires - now), f"{grant.key}{_RECEIVED_FILE}"
+        return self._bucket.presign("PUT", key, now=now, seconds=seconds, headers=grant.headers)
 
-    async def ready(self) -> bool:
+    async def is_writable(self) -> bool:
         """Whether a file can be written."""
         try:
             await obstore.put_async(self._store, ".ready", b"ready")
@@ -187,14 +187,14 @@ class S3Storage:
         await asyncio.to_thread(_remove_files, self.outputs.folder, limit)
         await asyncio.to_thread(self._abort_uploads, limit)
 
-    async def _move(self, files: Mapping[str, Path], patience: float) -> None:
-        until = time.monotonic() + patience
+    async def _move(self, files: Mapping[str, Path], retry_seconds: float) -> None:
+        deadline = time.monotonic() + retry_seconds
         for key, path in files.items():
-            with _errors():
-                await self._put(key, path, until)
+            with _translate_errors():
+                await self._put(key, path, deadline)
             await asyncio.to_thread(path.unlink)
 
-    async def _put(self, key: str, path: Path, until: float) -> None:
+    async def _put(self, key: str, path: Path, deadline: float) -> None:
         while True:
             try:
                 await obstore.put_async(
@@ -207,7 +207,7 @@ class S3Storage:
                     max_concurrency=4,
                 )
             except GenericError:  # an outage; refusals have their own classes
-                if time.monotonic() >= until:
+                if time.monotonic() >= deadline:
                     raise
                 await asyncio.sleep(_PAUSE_SECONDS)
             else:
@@ -216,11 +216,11 @@ class S3Storage:
     async def _fetch(self, key: str, folder: Path) -> Path:
         """Download a file of the bucket completely to a new file in a folder."""
         make_folder(folder)
-        for attempt in range(1, _ATTEMPTS + 1):
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
             descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
             draft = Path(name)
             try:
-                with _errors(reading=True), os.fdopen(descriptor, "wb") as file:
+                with _translate_errors(reading=True), os.fdopen(descriptor, "wb") as file:
                     found = await obstore.get_async(self._store, key)
                     async for chunk in found.stream(_CHUNK_BYTES):
                         await asyncio.to_thread(file.write, chunk)
@@ -229,17 +229,17 @@ class S3Storage:
                 raise UnavailableError("the storage sent a part of a file only")
             except BaseException as error:
                 draft.unlink(missing_ok=True)
-                if not isinstance(error, UnavailableError) or attempt == _ATTEMPTS:
+                if not isinstance(error, UnavailableError) or attempt == _MAX_ATTEMPTS:
                     raise
         raise AssertionError  # the last attempt returns or raises
 
     def _abort_uploads(self, limit: float) -> None:
         """Abort old multipart uploads: they use space but are no files."""
         prefix = f"{self._bucket.prefix}/" if self._bucket.prefix else ""
-        for found in _UPLOAD.finditer(self._call("GET", "", {"uploads": "", "prefix": prefix})):
-            key, begun = found["key"].removeprefix(prefix), found["begun"]
+        for upload in _UPLOAD.finditer(self._call("GET", "", {"uploads": "", "prefix": prefix})):
+            key, begun = upload["key"].removeprefix(prefix), upload["begun"]
             if datetime.fromisoformat(begun).timestamp() < limit:
-                self._call("DELETE", key, {"uploadId": found["id"]})
+                self._call("DELETE", key, {"uploadId": upload["id"]})
                 _log.info("aborted an upload of %s that was begun at %s", key, begun)
 
     def _call(self, method: str, key: str, query: Mapping[str, str]) -> str:
@@ -263,7 +263,7 @@ def _remove_files(folder: Path, limit: float) -> None:
 
 
 @contextmanager
-def _errors(*, reading: bool = False) -> Iterator[None]:
+def _translate_errors(*, reading: bool = False) -> Iterator[None]:
     """Turn errors of the library into ours; its messages may contain signed URLs.
 
     If something is not found, it is the file when reading, otherwise the bucket.

@@ -37,13 +37,13 @@ class Grant(NamedTuple):
         return {"Content-Type": self.content_type, "Content-Length": str(self.length)}
 
 
-def proof(secret: bytes, place: str, challenge: str) -> str:
+def proof(secret: bytes, authority: str, challenge: str) -> str:
     """Return the response to a challenge that requires the secret of the service.
 
     `place`: host and port of the request, so that another service cannot relay the challenge.
     `challenge`: random. No other signed text starts with the word ``challenge``.
     """
-    return hmac.digest(secret, f"challenge\n{place}\n{challenge}".encode(), "sha256").hex()
+    return hmac.digest(secret, f"challenge\n{authority}\n{challenge}".encode(), "sha256").hex()
 
 
 @dataclass(frozen=True, slots=True)

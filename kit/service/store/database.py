@@ -33,7 +33,7 @@ class Examination(NamedTuple):
     """The result of checking all stored data."""
 
     #: The first error.
-    wrong: str | None
+    problem: str | None
     #: Processor time of the check.
     seconds: float
 

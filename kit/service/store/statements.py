@@ -87,14 +87,14 @@ def merge(
     {'after': 'x', 'most': 3, 'kind_0': 'a', 'kind_1': 'b'}
     """
     own = {f"{name}_{place}": one[name] for place, one in enumerate(runs) for name in one}
-    return Step(_merged(run, len(runs), tuple(runs[0]), columns), {**values, **own})
+    return Step(_merge_statements(run, len(runs), tuple(runs[0]), columns), {**values, **own})
 
 
 @cache
-def _merged(run: Statement, count: int, own: Sequence[str], columns: str) -> Statement:
+def _merge_statements(run: Statement, count: int, own: Sequence[str], columns: str) -> Statement:
     names = re.compile(rf":({'|'.join(own) or '(?!)'})\b")
 
-    def merged(text: str) -> str:
+    def merge_text(text: str) -> str:
         text = text.replace("SELECT *", f"SELECT {columns}")
         selects = [names.sub(rf":\g<1>_{place}", text) for place in range(count)]
         if "LIMIT" in text:
@@ -103,4 +103,4 @@ def _merged(run: Statement, count: int, own: Sequence[str], columns: str) -> Sta
             selects = [f"({select})" for select in selects]
         return "\nUNION ALL\n".join(selects) + "\nORDER BY id DESC LIMIT :most"
 
-    return Statement({database: merged(run.text(database)) for database in run.databases})
+    return Statement({database: merge_text(run.text(database)) for database in run.databases})

@@ -87,7 +87,10 @@ class Renderer:
         """Return the task for a render process: the order with the paths of this machine."""
         try:
             media = {
-                name: [str(await self._storage.local(key, self._settings.scratch)) for key in keys]
+                name: [
+                    str(await self._storage.fetch_local(key, self._settings.scratch))
+                    for key in keys
+                ]
                 for name, keys in order["media"].items()
             }
         except NotFoundError:

@@ -128,7 +128,7 @@ def test_a_database_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None
 
 def test_a_storage_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None:
     class Silent(LocalStorage):
-        async def ready(self) -> bool:
+        async def is_writable(self) -> bool:
             await asyncio.sleep(60)
             return True
 

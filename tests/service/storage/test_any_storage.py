@@ -34,8 +34,8 @@ def draft(folder: Path, content: bytes = b"x") -> Path:
 def test_a_file_is_moved_in_and_read_back(do: Do, tmp_path: Path) -> None:
     async def work(storage: Storage) -> bytes:
         await storage.keep({"outputs/0/gen_1-a.png": draft(tmp_path, b"content")})
-        path = await storage.local("outputs/0/gen_1-a.png", tmp_path)
-        assert await storage.local("outputs/0/gen_1-a.png", tmp_path) == path
+        path = await storage.fetch_local("outputs/0/gen_1-a.png", tmp_path)
+        assert await storage.fetch_local("outputs/0/gen_1-a.png", tmp_path) == path
         return path.read_bytes()
 
     assert do(work) == b"content"
@@ -48,7 +48,7 @@ def test_what_a_render_process_has_put_there_is_there(do: Do, tmp_path: Path) ->
         storage.outputs.put({key: draft(tmp_path)})
         await storage.publish([key])
         assert await storage.names("outputs/0") == ["gen_1-a.png"]
-        return (await storage.local(key, tmp_path)).read_bytes()
+        return (await storage.fetch_local(key, tmp_path)).read_bytes()
 
     assert do(work) == b"x"
 
@@ -72,14 +72,14 @@ def test_removing_takes_a_file_or_all_below_a_folder_and_forgives_a_missing_one(
             await storage.remove("uploads/u1")
             await storage.remove("outputs/0/d.png")
         with pytest.raises(NotFoundError, match="gone"):
-            await storage.local("uploads/u1/a.png", tmp_path / "elsewhere")
+            await storage.fetch_local("uploads/u1/a.png", tmp_path / "elsewhere")
         return [await storage.names("uploads/u10"), await storage.names("outputs/0")]
 
     assert do(work) == [["c.png"], []]
 
 
 def test_it_is_ready(do: Do) -> None:
-    assert do(lambda storage: storage.ready()) is True
+    assert do(lambda storage: storage.is_writable()) is True
 
 
 def test_a_ticket_names_what_must_be_sent(do: Do) -> None:

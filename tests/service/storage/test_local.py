@@ -31,7 +31,7 @@ def test_an_absolute_key_stays_inside(storage: LocalStorage, tmp_path: Path) -> 
 
 def test_the_folder_is_its_owners_alone(storage: LocalStorage, tmp_path: Path) -> None:
     assert is_private(tmp_path / "objects")
-    assert asyncio.run(storage.ready())
+    assert asyncio.run(storage.is_writable())
 
 
 def test_a_ticket_is_for_the_service_itself(storage: LocalStorage) -> None:

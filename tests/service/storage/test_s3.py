@@ -126,7 +126,7 @@ def test_a_large_file_is_sent_in_parts(
 
     async def work() -> bytes:
         await storage.keep({"outputs/0/a.mp4": tmp_path / "draft"})
-        return (await storage.local("outputs/0/a.mp4", tmp_path)).read_bytes()
+        return (await storage.fetch_local("outputs/0/a.mp4", tmp_path)).read_bytes()
 
     assert asyncio.run(work()) == content
     assert sum("partNumber=" in line for line in failing_proxy.requests) == 5
@@ -207,7 +207,7 @@ def test_a_file_that_breaks_off_is_fetched_anew_and_never_half(
 
     def fetched() -> Path:
         storage = S3Storage(bucket, tmp_path / "outputs", retry_seconds=1)
-        return asyncio.run(storage.local("outputs/0/a.png", folder))
+        return asyncio.run(storage.fetch_local("outputs/0/a.png", folder))
 
     failing_proxy.faults += [cut(50_000)]
     path = fetched()
@@ -231,7 +231,7 @@ def test_a_storage_that_is_gone_is_unavailable_and_says_no_secrets(
 
     with pytest.raises(UnavailableError) as caught:
         asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "draft"}))
-    assert asyncio.run(storage.ready()) is False
+    assert asyncio.run(storage.is_writable()) is False
     assert (tmp_path / "draft").exists()
     for said in (str(caught.value), caplog.text):
         assert KEYS["AWS_SECRET_ACCESS_KEY"] not in said
@@ -269,7 +269,7 @@ def test_a_bucket_that_is_not_there_is_unavailable(s3_server: S3Server, tmp_path
 
     with pytest.raises(UnavailableError):
         asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "draft"}))
-    assert asyncio.run(storage.ready()) is False
+    assert asyncio.run(storage.is_writable()) is False
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def read(path: Path, sql: str) -> list[tuple[object, ...]]:
 def test_a_new_database_has_every_part_of_the_newest_schema(path: Path) -> None:
     opened(path)
 
-    assert schema(path).keys() == migrations.parts(NAME)
-    assert len(migrations.parts(NAME)) > 15
+    assert schema(path).keys() == migrations.object_names(NAME)
+    assert len(migrations.object_names(NAME)) > 15
     assert read(path, "SELECT number FROM schema_version") == [(migrations.newest(NAME),)]
 
 
@@ -185,7 +185,7 @@ def test_processes_that_come_at_once_make_one_database(path: Path) -> None:
             await database.close()
 
     asyncio.run(work())
-    assert schema(path).keys() == migrations.parts(NAME)
+    assert schema(path).keys() == migrations.object_names(NAME)
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(path: Path) -> None:

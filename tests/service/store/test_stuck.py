@@ -119,4 +119,4 @@ def test_an_examination_ends_with_the_database(tmp_path: Path) -> None:
         await database.close()
         return await asyncio.wait_for(examined, 5)
 
-    assert asyncio.run(work()).wrong is None
+    assert asyncio.run(work()).problem is None

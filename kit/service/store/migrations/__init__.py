@@ -13,7 +13,7 @@ from pathlib import Path
 from kit.errors import ConfigError
 
 _FOLDER = Path(__file__).parent
-_CHANGE = re.compile(r"^(CREATE|DROP) (?:TABLE|(?:UNIQUE )?INDEX) (?:IF EXISTS )?(\w+)", re.M)
+_DDL = re.compile(r"^(CREATE|DROP) (?:TABLE|(?:UNIQUE )?INDEX) (?:IF EXISTS )?(\w+)", re.M)
 
 
 def newest(database: str) -> int:
@@ -28,15 +28,15 @@ def missing(database: str, number: int) -> list[tuple[int, str]]:
             f"the database has the schema {number}, which this version of the kit does not know; "
             "a newer one made it"
         )
-    later = sorted(found for found in _files(database) if found[0] > number)
+    later = sorted(file for file in _files(database) if file[0] > number)
     return [(number, path.read_text(encoding="utf-8")) for number, path in later]
 
 
-def parts(database: str) -> set[str]:
+def object_names(database: str) -> set[str]:
     """Return the names of the tables and indexes of the newest schema."""
     found: set[str] = set()
     for _, text in missing(database, 0):
-        for verb, name in _CHANGE.findall(text):
+        for verb, name in _DDL.findall(text):
             found = found | {name} if verb == "CREATE" else found - {name}
     return found
 

@@ -41,13 +41,13 @@ T = TypeVar("T")
 _log = logging.getLogger("kit.store")
 
 #: Connections of one service; each takes some MiB on the server.
-_CONNECTIONS = 10
+_MAX_CONNECTIONS = 10
 #: Time limits in seconds: to connect, to run a statement, and to get a connection of the pool.
-_CONNECT, _STATEMENT, _WAIT = 10.0, 30.0, 10.0
+_CONNECT_SECONDS, _STATEMENT_SECONDS, _WAIT_SECONDS = 10.0, 30.0, 10.0
 #: Seconds for the server to confirm a canceled statement, before it counts as lost.
-_LET_GO = 1.0
+_RELEASE_SECONDS = 1.0
 #: Maximum of attempts for a transaction that loses a deadlock or a race.
-_TRIES = 5
+_MAX_ATTEMPTS = 5
 #: Seconds after which the offset of the database's clock is measured again.
 _CLOCK_SECONDS = 60.0
 #: Queries read the start of an index. Custom plans know the values and the limit; and nothing
@@ -61,11 +61,11 @@ SESSION = {
     "jit": "off",
 }
 _BEGIN = {True: "BEGIN", False: "BEGIN; SET LOCAL synchronous_commit = off"}
-_MOMENT = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_SELECT_TIME = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _PARAMETER = re.compile(r"(?<!:):([a-z_]\w*)")
 
 #: Temporary errors: the server is unavailable, restarts, or has no free connection.
-_LOST = (
+_TEMPORARY_ERRORS = (
     OSError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
@@ -75,8 +75,8 @@ _LOST = (
     asyncpg.InsufficientResourcesError,
     asyncpg.ReadOnlySQLTransactionError,
 )
-_RACED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
-_WRONG = (
+_RACE_ERRORS = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_CONFIG_ERRORS = (
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
     ValueError,
@@ -100,14 +100,14 @@ class PostgreSQL:
     ) -> None:
         self._url = url
         self._secret = secret
-        self.shared = Shared(self._connection, lambda: _connect(url), _LOST)
+        self.shared = Shared(self._connection, lambda: _connect(url), _TEMPORARY_ERRORS)
         self._on_commit = on_commit
         self._opening = asyncio.Lock()
         self._pool: Any = None
-        self._rows: dict[Statement, Callable[[Any], Any]] = {}
+        self._row_makers: dict[Statement, Callable[[Any], Any]] = {}
         self._writes: set[asyncio.Task[Any]] = set()
         #: Offset of the database's clock to ours in milliseconds, and when it was measured.
-        self._ahead, self._read_at = 0.0, -_CLOCK_SECONDS
+        self._clock_offset, self._clock_read_at = 0.0, -_CLOCK_SECONDS
 
     async def read(self, transaction: Transaction[T]) -> T:
         """Run a read-only transaction, each statement on its own."""
@@ -136,29 +136,29 @@ class PostgreSQL:
 
     def clock(self) -> int:
         """Return the database's time in milliseconds since 1970, the same for all services."""
-        return int(time.monotonic() * 1000 + self._ahead)
+        return int(time.monotonic() * 1000 + self._clock_offset)
 
     async def close(self) -> None:
         """Complete running transactions and close the connections."""
         try:
-            async with asyncio.timeout(_WAIT):
+            async with asyncio.timeout(_WAIT_SECONDS):
                 await asyncio.gather(*self._writes, return_exceptions=True)
                 if self._pool is not None:
                     await self._pool.close()
-        except _LOST:  # e.g. a server that hangs
+        except _TEMPORARY_ERRORS:  # e.g. a server that hangs
             if self._pool is not None:
                 self._pool.terminate()
         self._pool = None
 
     async def _write(self, work: Work[T], durable: bool) -> T:
-        for again in range(_TRIES):
+        for attempt in range(_MAX_ATTEMPTS):
             try:
                 return await self._transact(begin(work), durable)
-            except _RACED as error:
+            except _RACE_ERRORS as error:
                 _log.warning("a transaction lost a race: %s", type(error).__name__)
                 if not callable(work):
                     break
-                await asyncio.sleep(random.random() * 0.02 * 2**again)  # noqa: S311 - not a secret
+                await asyncio.sleep(random.random() * 0.02 * 2**attempt)  # noqa: S311 - not a secret
         raise _unavailable("the database is too busy just now; nothing was charged")
 
     async def _transact(self, transaction: Transaction[T], durable: bool) -> T:
@@ -171,13 +171,13 @@ class PostgreSQL:
             try:
                 result = await self._drive(connection, transaction, step)
             except BaseException:
-                with suppress(*_LOST):
+                with suppress(*_TEMPORARY_ERRORS):
                     await connection.execute("ROLLBACK")
                 raise
             started = time.perf_counter()
             try:
                 await connection.execute("COMMIT")
-            except _LOST as error:
+            except _TEMPORARY_ERRORS as error:
                 _log.warning("the database was lost in a commit: %s", type(error).__name__)
                 raise _unavailable(
                     "the database was lost while it stored this: look whether it was done, or ask "
@@ -195,13 +195,13 @@ class PostgreSQL:
             return result
 
     async def _run(self, connection: Any, step: Step) -> Rows:
-        text, names = _positional(step.statement)
+        text, names = _number_parameters(step.statement)
         records = await connection.fetch(text, *[step.values[name] for name in names])
         if not records:
             return []
-        row = self._rows.get(step.statement)
+        row = self._row_makers.get(step.statement)
         if row is None:
-            row = self._rows[step.statement] = row_maker(records[0].keys())
+            row = self._row_makers[step.statement] = row_maker(records[0].keys())
         return [row(record) for record in records]
 
     @asynccontextmanager
@@ -209,19 +209,20 @@ class PostgreSQL:
         """Yield a connection, and turn errors of the driver into ours."""
         try:
             pool = self._pool or await self._open()
-            connection = await pool.acquire(timeout=_WAIT)
+            connection = await pool.acquire(timeout=_WAIT_SECONDS)
             try:
-                if time.monotonic() - self._read_at > _CLOCK_SECONDS:
+                if time.monotonic() - self._clock_read_at > _CLOCK_SECONDS:
                     await self._read_clock(connection)
                 yield connection
             finally:
-                with suppress(*_LOST):  # a lost connection must not hide the original error
-                    await pool.release(connection, timeout=_LET_GO)
+                # A lost connection must not hide the original error.
+                with suppress(*_TEMPORARY_ERRORS):
+                    await pool.release(connection, timeout=_RELEASE_SECONDS)
         except asyncpg.UniqueViolationError as error:
             raise DuplicateError(str(error)) from None
         except (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError):
             raise BadRequestError("a text has a character that cannot be stored") from None
-        except _LOST as error:
+        except _TEMPORARY_ERRORS as error:
             if isinstance(error, ValueError):  # a value of the wrong type for its column
                 raise
             _log.warning("the database cannot be used just now: %s", type(error).__name__)
@@ -232,9 +233,9 @@ class PostgreSQL:
     async def _open(self) -> Any:
         async with self._opening:
             if self._pool is None:
-                pool = await _pool(self._url)
+                pool = await _create_pool(self._url)
                 try:
-                    async with pool.acquire(timeout=_WAIT) as connection:
+                    async with pool.acquire(timeout=_WAIT_SECONDS) as connection:
                         await schema.check(connection)
                         await schema.check_secret(connection, self._secret)
                 except BaseException:
@@ -245,9 +246,9 @@ class PostgreSQL:
 
     async def _read_clock(self, connection: Any) -> None:
         before = time.monotonic()
-        moment = await connection.fetchval(_MOMENT)
-        self._read_at = time.monotonic()
-        self._ahead = moment - (before + self._read_at) / 2 * 1000
+        moment = await connection.fetchval(_SELECT_TIME)
+        self._clock_read_at = time.monotonic()
+        self._clock_offset = moment - (before + self._clock_read_at) / 2 * 1000
 
 
 async def migrate(url: str) -> list[int]:
@@ -261,18 +262,18 @@ async def migrate(url: str) -> list[int]:
 
 
 async def _connect(url: str) -> Any:
-    return await asyncpg.connect(url, timeout=_CONNECT)
+    return await asyncpg.connect(url, timeout=_CONNECT_SECONDS)
 
 
-async def _pool(url: str) -> Any:
+async def _create_pool(url: str) -> Any:
     with _explain_errors(url):
         pool = await asyncpg.create_pool(
             url,
             min_size=1,
-            max_size=_CONNECTIONS,
-            reset=_keep,
-            timeout=_CONNECT,
-            command_timeout=_STATEMENT,
+            max_size=_MAX_CONNECTIONS,
+            reset=_keep_session,
+            timeout=_CONNECT_SECONDS,
+            command_timeout=_STATEMENT_SECONDS,
             statement_cache_size=500,
             max_cached_statement_lifetime=0,
             server_settings=SESSION,
@@ -283,7 +284,7 @@ async def _pool(url: str) -> Any:
         return pool
 
 
-async def _keep(_connection: Any) -> None:
+async def _keep_session(_connection: Any) -> None:
     """Do not reset a released connection: our transactions leave no session state."""
 
 
@@ -301,27 +302,27 @@ def _explain_errors(url: str) -> Iterator[None]:
         )
     try:
         yield
-    except _WRONG as error:
+    except _CONFIG_ERRORS as error:
         raise ConfigError(f"the database at {where} cannot be used: {error}") from None
     except asyncpg.ProtocolViolationError as error:
         sentence = "name PostgreSQL itself, and no pooler before it such as PgBouncer"
         raise ConfigError(f"the database at {where} cannot be used: {error}; {sentence}") from None
-    except _LOST as error:
+    except _TEMPORARY_ERRORS as error:
         _log.warning("%s: %s", where, error)
         raise _unavailable(f"the database at {where} cannot be reached just now") from None
 
 
 @cache
-def _positional(statement: Statement) -> tuple[str, list[str]]:
+def _number_parameters(statement: Statement) -> tuple[str, list[str]]:
     """Return a statement with positional parameters, and the names of these in order."""
     names: list[str] = []
 
-    def numbered(found: re.Match[str]) -> str:
-        if found[1] not in names:
-            names.append(found[1])
-        return f"${names.index(found[1]) + 1}"
+    def number(match: re.Match[str]) -> str:
+        if match[1] not in names:
+            names.append(match[1])
+        return f"${names.index(match[1]) + 1}"
 
-    return _PARAMETER.sub(numbered, statement.text(NAME)), names
+    return _PARAMETER.sub(number, statement.text(NAME)), names
 
 
 def _unavailable(sentence: str) -> UnavailableError:

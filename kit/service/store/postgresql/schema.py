@@ -18,22 +18,22 @@ from kit.service.store import migrations
 
 NAME = "postgresql"
 #: Held during a migration, so that concurrent ones run one after the other.
-_LOCK = "SELECT pg_advisory_xact_lock(hashtext('kit.service.store.migrations'))"
-_TABLE = "SELECT to_regclass('schema_version') IS NOT NULL"
-_TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
-_FINGERPRINT = "SELECT secret FROM schema_version"
+_TAKE_LOCK = "SELECT pg_advisory_xact_lock(hashtext('kit.service.store.migrations'))"
+_HAS_VERSION = "SELECT to_regclass('schema_version') IS NOT NULL"
+_COUNT_TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
+_SELECT_FINGERPRINT = "SELECT secret FROM schema_version"
 #: Of two concurrent first uses, the second waits and keeps the value of the first.
-_KEEP = "UPDATE schema_version SET secret = $1 WHERE secret IS NULL"
+_SET_FINGERPRINT = "UPDATE schema_version SET secret = $1 WHERE secret IS NULL"
 
 
 async def check(connection: Any) -> None:
     """Raise `ConfigError` if the schema is not the newest."""
-    number, wanted = await _number(connection), migrations.newest(NAME)
-    if number > wanted:
+    number, newest = await _read_number(connection), migrations.newest(NAME)
+    if number > newest:
         migrations.missing(NAME, number)
-    if number < wanted:
+    if number < newest:
         raise ConfigError(
-            f"the database has the schema {number}, and this version of the kit needs {wanted}: "
+            f"the database has the schema {number}, and this version of the kit needs {newest}: "
             "run 'kit migrate' with the same KIT_DATABASE_URL"
         )
 
@@ -42,10 +42,10 @@ async def check_secret(connection: Any, secret: bytes | None) -> None:
     """Raise `ConfigError` if the secret is not that of the database's first use."""
     if secret is None:
         return
-    mark = hmac.digest(secret, b"fingerprint of the secret", "sha256").hex()
-    if await connection.fetchval(_FINGERPRINT) is None:
-        await connection.execute(_KEEP, mark)
-    if await connection.fetchval(_FINGERPRINT) != mark:
+    fingerprint = hmac.digest(secret, b"fingerprint of the secret", "sha256").hex()
+    if await connection.fetchval(_SELECT_FINGERPRINT) is None:
+        await connection.execute(_SET_FINGERPRINT, fingerprint)
+    if await connection.fetchval(_SELECT_FINGERPRINT) != fingerprint:
         raise ConfigError(
             "the secret of this service is not that of the others on its database, so none of "
             "their keys would work: copy their file 'secret' into the data folder, or name it "
@@ -56,19 +56,19 @@ async def check_secret(connection: Any, secret: bytes | None) -> None:
 async def migrate(connection: Any) -> list[int]:
     """Migrate to the newest schema atomically and return the numbers of the migrations."""
     async with connection.transaction():
-        await connection.execute(_LOCK)
-        missing = migrations.missing(NAME, await _number(connection))
+        await connection.execute(_TAKE_LOCK)
+        missing = migrations.missing(NAME, await _read_number(connection))
         for number, text in missing:
             await connection.execute(text)
             await connection.execute("UPDATE schema_version SET number = $1", number)
     return [number for number, _ in missing]
 
 
-async def _number(connection: Any) -> int:
+async def _read_number(connection: Any) -> int:
     """Return the number of a database's schema; 0 for an empty database."""
-    if await connection.fetchval(_TABLE):
+    if await connection.fetchval(_HAS_VERSION):
         return int(await connection.fetchval("SELECT number FROM schema_version"))
-    if await connection.fetchval(_TABLES):
+    if await connection.fetchval(_COUNT_TABLES):
         raise ConfigError("this is the database of another program")
     return 0
 

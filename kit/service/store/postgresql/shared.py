@@ -22,21 +22,24 @@ _CHANNEL = "kit"
 _NOTIFY = "SELECT pg_notify($1, $2)"
 #: Seconds until a lost connection is opened again, and in which notifications are collected; and
 #: ids per notification, which must be shorter than 8,000 bytes.
-_AGAIN_SECONDS, _GATHER_SECONDS = 1.0, 0.05
-_AT_ONCE = 200
-_NOW = "extract(epoch FROM now())::float8"
+_RECONNECT_SECONDS, _GATHER_SECONDS = 1.0, 0.05
+_MAX_IDS = 200
+_NOW_SQL = "extract(epoch FROM now())::float8"
 #: A time that is later than any request can cause comes from a clock that was ahead.
-_FROM = f"CASE WHEN known.due BETWEEN {_NOW} AND {_NOW} + $3 + $3 THEN known.due ELSE {_NOW} END"
+_DUE_SQL = (
+    f"CASE WHEN known.due BETWEEN {_NOW_SQL} AND {_NOW_SQL} + $3 + $3 "
+    f"THEN known.due ELSE {_NOW_SQL} END"
+)
 #: The generic cell rate algorithm; no row for a request that exceeds the limit. The first request
 #: of a key never does.
-_COUNT = f"""
-INSERT INTO rate_limits AS known (key, due) VALUES ($1, {_NOW} + $2)
-ON CONFLICT (key) DO UPDATE SET due = {_FROM} + $2
-WHERE {_FROM} + $2 <= {_NOW} + $3
-RETURNING due - {_NOW}
+_COUNT_SQL = f"""
+INSERT INTO rate_limits AS known (key, due) VALUES ($1, {_NOW_SQL} + $2)
+ON CONFLICT (key) DO UPDATE SET due = {_DUE_SQL} + $2
+WHERE {_DUE_SQL} + $2 <= {_NOW_SQL} + $3
+RETURNING due - {_NOW_SQL}
 """  # noqa: S608 - a constant
-_PRUNE = f"DELETE FROM rate_limits WHERE due < {_NOW}"  # noqa: S608 - a constant
-_DUE = f"SELECT due - {_NOW} FROM rate_limits WHERE key = $1"  # noqa: S608 - a constant
+_PRUNE_SQL = f"DELETE FROM rate_limits WHERE due < {_NOW_SQL}"  # noqa: S608 - a constant
+_SELECT_DUE = f"SELECT due - {_NOW_SQL} FROM rate_limits WHERE key = $1"  # noqa: S608 - a constant
 
 
 @dataclass(eq=False, slots=True)
@@ -47,9 +50,9 @@ class Shared:
     connection: Callable[[], AbstractAsyncContextManager[Any]]
     connect: Callable[[], Any]
     #: Errors of a server that is temporarily unavailable.
-    lost: tuple[type[Exception], ...]
-    _changed: dict[str, None] = field(default_factory=dict, init=False)
-    _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    temporary_errors: tuple[type[Exception], ...]
+    _changed_ids: dict[str, None] = field(default_factory=dict, init=False)
+    _has_changes: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def count(self, key: str, every: float, burst: float) -> tuple[bool, float]:
         """Count a request that uses `every` seconds of the limit, unless it is refused.
@@ -57,49 +60,49 @@ class Shared:
         Returns whether it was counted, and the seconds until all `burst` seconds are available.
         """
         async with self.connection() as connection:
-            ahead = await connection.fetchval(_COUNT, key, every, burst)
+            ahead = await connection.fetchval(_COUNT_SQL, key, every, burst)
             if ahead is not None:
                 return True, ahead
-            return False, await connection.fetchval(_DUE, key) or 0.0
+            return False, await connection.fetchval(_SELECT_DUE, key) or 0.0
 
     async def prune(self) -> None:
         """Remove keys whose full limit is restored: a missing row means the same."""
         async with self.connection() as connection:
-            await connection.execute(_PRUNE)
+            await connection.execute(_PRUNE_SQL)
 
-    def tell(self, changed: str) -> None:
+    def notify(self, changed_id: str) -> None:
         """Notify all listening services of a changed id, without delaying a commit."""
-        self._changed[changed] = None
-        self._news.set()
+        self._changed_ids[changed_id] = None
+        self._has_changes.set()
 
-    async def exchange(self, hear: Callable[[str], None]) -> None:
+    async def exchange(self, on_change: Callable[[str], None]) -> None:
         """Send notifications and pass on those of other services, until canceled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._send())
-            tasks.create_task(self._listen(hear))
+            tasks.create_task(self._listen(on_change))
 
     async def _send(self) -> None:
         while True:
-            await self._news.wait()
+            await self._has_changes.wait()
             await asyncio.sleep(_GATHER_SECONDS)  # at most twenty notifications per second
-            batch = [*self._changed][:_AT_ONCE]
-            for changed in batch:
-                del self._changed[changed]
-            if not self._changed:
-                self._news.clear()
+            batch = [*self._changed_ids][:_MAX_IDS]
+            for changed_id in batch:
+                del self._changed_ids[changed_id]
+            if not self._changed_ids:
+                self._has_changes.clear()
             with suppress(UnavailableError):  # the other services check regularly anyway
                 async with self.connection() as connection:
                     await connection.execute(_NOTIFY, _CHANNEL, " ".join(batch))
 
-    async def _listen(self, hear: Callable[[str], None]) -> None:
+    async def _listen(self, on_change: Callable[[str], None]) -> None:
         """Listen, and reconnect when the connection is lost."""
 
-        def receive(*heard: Any) -> None:
-            for changed in heard[-1].split(" "):
-                hear(changed)
+        def receive(*arguments: Any) -> None:
+            for changed_id in arguments[-1].split(" "):
+                on_change(changed_id)
 
         while True:
-            with suppress(*self.lost, asyncpg.PostgresError):
+            with suppress(*self.temporary_errors, asyncpg.PostgresError):
                 connection, ended = await self.connect(), asyncio.Event()
                 try:
                     connection.add_termination_listener(lambda *_, end=ended: end.set())
@@ -108,4 +111,4 @@ class Shared:
                 finally:
                     connection.terminate()
             _log.warning("notices of other services are not received just now")
-            await asyncio.sleep(_AGAIN_SECONDS)
+            await asyncio.sleep(_RECONNECT_SECONDS)

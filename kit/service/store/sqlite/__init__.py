@@ -29,23 +29,29 @@ from kit.service.store.database import (
     begin,
     row_maker,
 )
-from kit.service.store.sqlite.file import DAMAGED, NAME, damage, migrate, open_connection
+from kit.service.store.sqlite.file import DAMAGE_ERRORS, NAME, find_damage, migrate, open_connection
 from kit.service.store.statements import Statement, Step
 
 T = TypeVar("T")
 _log = logging.getLogger("kit.store")
 
 #: Temporary errors: a full disk, a lock of another process, a folder that became read-only.
-_STUCK = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
+_TEMPORARY_ERRORS = (
+    apsw.BusyError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.CantOpenError,
+)
 #: Maximum of transactions in one commit.
-_BATCH = 256
+_MAX_BATCH = 256
 #: Seconds for which an examination works at a time, and its pauses as a multiple of them.
-_STRETCH, _REST = 0.002, 4
+_WORK_SECONDS, _PAUSE_FACTOR = 0.002, 4
 #: The return value of a transaction, or its error.
 _Result = tuple[Any, Exception | None]
 
 
-class _Order(NamedTuple):
+class _Write(NamedTuple):
     transaction: Transaction[Any]
     future: asyncio.Future[Any]
     durable: bool
@@ -72,7 +78,7 @@ class SQLite:
         self._path = path
         self._on_commit = on_commit
         self._writer = open_connection(path, vfs)
-        self._on_writer = _Driver(self._writer)
+        self._write_driver = _Driver(self._writer)
         try:
             migrate(self._writer)
         except BaseException:
@@ -82,29 +88,29 @@ class SQLite:
         self._reader.execute("PRAGMA query_only = ON")
         # No memory mapping: a truncated file or a bad sector would end the process.
         self._reader.execute("PRAGMA mmap_size = 0")
-        self._on_reader = _Driver(self._reader)
+        self._read_driver = _Driver(self._reader)
         self._durable = True
         self._closed = threading.Event()
         self._examinations: set[asyncio.Task[Examination]] = set()
-        self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="kit-sqlite-writer", daemon=True)
         self._thread.start()
 
     async def read(self, transaction: Transaction[T]) -> T:
         """Run a read-only transaction here: an indexed read is faster than a thread switch."""
         try:
-            return self._on_reader.drive(transaction)
+            return self._read_driver.drive(transaction)
         except apsw.ReadOnlyError:  # the transaction tried to write
             raise
         except apsw.Error as error:
-            raise self._translated(error) from None
+            raise self._translate(error) from None
 
     async def write(self, work: Work[T], *, durable: bool = True) -> T:
         """Run a transaction in the writer thread; its changes are on disk when this returns."""
         if not self._thread.is_alive():
             raise UnavailableError("the database is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._orders.put(_Order(begin(work), future, durable))
+        self._queue.put(_Write(begin(work), future, durable))
         # A canceled caller does not cancel its transaction: it still completes or fails, without
         # a report.
         return await future
@@ -114,25 +120,25 @@ class SQLite:
         try:
             return self._reader.execute("PRAGMA data_version").fetchone()
         except apsw.Error as error:
-            raise self._translated(error) from None
+            raise self._translate(error) from None
 
     async def examine(self) -> Examination:
         """Check the whole file, with pauses most of the time; `close` interrupts it."""
-        looking = asyncio.create_task(asyncio.to_thread(self._look_through))
-        self._examinations.add(looking)
-        looking.add_done_callback(self._examinations.discard)
-        examination = await asyncio.shield(looking)
-        self.damage = examination.wrong
+        task = asyncio.create_task(asyncio.to_thread(self._examine_file))
+        self._examinations.add(task)
+        task.add_done_callback(self._examinations.discard)
+        examination = await asyncio.shield(task)
+        self.damage = examination.problem
         return examination
 
-    def _look_through(self) -> Examination:
+    def _examine_file(self) -> Examination:
         begun = time.thread_time()
         try:
-            wrong = damage(self._path, _resting(self._closed))
+            problem = find_damage(self._path, _make_pause(self._closed))
         except ConfigError as error:
             _log.warning("%s", error)
             raise UnavailableError("the database cannot be examined just now") from None
-        return Examination(wrong, time.thread_time() - begun)
+        return Examination(problem, time.thread_time() - begun)
 
     def clock(self) -> int:
         """Return this machine's time in milliseconds since 1970."""
@@ -141,7 +147,7 @@ class SQLite:
     async def close(self) -> None:
         """Commit queued transactions and close the file."""
         self._closed.set()
-        self._orders.put(None)
+        self._queue.put(None)
         # Not in another thread: none can be started while the process ends.
         self._thread.join()
         await asyncio.gather(*self._examinations, return_exceptions=True)
@@ -149,7 +155,7 @@ class SQLite:
         self._writer.close()
 
     def _work(self) -> None:
-        while (first := self._orders.get()) is not None:
+        while (first := self._queue.get()) is not None:
             batch, last = self._gather(first)
             started = time.perf_counter()
             _answer(batch, self._commit(batch))
@@ -157,46 +163,46 @@ class SQLite:
             if last:
                 return
 
-    def _gather(self, first: _Order) -> tuple[list[_Order], bool]:
+    def _gather(self, first: _Write) -> tuple[list[_Write], bool]:
         batch = [first]
-        while len(batch) < _BATCH:
+        while len(batch) < _MAX_BATCH:
             try:
-                order = self._orders.get_nowait()
+                write = self._queue.get_nowait()
             except queue.Empty:
                 break
-            if order is None:
+            if write is None:
                 return batch, True
-            batch.append(order)
+            batch.append(write)
         return batch, False
 
-    def _commit(self, batch: list[_Order]) -> list[_Result]:
+    def _commit(self, batch: list[_Write]) -> list[_Result]:
         """Run a batch and commit it once; results are final only after the commit."""
         connection = self._writer
         try:
             # A sync covers all earlier commits.
-            if (durable := any(order.durable for order in batch)) != self._durable:
+            if (durable := any(write.durable for write in batch)) != self._durable:
                 self._writer.pragma("synchronous", "FULL" if durable else "NORMAL")
                 self._durable = durable
             connection.execute("BEGIN IMMEDIATE")
-            results = [self._unit(order.transaction) for order in batch]
+            results = [self._run_one(write.transaction) for write in batch]
             connection.execute("COMMIT")
         except apsw.Error as error:
             self._roll_back()
-            return [(None, self._translated(error))] * len(batch)
+            return [(None, self._translate(error))] * len(batch)
         return results
 
-    def _unit(self, transaction: Transaction[Any]) -> _Result:
+    def _run_one(self, transaction: Transaction[Any]) -> _Result:
         """Run one caller's transaction in its own savepoint; return its result or error."""
         connection = self._writer
         connection.execute("SAVEPOINT unit")
         try:
-            result = self._on_writer.drive(transaction)
+            result = self._write_driver.drive(transaction)
         except Exception as error:
             if not connection.in_transaction:  # a full disk ends the transaction of the whole batch
                 raise
             connection.execute("ROLLBACK TO unit")
             connection.execute("RELEASE unit")
-            return None, self._translated(error)
+            return None, self._translate(error)
         connection.execute("RELEASE unit")
         return result, None
 
@@ -205,18 +211,18 @@ class SQLite:
             with suppress(apsw.Error):  # if it cannot be undone now, it is with the next batch
                 self._writer.execute("ROLLBACK")
 
-    def _translated(self, error: Exception) -> Exception:
+    def _translate(self, error: Exception) -> Exception:
         if isinstance(error, apsw.ConstraintError):
             duplicate = getattr(error, "extendedresult", 0) in (
                 apsw.SQLITE_CONSTRAINT_UNIQUE,
                 apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
             )
             return DuplicateError(str(error)) if duplicate else error
-        if isinstance(error, DAMAGED):
+        if isinstance(error, DAMAGE_ERRORS):
             self.damage = self.damage or str(error)
             _log.error("the database is damaged: %s", error)
             return UnavailableError("the database is damaged; nothing was charged")
-        if isinstance(error, _STUCK):
+        if isinstance(error, _TEMPORARY_ERRORS):
             _log.warning("the database cannot be used just now: %s", error)
             return UnavailableError("the database cannot be used just now; nothing was charged")
         return error
@@ -228,7 +234,7 @@ class _Driver:
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         #: Functions that create a named tuple of a row; added with a statement's first row.
-        self._rows: dict[Statement, Callable[[Any], Any]] = {}
+        self._row_makers: dict[Statement, Callable[[Any], Any]] = {}
 
     def drive(self, transaction: Transaction[T]) -> T:
         try:
@@ -241,44 +247,44 @@ class _Driver:
 
     def _run(self, step: Step) -> Rows:
         cursor = self.connection.execute(step.statement.text(NAME), step.values)
-        row = self._rows.get(step.statement)
+        row = self._row_makers.get(step.statement)
         if row is None:
             try:
                 columns = [name for name, *_ in cursor.getdescription()]
             except apsw.ExecutionCompleteError:  # no rows
                 return []
-            row = self._rows[step.statement] = row_maker(columns)
+            row = self._row_makers[step.statement] = row_maker(columns)
         return [row(values) for values in cursor]
 
 
-def _answer(batch: list[_Order], results: list[_Result]) -> None:
+def _answer(batch: list[_Write], results: list[_Result]) -> None:
     def resolve() -> None:
-        for order, (result, error) in zip(batch, results, strict=True):
-            if order.future.done():
+        for write, (result, error) in zip(batch, results, strict=True):
+            if write.future.done():
                 continue
             if error is None:
-                order.future.set_result(result)
+                write.future.set_result(result)
             else:
-                order.future.set_exception(error)
+                write.future.set_exception(error)
 
     loop = batch[0].future.get_loop()
     if not loop.is_closed():
         loop.call_soon_threadsafe(resolve)
 
 
-def _resting(stopped: threading.Event) -> Callable[[], bool]:
+def _make_pause(stopped: threading.Event) -> Callable[[], bool]:
     """Return a function that pauses when called, and returns whether to stop.
 
     Pauses instead of a low priority: a thread with one may be descheduled while it holds the GIL.
     """
     begun = time.perf_counter()
 
-    def ask() -> bool:
+    def pause() -> bool:
         nonlocal begun
         worked = time.perf_counter() - begun
-        if worked >= _STRETCH:
-            stopped.wait(worked * _REST)
+        if worked >= _WORK_SECONDS:
+            stopped.wait(worked * _PAUSE_FACTOR)
             begun = time.perf_counter()
         return stopped.is_set()
 
-    return ask
+    return pause

@@ -14,25 +14,25 @@ from kit.errors import ConfigError
 from kit.service.store import migrations
 
 _WAIT_MS = 10_000
-_NAMES = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
-_COLUMNS = "SELECT name FROM pragma_table_info(?)"
+_SELECT_NAMES = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+_SELECT_COLUMNS = "SELECT name FROM pragma_table_info(?)"
 #: Instructions of SQLite's virtual machine, or pages, between two checks: less than a millisecond.
-_ASKED_EVERY = 1_000
+_STEPS_PER_CHECK = 1_000
 NAME = "sqlite"
 #: Queries for the schema version; releases before 8 stored Alembic revisions.
-_VERSIONS = {
+_VERSION_QUERIES = {
     "schema_version": "SELECT number FROM schema_version",
     "alembic_version": "SELECT version_num FROM alembic_version",
 }
-_OWN_TABLE = 8
+_FIRST_OWN_VERSION = 8
 #: The remedy for a damaged database.
 RESTORE = "bring both back with 'kit restore' from a backup"
-_CURE = (
+_FOLDER_REMEDY = (
     "its folder must be one that can be written, with room on the disk; where it is a shared or "
     "network folder, which may lack what a database needs, set KIT_DATA to another"
 )
 #: Errors of the file itself; others, such as a full disk, may be temporary.
-DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+DAMAGE_ERRORS = (apsw.CorruptError, apsw.NotADBError)
 
 
 class DamageError(ConfigError):
@@ -48,7 +48,7 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
         connection = apsw.Connection(os.fspath(path), vfs=vfs)
         connection.set_busy_timeout(_WAIT_MS)
         names = _names(connection)
-        if names and not names & _VERSIONS.keys():
+        if names and not names & _VERSION_QUERIES.keys():
             connection.close()
             raise ConfigError(f"{path} is the database of another program")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -60,22 +60,26 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
         # values, which takes several times as long as running them.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     except (apsw.Error, OSError) as error:
-        raise _refusal(path, error) from None
+        raise _open_error(path, error) from None
     return connection
 
 
-def _refusal(path: Path | str, error: Exception) -> ConfigError:
+def _open_error(path: Path | str, error: Exception) -> ConfigError:
     """Return the error for a database that cannot be opened."""
-    kind, cure = (DamageError, RESTORE) if isinstance(error, DAMAGED) else (ConfigError, _CURE)
-    return kind(f"the database {path} cannot be opened ({error}); {cure}")
+    kind, remedy = (
+        (DamageError, RESTORE)
+        if isinstance(error, DAMAGE_ERRORS)
+        else (ConfigError, _FOLDER_REMEDY)
+    )
+    return kind(f"the database {path} cannot be opened ({error}); {remedy}")
 
 
 def _names(connection: apsw.Connection) -> set[str]:
     """Return the names of tables and indexes, without SQLite's own."""
     try:
-        return {str(name) for (name,) in connection.execute(_NAMES).fetchall()}
+        return {str(name) for (name,) in connection.execute(_SELECT_NAMES).fetchall()}
     except apsw.Error as error:
-        raise _refusal(connection.filename, error) from None
+        raise _open_error(connection.filename, error) from None
 
 
 def migrate(connection: apsw.Connection) -> None:
@@ -87,16 +91,16 @@ def migrate(connection: apsw.Connection) -> None:
             for number, text in migrations.missing(NAME, _version(connection)):
                 # Fetch all rows: execution would stop at the first one.
                 connection.execute(text).fetchall()
-                if number >= _OWN_TABLE:
+                if number >= _FIRST_OWN_VERSION:
                     connection.execute("UPDATE schema_version SET number = ?", (number,))
             connection.execute("COMMIT")
         except BaseException as error:
             if connection.in_transaction:  # SQLite has ended it already if the disk is full
                 connection.execute("ROLLBACK")
             if isinstance(error, apsw.Error) and not isinstance(error, apsw.SQLError):
-                raise _refusal(connection.filename, error) from None
+                raise _open_error(connection.filename, error) from None
             raise
-    if lost := sorted(migrations.parts(NAME) - _names(connection)):
+    if lost := sorted(migrations.object_names(NAME) - _names(connection)):
         raise ConfigError(
             f"the database {connection.filename} has lost {', '.join(lost)}; {RESTORE}"
         )
@@ -107,7 +111,7 @@ def _version(connection: apsw.Connection) -> int:
     names = _names(connection)
     if not names:
         return 0
-    query = _VERSIONS["schema_version" if "schema_version" in names else "alembic_version"]
+    query = _VERSION_QUERIES["schema_version" if "schema_version" in names else "alembic_version"]
     rows = connection.execute(query).fetchall()
     if not rows:
         raise ConfigError(f"the database {connection.filename} has lost its version; {RESTORE}")
@@ -138,7 +142,7 @@ def table_reader(
     connection = open_connection(path)
 
     def read(table: str, order: str) -> tuple[list[str], Iterable[tuple[Any, ...]]]:
-        columns = [str(name) for (name,) in connection.execute(_COLUMNS, (table,))]
+        columns = [str(name) for (name,) in connection.execute(_SELECT_COLUMNS, (table,))]
         query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"  # noqa: S608 - names
         return columns, connection.execute(query)
 
@@ -149,7 +153,7 @@ def table_reader(
         connection.close()
 
 
-def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | None:
+def find_damage(path: Path, should_stop: Callable[[], bool] = lambda: False) -> str | None:
     """Return the first error in a database file, or None.
 
     Raises `ConfigError` if the file cannot be read at the moment.
@@ -159,12 +163,12 @@ def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | Non
     except DamageError as error:
         return str(error)
     try:
-        connection.set_progress_handler(stopped, _ASKED_EVERY)
+        connection.set_progress_handler(should_stop, _STEPS_PER_CHECK)
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchall()[0]
-        strays = connection.execute("PRAGMA foreign_key_check").fetchall()
+        orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
     except apsw.InterruptError:
         return None
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         return str(error)
     except apsw.Error as error:
         raise ConfigError(f"the database {path} cannot be examined ({error})") from None
@@ -172,10 +176,10 @@ def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | Non
         connection.close()
     if found != "ok":
         return str(found)
-    return f"a row of {strays[0][0]} refers to nothing" if strays else None
+    return f"a row of {orphans[0][0]} refers to nothing" if orphans else None
 
 
-def holds_keys(path: Path) -> bool:
+def has_keys(path: Path) -> bool:
     """Whether a database has API keys, which are useless without the secret beside it."""
     connection = open_connection(path)
     try:
