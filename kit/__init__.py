@@ -144,8 +144,8 @@ def _open(
 
         folder = settings.data_folder(data) if data else None
         url, key = start_embedded(folder)
-        moves = ServiceLocation(url, follower(folder, key), prover(folder))
-        found = settings.embedded_settings(url, key, data=data, moves=moves)
+        location = ServiceLocation(url, follower(folder, key), prover(folder))
+        found = settings.embedded_settings(url, key, data=data, location=location)
         keys = LocalKeys(folder, key)
     found = replace(found, reuse=reuse)
     studio = face(found, operations=Operations(found, keys=keys))

@@ -123,7 +123,7 @@ def blocking(data: Path, moved: Callable[[], None]) -> str:
     with kit.connect(data=data) as studio:
         moved()
         assert studio.history.list(5) == []
-        return studio.client.settings.at(studio.client.settings.base_url)
+        return studio.client.settings.current_url(studio.client.settings.base_url)
 
 
 def awaited(data: Path, moved: Callable[[], None]) -> str:
@@ -134,7 +134,7 @@ def awaited(data: Path, moved: Callable[[], None]) -> str:
         await asyncio.to_thread(moved)
         assert await studio.history.list(5) == []
         await studio.close()
-        return studio.client.settings.at(studio.client.settings.base_url)
+        return studio.client.settings.current_url(studio.client.settings.base_url)
 
     return asyncio.run(cell())
 
@@ -185,13 +185,13 @@ def test_a_proof_needs_the_secret_of_the_folder(data: Path, tmp_path: Path) -> N
 def test_an_address_that_the_service_has_left_is_asked_too(data: Path) -> None:
     """A request may have been built just before another thread found the service elsewhere."""
     with hosted(data) as (url, kill), kit.connect(data=data) as studio:
-        moves = studio.client.settings.moves
+        location = studio.client.settings.location
         kill()
-        assert moves is not None
-        assert moves.find_again(url)
-        assert moves.base_url != url
+        assert location is not None
+        assert location.find_again(url)
+        assert location.base_url != url
         trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        transport = ProvenTransport(studio.client.http.question, trust, None)
+        transport = ProvenTransport(studio.client.http.start_proof, trust, None)
         request = httpx.Request("GET", f"{url}/v1/account", headers={"Authorization": "key"})
         refused = pytest.raises(httpx.ConnectError, match="another program")
         with impostor(url) as other, transport, refused:

@@ -18,7 +18,7 @@ from kit.client.calls import NoReply
 from kit.errors import ConfigError, KitError
 from kit.internet import origin
 
-_WHOLE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
+_ABSOLUTE_URL = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def absolute_url(base_url: str, url: str) -> str:
@@ -26,7 +26,7 @@ def absolute_url(base_url: str, url: str) -> str:
 
     A path may or may not repeat the prefix under which a service is mounted.
     """
-    if _WHOLE.match(url):
+    if _ABSOLUTE_URL.match(url):
         return url
     if url.startswith("//"):  # with the same scheme
         return f"{base_url.partition(':')[0]}:{url}"
@@ -83,21 +83,21 @@ class ServiceLocation:
         self.base_url = base_url
         self.proof = proof
         self._find = find
-        self._had = {origin(base_url)}
+        self._origins = {origin(base_url)}
         self._lock = threading.Lock()
-        self._why = ""
+        self._failure = ""
 
-    def at(self, url: str) -> str:
+    def current_url(self, url: str) -> str:
         """Return a URL of the service with its current address; other URLs are unchanged."""
-        now = self.base_url
-        if not self.knows(url) or origin(url) == origin(now):
+        base_url = self.base_url
+        if not self.knows(url) or origin(url) == origin(base_url):
             return url
-        there = urlsplit(now)
-        return urlsplit(url)._replace(scheme=there.scheme, netloc=there.netloc).geturl()
+        current = urlsplit(base_url)
+        return urlsplit(url)._replace(scheme=current.scheme, netloc=current.netloc).geturl()
 
     def knows(self, url: str) -> bool:
         """Return whether a URL is at a current or former address of the service."""
-        return origin(url) in self._had
+        return origin(url) in self._origins
 
     def find_again(self, refused: str) -> bool:
         """Find the service after a refused connection; return whether it can be reached again.
@@ -108,34 +108,34 @@ class ServiceLocation:
             if origin(refused) != origin(self.base_url):
                 return True  # another thread was faster
             try:
-                now = self._find(refused)
+                found = self._find(refused)
             except (KitError, OSError, RuntimeError) as error:  # no thread starts at exit
-                self._why = str(error)
+                self._failure = str(error)
                 return False
-            self._why = ""
-            self._had.add(origin(now))
-            self.base_url = now
+            self._failure = ""
+            self._origins.add(origin(found))
+            self.base_url = found
             return True
 
-    def follow(self, lost: NoReply) -> NoReply | None:
+    def follow(self, failure: NoReply) -> NoReply | None:
         """Return None if a refused request can be sent again, else the failure to report."""
-        if self.find_again(lost.refused):
+        if self.find_again(failure.refused_url):
             return None
-        why = f" ({self._why})" if self._why else ""
+        why = f" ({self._failure})" if self._failure else ""
         sentence = (
-            f"the embedded service at {lost.refused} is gone and could not be restarted{why}: "
-            "call kit.connect() again"
+            f"the embedded service at {failure.refused_url} is gone and could not be restarted"
+            f"{why}: call kit.connect() again"
         )
-        return replace(lost, message=sentence, lasting=True)
+        return replace(failure, message=sentence, permanent=True)
 
 
 #: Takes an address and a challenge, returns the response that only the real service can give.
 Proof = Callable[[str, str], str]
-MOST_BYTES = 10_000
-_LENGTH = re.compile(rb"\r\ncontent-length: *(\d{1,4})\r\n", re.IGNORECASE)
+MAX_PROOF_BYTES = 10_000
+_CONTENT_LENGTH = re.compile(rb"\r\ncontent-length: *(\d{1,4})\r\n", re.IGNORECASE)
 ProofExchange = Generator[bytes, bytes, bool]
 #: Takes a host and a port, returns the proof exchange for them, or None.
-ProofQuestion = Callable[[str, int], ProofExchange | None]
+StartProof = Callable[[str, int], ProofExchange | None]
 
 
 def ask_for_proof(url: str, proof: Proof) -> ProofExchange:
@@ -147,9 +147,9 @@ def ask_for_proof(url: str, proof: Proof) -> ProofExchange:
     expected = json.dumps(proof(url, challenge)).encode()
     host = urlsplit(url).netloc
     received = yield f"GET /healthz?challenge={challenge} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
-    while len(received) < MOST_BYTES:
+    while len(received) < MAX_PROOF_BYTES:
         head, end, body = received.partition(b"\r\n\r\n")
-        length = _LENGTH.search(head + b"\r\n")
+        length = _CONTENT_LENGTH.search(head + b"\r\n")
         if end and (length is None or len(body) >= int(length[1])):
             return head.startswith(b"HTTP/1.1 200 ") and expected in body
         more = yield b""

@@ -57,7 +57,7 @@ class AsyncClient:
         self.blocking = blocking or Client(settings)  # of the awaited face alone
 
     def __repr__(self) -> str:
-        return f"<AsyncClient {self.settings.at(self.settings.base_url)}>"
+        return f"<AsyncClient {self.settings.current_url(self.settings.base_url)}>"
 
     @property
     def http(self) -> AsyncSender:
@@ -89,12 +89,12 @@ class AsyncClient:
 
     async def perform(self, step: Step) -> Outcome:
         """Execute one step and return its outcome; again if the service has moved."""
-        do, moves = _DO[type(step)], self.settings.moves
-        outcome: Outcome = await do(self, step)
-        if moves is None or not isinstance(outcome, NoReply) or not outcome.refused:
+        handle, location = _HANDLERS[type(step)], self.settings.location
+        outcome: Outcome = await handle(self, step)
+        if location is None or not isinstance(outcome, NoReply) or not outcome.refused_url:
             return outcome
         # finding it takes as long as a service takes to start
-        return await asyncio.to_thread(moves.follow, outcome) or await do(self, step)
+        return await asyncio.to_thread(location.follow, outcome) or await handle(self, step)
 
     async def close(self) -> None:
         """Close all connections, busy ones after their call; a later call opens new ones."""
@@ -112,7 +112,7 @@ class AsyncClient:
         web = Web(private=self.settings.private_media)
         return await asyncio.to_thread(web.fetch, step.url, self.settings.uploads)
 
-    async def _rest(self, step: Sleep) -> None:
+    async def _pause(self, step: Sleep) -> None:
         log_wait(step)
         await self._sleep(step.seconds)
 
@@ -129,10 +129,10 @@ class AsyncClient:
 
 
 #: The type of a step -> how it is executed.
-_DO: dict[type, Callable[[AsyncClient, Any], Awaitable[Any]]] = {
+_HANDLERS: dict[type, Callable[[AsyncClient, Any], Awaitable[Any]]] = {
     SendRequest: lambda client, step: client.http.send(step),
     UploadFile: lambda client, step: client.http.upload(step),
     DownloadFile: lambda client, step: client.http.download(step),
     FetchMedium: lambda client, step: client._fetch(step),
-    Sleep: lambda client, step: client._rest(step),
+    Sleep: lambda client, step: client._pause(step),
 }

@@ -48,23 +48,23 @@ BY_STATUS: dict[int, type[ApiError]] = {
 def read(call: Call[T], reply: Reply) -> T:
     """Return the parsed body of a successful response; raises `ApiError` if it is malformed."""
     try:
-        return call.answer(reply.content)
+        return call.parse(reply.content)
     except ValueError as error:
-        raise _stamp(ApiError(_describe_mismatch(call, reply, error)), reply) from None
+        raise _add_reply_facts(ApiError(_describe_mismatch(call, reply, error)), reply) from None
 
 
 def find_error(reply: Reply, *, now: datetime | None = None) -> ApiError | None:
     """Return the error of a response, or None if it is a success."""
-    if reply.fine:
+    if reply.is_success:
         return None
     code, message, details = _read_envelope(reply)
     kind = ApiError.by_code.get(code) or BY_STATUS.get(reply.status, ApiError)
-    error = _stamp(kind(message or _default_message(reply), details=details), reply)
-    error.retry_after = pause(reply, now=now)
+    error = _add_reply_facts(kind(message or _default_message(reply), details=details), reply)
+    error.retry_after = retry_seconds(reply, now=now)
     return error
 
 
-def pause(reply: Reply, *, now: datetime | None = None) -> float | None:
+def retry_seconds(reply: Reply, *, now: datetime | None = None) -> float | None:
     """Return the seconds that a response asks to wait, or None.
 
     A date is by the service's clock, so it is compared with the response's own ``Date``, or
@@ -147,7 +147,7 @@ def _describe_mismatch(call: Call[Any], reply: Reply, error: ValueError) -> str:
     return f"{what} is not what the API document describes: {text}"
 
 
-def _stamp(error: ApiError, reply: Reply) -> ApiError:
+def _add_reply_facts(error: ApiError, reply: Reply) -> ApiError:
     error.request_id = reply.headers.get("x-request-id")
     error.answered = reply.status
     return error
@@ -157,8 +157,8 @@ E = TypeVar("E", bound=KitError)
 
 #: Statuses below 500 that do not say whether the request was executed: it took too long, or its
 #: result is at another URL.
-_UNSURE = frozenset({303, 408})
-_MAYBE = "; it may have been carried out"
+_UNSETTLED_STATUSES = frozenset({303, 408})
+_MAY_HAVE_RUN = "; it may have been carried out"
 
 
 def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
@@ -178,14 +178,14 @@ def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
     if outcome.status == 503:
         own_code, *_ = _read_envelope(outcome)  # a gateway knows no error codes of the service
         return not (later or own_code)
-    return outcome.status >= 500 or outcome.status in _UNSURE
+    return outcome.status >= 500 or outcome.status in _UNSETTLED_STATUSES
 
 
 def mark_unsettled(call: Call[Any], error: E) -> E:
     """Return an error with the message that the call may have been executed."""
     error.unsettled = True
     text = str(error)
-    if _MAYBE not in text:
+    if _MAY_HAVE_RUN not in text:
         error.args = (f"{text}{unsettled_advice(call)}",)
     return error
 
@@ -193,5 +193,5 @@ def mark_unsettled(call: Call[Any], error: E) -> E:
 def unsettled_advice(call: Call[Any]) -> str:
     """Return the advice about a call that may have been executed, as the end of a sentence."""
     if call.path != GENERATIONS:
-        return f"{_MAYBE} and charged"
-    return f"{_MAYBE}: look in the history (studio.history.list()) before sending it again"
+        return f"{_MAY_HAVE_RUN} and charged"
+    return f"{_MAY_HAVE_RUN}: look in the history (studio.history.list()) before sending it again"

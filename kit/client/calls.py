@@ -29,7 +29,7 @@ UPLOADS = "/v1/creative-studio/media-uploads"
 GENERATIONS = "/v1/creative-studio/generations"
 ESTIMATES = "/v1/creative-studio/estimates"
 #: Maximum of bytes of an output, to protect the disk.
-MOST_OF_FILE = 10_000_000_000
+MAX_FILE_BYTES = 10_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Call(Generic[T]):
 
     method: str
     path: str
-    answer: Callable[[bytes], T]
+    parse: Callable[[bytes], T]
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     key: str | None = None
@@ -140,7 +140,7 @@ def new_key() -> str:
 
 
 #: Default values that are not sent, because a service may refuse fields that it does not know.
-_LEFT_OUT: dict[str, Any] = {"mediaUploads": {}, "tags": {}, "fileMetadata": True}
+_DEFAULTS: dict[str, Any] = {"mediaUploads": {}, "tags": {}, "fileMetadata": True}
 
 
 def _segment(text: str) -> str:
@@ -151,26 +151,26 @@ def _segment(text: str) -> str:
 
 def _post(
     path: str,
-    answer: Callable[[bytes], T],
+    parse: Callable[[bytes], T],
     order: wire.Body,
     *,
     key: str | None = None,
     free: bool = False,
 ) -> Call[T]:
     dumped = order.model_dump(mode="json", by_alias=True, exclude_none=True)
-    body = {name: v for name, v in dumped.items() if name not in _LEFT_OUT or v != _LEFT_OUT[name]}
-    return Call("POST", path, answer, body=body, key=key or new_key(), free=free)
+    body = {name: v for name, v in dumped.items() if name not in _DEFAULTS or v != _DEFAULTS[name]}
+    return Call("POST", path, parse, body=body, key=key or new_key(), free=free)
 
 
 @cache
 def _list_reader(kind: type[W]) -> Callable[[bytes], list[W]]:
-    strictly = TypeAdapter(list[kind]).validate_json  # type: ignore[valid-type]
+    validate = TypeAdapter(list[kind]).validate_json  # type: ignore[valid-type]
 
     def read(content: bytes) -> list[W]:
         try:
-            return strictly(content)
+            return validate(content)
         except ValidationError as error:
-            return wire.read_leniently(strictly, content, error, essential=kind.essential)
+            return wire.read_leniently(validate, content, error, essential=kind.essential)
 
     return read
 
@@ -212,16 +212,16 @@ class UploadFile:
 class DownloadFile:
     """Write the response of a URL to a file; redirects are not followed.
 
-    The API key is sent to its own origin only. With a `tag` the download resumes at the end of the
-    file if the server's file still has this ETag; with an empty one it resumes unconditionally.
+    The API key is sent to its own origin only. With an `etag` the download resumes at the end of
+    the file if the server's file still has this ETag; with an empty one it resumes unconditionally.
     At most `most` bytes are accepted.
     """
 
     url: str
     target: Path
     with_key: bool = False
-    tag: str | None = None
-    most: int = MOST_OF_FILE
+    etag: str | None = None
+    most: int = MAX_FILE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +233,11 @@ class FetchMedium:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Sleep for some seconds; `why` is shown to the user, and not logged `again`."""
+    """Sleep for some seconds; `why` is shown to the user, and not logged if `repeated`."""
 
     seconds: float
     why: str = ""
-    again: bool = False
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class Reply:
     sha256: str | None = None
 
     @property
-    def fine(self) -> bool:
+    def is_success(self) -> bool:
         """Whether the status is a success or 304 (not modified)."""
         return 200 <= self.status < 300 or self.status == 304
 
@@ -262,18 +262,18 @@ class Reply:
 class NoReply:
     """No response was received, and the request may have been executed.
 
-    `tag` is the strong ETag of an interrupted download, if any. A `harmless` request may be sent
-    again with its key: nothing was sent, or the service is known to honor such keys. `refused` is
-    the service's address if the connection was refused. `lasting` failures are not temporary, such
+    `etag` is the strong ETag of an interrupted download, if any. A `harmless` request may be sent
+    again with its key: nothing was sent, or the service is known to honor such keys. `refused_url`
+    is the service's address if the connection was refused. `permanent` failures do not pass, such
     as an invalid URL.
     """
 
     message: str
-    tag: str | None = None
+    etag: str | None = None
     harmless: bool = False
     sent: bool = True
-    refused: str = ""
-    lasting: bool = False
+    refused_url: str = ""
+    permanent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +284,7 @@ class NotWritten(NoReply):
 def not_written(target: Path, error: OSError) -> NotWritten:
     """Return the outcome of a download that could not be written to the disk."""
     why = failure_reason(error)
-    return NotWritten(f"it could not be written to {target.parent}: {why}", lasting=True)
+    return NotWritten(f"it could not be written to {target.parent}: {why}", permanent=True)
 
 
 def failure_reason(error: OSError) -> str:
@@ -299,5 +299,5 @@ Flow: TypeAlias = Generator[Step, Any, T]
 
 def log_wait(step: Sleep) -> None:
     """Log why a flow waits, unless it was logged before."""
-    if step.why and not step.again:
+    if step.why and not step.repeated:
         _log.warning("%s", step.why)

@@ -18,7 +18,7 @@ from kit import wire
 from kit.client import calls, file_types, flows
 from kit.client.addresses import absolute_url
 from kit.client.calls import (
-    MOST_OF_FILE,
+    MAX_FILE_BYTES,
     DownloadFile,
     Flow,
     NoReply,
@@ -32,11 +32,11 @@ from kit.errors import KitError, NoAnswerError
 from kit.internet import origin
 from kit.private import replace_file
 
-_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 #: Maximum of bytes of a video's thumbnail.
-_MOST_OF_POSTER = 20_000_000
+_MAX_POSTER_BYTES = 20_000_000
 _STALE = frozenset({401, 403, 404, 410})
-_NOTHING = hashlib.sha256().hexdigest()
+_EMPTY_HASH = hashlib.sha256().hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Cache:
             return self.folder / f"{self._name(generation.id)}.poster"
         name = output.sha256 or ""
         if not re.fullmatch(r"[0-9a-f]{64}", name):
-            made = wire.timestamp(generation.created_at) if generation.created_at else ""
-            content = "\n".join([made, generation.model_id or "", generation.prompt or ""])
+            created = wire.timestamp(generation.created_at) if generation.created_at else ""
+            content = "\n".join([created, generation.model_id or "", generation.prompt or ""])
             name = f"{self._name(generation.id)}-{hash_text(content, 8)}"
         kind, url = output.content_type or "", generation.output_url or ""
         ending = file_types.file_extension(kind, url, generation.asset_type or "")
@@ -85,7 +85,7 @@ def wait_for_address(
     while generation.state == "completed" and not generation.output_url:
         if generation.deletion:  # it will never have an output again
             break
-        if not (yield from tries.rest()):
+        if not (yield from tries.sleep()):
             break
         call = calls.get_generation(generation.id, status_url=status_url)
         generation = yield from flows.ask(call, policy)
@@ -118,11 +118,11 @@ def poster(cache: Cache, generation: wire.Generation) -> Flow[bytes | None]:
         return path.read_bytes() if path.exists() else None
     try:
         outcome = yield from _fetch_verified(
-            cache, address, path, Attempts(PATIENT), most=_MOST_OF_POSTER
+            cache, address, path, Attempts(PATIENT), most=_MAX_POSTER_BYTES
         )
     except OSError:
         return None  # the disk is full: it is shown without a thumbnail
-    return path.read_bytes() if isinstance(outcome, Reply) and outcome.fine else None
+    return path.read_bytes() if isinstance(outcome, Reply) and outcome.is_success else None
 
 
 def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Policy) -> Flow[Path]:
@@ -137,20 +137,20 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
                 f"the generation {generation.id} has no output: its status is {generation.state}"
             )
         sha256 = generation.output.sha256 if generation.output else None
-        tries = Attempts(policy, outlasts=True)
+        tries = Attempts(policy, outlasts_outages=True)
         outcome = yield from _fetch_verified(
             cache, generation.output_url, path, tries, sha256=sha256
         )
-        if isinstance(outcome, NoReply) or outcome.fine or outcome.status not in _STALE:
+        if isinstance(outcome, NoReply) or outcome.is_success or outcome.status not in _STALE:
             break
-    if isinstance(outcome, Reply) and outcome.fine:
+    if isinstance(outcome, Reply) and outcome.is_success:
         kind = outcome.headers.get("content-type", "")
         return file_types.rename_by_content(path, kind, generation.output_url or "")
     error = flows.find_error(outcome)
     gone = isinstance(outcome, Reply) and outcome.status in _STALE
     why = str(flows.explain_retry_after(error)) if error else ""
     if isinstance(outcome, Reply) and 300 <= outcome.status < 400:
-        why = f"its URL redirects more than {_REDIRECTS} times"
+        why = f"its URL redirects more than {_MAX_REDIRECTS} times"
     raise _download_error(generation.id, why, gone=gone)
 
 
@@ -168,7 +168,7 @@ def _fetch_verified(
     tries: Attempts,
     *,
     sha256: str | None = None,
-    most: int = MOST_OF_FILE,
+    most: int = MAX_FILE_BYTES,
 ) -> Flow[Reply | NoReply]:
     """Download to a part file, verify it and move it into place; retry if that may help.
 
@@ -176,33 +176,33 @@ def _fetch_verified(
     verifies the combined parts in the end. In the latter case the next call resumes it, too.
     """
     part = _claim_part(path, sha256)
-    tag = "" if sha256 else None
+    etag = "" if sha256 else None
     try:
         while True:
-            outcome = yield from _follow(cache, absolute_url(cache.base_url, url), part, tag, most)
-            if isinstance(outcome, Reply) and outcome.fine:
-                wrong = _describe_wrong(part, outcome, sha256)
-                if not wrong:
+            outcome = yield from _fetch(cache, absolute_url(cache.base_url, url), part, etag, most)
+            if isinstance(outcome, Reply) and outcome.is_success:
+                damage = _describe_damage(part, outcome, sha256)
+                if not damage:
                     replace_file(part, path)
                     return outcome
                 part.unlink(missing_ok=True)  # the part is of no use for another attempt
-                outcome = NoReply(f"what arrived is {wrong}", lasting=True)
+                outcome = NoReply(f"what arrived is {damage}", permanent=True)
             elif isinstance(outcome, Reply):
                 part.unlink(missing_ok=True)
                 if outcome.status < 500 and outcome.status not in (416, 429):
                     return outcome
-            elif tag is None:
-                tag = outcome.tag
-            here = isinstance(outcome, NotWritten)  # another attempt finds no more room
-            if here or not (yield from tries.rest(flows.find_error(outcome))):
+            elif etag is None:
+                etag = outcome.etag
+            disk_failed = isinstance(outcome, NotWritten)  # another attempt finds no more room
+            if disk_failed or not (yield from tries.sleep(flows.find_error(outcome))):
                 return outcome
     finally:
         _keep_or_remove(part, path, sha256)
 
 
-def _describe_wrong(part: Path, reply: Reply, sha256: str | None) -> str:
+def _describe_damage(part: Path, reply: Reply, sha256: str | None) -> str:
     """Return why a received file is no output; if kept, it would be shown from then on."""
-    if reply.sha256 in (None, _NOTHING):
+    if reply.sha256 in (None, _EMPTY_HASH):
         return "empty"
     if sha256:
         differs = "not what the service announced (SHA-256 differs)"
@@ -231,26 +231,26 @@ def _keep_or_remove(part: Path, path: Path, sha256: str | None) -> None:
         part.unlink(missing_ok=True)
 
 
-def _follow(
-    cache: Cache, url: str, part: Path, tag: str | None, most: int
+def _fetch(
+    cache: Cache, url: str, part: Path, etag: str | None, most: int
 ) -> Flow[Reply | NoReply]:
-    outcome: Reply | NoReply = yield DownloadFile(url, part, tag=tag, most=most)
-    own = origin(url) == origin(cache.base_url)
-    if isinstance(outcome, Reply) and outcome.status == 401 and own:
-        outcome = yield DownloadFile(url, part, with_key=True, tag=tag, most=most)
-    for _ in range(_REDIRECTS):
+    outcome: Reply | NoReply = yield DownloadFile(url, part, etag=etag, most=most)
+    is_own = origin(url) == origin(cache.base_url)
+    if isinstance(outcome, Reply) and outcome.status == 401 and is_own:
+        outcome = yield DownloadFile(url, part, with_key=True, etag=etag, most=most)
+    for _ in range(_MAX_REDIRECTS):
         target = isinstance(outcome, Reply) and outcome.headers.get("location")
         if not target or not isinstance(outcome, Reply) or not 300 <= outcome.status < 400:
             break
         url = urljoin(url, target)
-        outcome = yield DownloadFile(url, part, tag=tag, most=most)
+        outcome = yield DownloadFile(url, part, etag=etag, most=most)
     return outcome
 
 
-def _is_newer(kept: Path, generation: wire.Generation) -> bool:
+def _is_newer(path: Path, generation: wire.Generation) -> bool:
     """Whether a file was downloaded after the generation was created."""
     try:
-        fetched = kept.stat().st_mtime
+        fetched = path.stat().st_mtime
     except OSError:
         return False
     return generation.created_at is None or fetched >= generation.created_at.timestamp()

@@ -19,7 +19,7 @@ from kit.errors import ParameterError
 from kit.pictures import HEIC, NO_HEIC, OWNED, has_heic, open_picture, to_srgb
 
 #: Offset and bytes of a file's signature, and its content type.
-_MAGIC: tuple[tuple[int, bytes, str], ...] = (
+_SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
     (8, b"WEBP", "image/webp"),
@@ -45,14 +45,14 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
 
 def sniff_type(head: bytes) -> str | None:
     """Return the content type that matches the first 64 bytes of a file."""
-    return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
+    return next((kind for at, magic, kind in _SIGNATURES if head.startswith(magic, at)), None)
 
 
 def type_of(head: bytes, name: str) -> str:
     """Return the content type of a file, by its first 64 bytes, then by its name."""
     sniffed, named = sniff_type(head), guess_type(name)
     # Audio of recorders and downloads begins like a video: the container is the same.
-    return named if (sniffed, named) == ("video/mp4", "audio/mp4") else sniffed or named or ANYTHING
+    return named if (sniffed, named) == ("video/mp4", "audio/mp4") else sniffed or named or UNKNOWN
 
 
 def convert_to_png(file: BinaryIO) -> bytes | None:
@@ -120,28 +120,28 @@ def _to_eight_bits(array: Any) -> Any:
 
 
 #: Module and class of objects, and the function that encodes them as a file.
-OBJECTS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
+ENCODERS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
     ("PIL.Image", "Image", _encode_picture),
     ("numpy", "ndarray", _encode_array),
 )
 
 
 #: The type of a file whose content and name are both unknown.
-ANYTHING = "application/octet-stream"
-_ALL = (".bmp", ".tiff", *(end for ends in ENDINGS.values() for end in ends))
-_USUAL = {"video": ".mp4", "image": ".png"}
-_MEDIA = ("image/", "video/", "audio/")
+UNKNOWN = "application/octet-stream"
+_EXTENSIONS = (".bmp", ".tiff", *(end for ends in ENDINGS.values() for end in ends))
+_DEFAULT_EXTENSIONS = {"video": ".mp4", "image": ".png"}
+_MEDIA_PREFIXES = ("image/", "video/", "audio/")
 
 
 def file_extension(content_type: str, url: str = "", asset_type: str = "") -> str:
     """Return the extension, with a dot, for a file not downloaded yet; empty if unknown."""
-    known, named = _endings(_without_options(content_type)), _url_suffix(url)
-    if known:
-        return named if named in known else known[0]
+    extensions, named = _extensions(_strip_options(content_type)), _url_suffix(url)
+    if extensions:
+        return named if named in extensions else extensions[0]
     guessed = guess_type(f"file{named}")
-    if named in _ALL or guessed.startswith(_MEDIA):
+    if named in _EXTENSIONS or guessed.startswith(_MEDIA_PREFIXES):
         return named
-    return _USUAL.get(asset_type.lower(), named)
+    return _DEFAULT_EXTENSIONS.get(asset_type.lower(), named)
 
 
 def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path:
@@ -155,18 +155,18 @@ def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path
     sniffed = sniff_type(head) or ""
     if sniffed == "video/webm" and b"matroska" in head:  # its container is that of WebM
         sniffed = "video/x-matroska"
-    sent = _without_options(content_type)
-    known = _endings(sniffed or (sent if sent.startswith(_MEDIA) else ""))
+    declared = _strip_options(content_type)
+    extensions = _extensions(sniffed or (declared if declared.startswith(_MEDIA_PREFIXES) else ""))
     named = _url_suffix(url)
-    wanted = named if named in known else next(iter(known), "")
-    return path.replace(path.with_suffix(wanted)) if wanted else path
+    extension = named if named in extensions else next(iter(extensions), "")
+    return path.replace(path.with_suffix(extension)) if extension else path
 
 
 def find_renamed(path: Path) -> Path:
     """Return the path of a file after `rename_by_content`; `path` if it does not exist."""
     if path.exists():
         return path
-    others = (path.with_suffix(extension) for extension in _ALL)
+    others = (path.with_suffix(extension) for extension in _EXTENSIONS)
     return next((other for other in others if other.exists()), path)
 
 
@@ -190,21 +190,21 @@ def check_type(name: str, content_type: str) -> None:
 def check_type_for(parameter: wire.Parameter, name: str, content_type: str) -> None:
     """Raise an error if a file's kind differs from its parameter's; unknown kinds pass."""
     kind = content_type.partition("/")[0]
-    if parameter.type in wire.MEDIA_TYPES and kind != parameter.type and content_type != ANYTHING:
+    if parameter.type in wire.MEDIA_TYPES and kind != parameter.type and content_type != UNKNOWN:
         raise ParameterError(
             f"{parameter.name} takes a medium of type {parameter.type}, and {name!r} is of type "
             f"{content_type}"
         )
 
 
-def _without_options(content_type: str) -> str:
+def _strip_options(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def _endings(content_type: str) -> tuple[str, ...]:
+def _extensions(content_type: str) -> tuple[str, ...]:
     if content_type in ENDINGS:
         return ENDINGS[content_type]
-    guessed = mimetypes.guess_extension(content_type) if content_type != ANYTHING else None
+    guessed = mimetypes.guess_extension(content_type) if content_type != UNKNOWN else None
     return (guessed,) if guessed else ()
 
 

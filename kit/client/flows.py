@@ -24,13 +24,13 @@ from kit.errors import ApiError, BadRequestError, NoAnswerError
 T = TypeVar("T")
 Listed = TypeVar("Listed", wire.Generation, wire.Entry)
 #: Maximum of empty pages that are skipped.
-_EMPTY = 5
+_MAX_EMPTY_PAGES = 5
 
 _BUSY = frozenset({429, 503})
 _GATEWAY = frozenset({502, 504})
-_BROKEN = frozenset({500})
+_FAILED = frozenset({500})
 #: Seconds of a requested pause, or of an outage, from which on a message mentions it.
-WORTH_SAYING = 2.0
+MIN_REPORTED_SECONDS = 2.0
 #: Seconds by which a pause may exceed its time limit.
 _GRACE = 0.05
 
@@ -76,21 +76,21 @@ def exchange(
     call: Call[Any], policy: Policy = PATIENT, headers: Mapping[str, str] | None = None
 ) -> Flow[Reply]:
     """Send a call, with retries, and return its raw response."""
-    sent = {**(headers or {}), **({"Idempotency-Key": call.key} if call.key else {})}
-    tries = Attempts(policy, ends=policy.clock() + policy.deadline)
-    doubt = False
+    sent_headers = {**(headers or {}), **({"Idempotency-Key": call.key} if call.key else {})}
+    tries = Attempts(policy, ends_at=policy.clock() + policy.deadline)
+    may_have_run = False
     while True:
-        outcome = yield SendRequest(call, sent)
+        outcome = yield SendRequest(call, sent_headers)
         error = find_error(outcome)
         if error is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
             return outcome
-        doubt = doubt or answers.may_have_run(call, outcome)
-        over = (policy.quick and is_away(outcome)) or not _may_repeat(call, outcome, error)
-        if over or not (yield from tries.rest(error)):
+        may_have_run = may_have_run or answers.may_have_run(call, outcome)
+        is_over = (policy.quick and is_outage(outcome)) or not _may_repeat(call, outcome, error)
+        if is_over or not (yield from tries.sleep(error)):
             raise (
                 answers.mark_unsettled(call, explain_retry_after(error))
-                if doubt
+                if may_have_run
                 else explain_retry_after(error)
             )
 
@@ -107,31 +107,31 @@ class Late(Exception):  # noqa: N818 - it is thrown into a flow, and no caller s
 class Attempts:
     """The attempts at one task, with the pauses between them, as long as a retry makes sense.
 
-    None starts after the time `ends`; without it only pauses count, for tasks that may take long
-    themselves, such as files. `outlasts` retries lost connections until then, without a limit.
+    None starts after the time `ends_at`; without it only pauses count, for tasks that may take long
+    themselves, such as files. `outlasts_outages` retries lost connections without a limit.
     """
 
     policy: Policy
-    ends: float | None = None
-    outlasts: bool = False
+    ends_at: float | None = None
+    outlasts_outages: bool = False
     failed: int = 0
-    rested: float = 0.0
+    slept: float = 0.0
 
-    def rest(self, error: Exception | None = None) -> Flow[bool]:
+    def sleep(self, error: Exception | None = None) -> Flow[bool]:
         """Pause before the next attempt; return False if there should be none.
 
         The ``retry_after`` of the last attempt's error is a lower bound of the pause.
         """
-        asked = getattr(error, "retry_after", None) or 0.0
-        pause = self.policy.backoff(self.failed, asked)
+        requested = getattr(error, "retry_after", None) or 0.0
+        pause = self.policy.backoff(self.failed, requested)
         self.failed += 1
-        gone = self.outlasts and is_connection_error(error)
-        if (self.failed >= self.policy.attempts and not gone) or self._is_over(pause):
+        outlasting = self.outlasts_outages and is_connection_error(error)
+        if (self.failed >= self.policy.attempts and not outlasting) or self._is_over(pause):
             return False
-        why = _wait_text(error, asked) if asked >= WORTH_SAYING else ""
-        if gone and self.rested >= WORTH_SAYING:
-            why = no_connection_text(self.rested)
-        self.rested += pause
+        why = _wait_text(error, requested) if requested >= MIN_REPORTED_SECONDS else ""
+        if outlasting and self.slept >= MIN_REPORTED_SECONDS:
+            why = no_connection_text(self.slept)
+        self.slept += pause
         try:
             yield Sleep(pause, why)
         except Late:
@@ -139,32 +139,32 @@ class Attempts:
         return True
 
     def _is_over(self, pause: float) -> bool:
-        if self.ends is None:
-            return self.rested + pause > self.policy.deadline
-        return self.policy.clock() + pause > self.ends
+        if self.ends_at is None:
+            return self.slept + pause > self.policy.deadline
+        return self.policy.clock() + pause > self.ends_at
 
 
-def limit_time(flow: Flow[T], ends: float | None, clock: Callable[[], float]) -> Flow[T]:
+def limit_time(flow: Flow[T], end: float | None, clock: Callable[[], float]) -> Flow[T]:
     """Run a flow with a time limit: a pause that would exceed it is not started.
 
     The flow then raises the error that it was retrying, e.g. that the service is busy, or `Late`.
     """
 
-    def take(step: Step) -> Flow[Any]:
-        if isinstance(step, Sleep) and ends is not None and clock() + step.seconds > ends + _GRACE:
+    def execute(step: Step) -> Flow[Any]:
+        if isinstance(step, Sleep) and end is not None and clock() + step.seconds > end + _GRACE:
             raise Late
         return (yield step)
 
-    return take_steps(flow, take)
+    return run_steps(flow, execute)
 
 
-def take_steps(flow: Flow[T], take: Callable[[Step], Flow[Any]]) -> Flow[T]:
-    """Run a flow whose steps are executed by `take`; `Late` is thrown into it."""
+def run_steps(flow: Flow[T], execute: Callable[[Step], Flow[Any]]) -> Flow[T]:
+    """Run a flow whose steps are executed by `execute`; `Late` is thrown into it."""
     try:
         step = next(flow)
         while True:
             try:
-                outcome = yield from take(step)
+                outcome = yield from execute(step)
             except Late as late:
                 step = flow.throw(late)
             else:
@@ -193,7 +193,7 @@ def fetch_rows(
     service refuses it. Some services filter after pagination: a few empty pages before others are
     skipped.
     """
-    for _ in range(_EMPTY):
+    for _ in range(_MAX_EMPTY_PAGES):
         try:
             reply = yield from exchange(call, policy)
         except BadRequestError:
@@ -206,7 +206,7 @@ def fetch_rows(
         following = link._replace(scheme="", netloc="").geturl()
         if following == call.path:
             return reply, None
-        call = Call("GET", following, call.answer)
+        call = Call("GET", following, call.parse)
         if reply.content.strip() != b"[]":
             break
     return reply, call
@@ -216,11 +216,11 @@ def list_all(
     call: Call[list[Listed]],
     limit: int | None = None,
     keep: Callable[[Listed], bool] = lambda _: True,
-    ends: Callable[[Listed], bool] = lambda _: False,
+    is_last: Callable[[Listed], bool] = lambda _: False,
 ) -> Flow[list[Listed]]:
     """Fetch pages until there are `limit` items that `keep` accepts, or all of them.
 
-    No page is fetched after one whose last item `ends` the list.
+    No page is fetched after one whose last item `is_last`.
     """
     items: dict[str, Listed] = {}  # pages shift while they are read: duplicates are merged
     following: Call[list[Listed]] | None = call
@@ -229,7 +229,7 @@ def list_all(
         seen.add(following.path)  # avoids an endless loop of pages
         page, following = yield from fetch_page(following)
         items |= {item.id: item for item in page if keep(item)}
-        following = following if page and not ends(page[-1]) else None
+        following = following if page and not is_last(page[-1]) else None
     return list(items.values())[:limit]
 
 
@@ -237,28 +237,28 @@ def find_error(outcome: Reply | NoReply) -> ApiError | NoAnswerError | None:
     """Return the error of an outcome, or None if it is a success."""
     if not isinstance(outcome, NoReply):
         return answers.find_error(outcome)
-    return (UnreachableError if outcome.lasting else NoAnswerError)(outcome.message)
+    return (UnreachableError if outcome.permanent else NoAnswerError)(outcome.message)
 
 
-def is_away(outcome: Reply | NoReply) -> bool:
+def is_outage(outcome: Reply | NoReply) -> bool:
     """Return whether the service itself did not respond, and may be available again soon.
 
     Examples
     --------
-    >>> is_away(NoReply("no connection")), is_away(Reply(502)), is_away(Reply(500))
+    >>> is_outage(NoReply("no connection")), is_outage(Reply(502)), is_outage(Reply(500))
     (True, True, False)
     """
     if isinstance(outcome, NoReply):
-        return not outcome.lasting
+        return not outcome.permanent
     silent = "retry-after" not in outcome.headers
     return outcome.status in _GATEWAY or (outcome.status == 503 and silent)
 
 
 def explain_retry_after(error: ApiError | NoAnswerError) -> ApiError | NoAnswerError:
     """Return an error whose message says how long the service asks to wait."""
-    asked = getattr(error, "retry_after", None) or 0.0
-    if asked >= WORTH_SAYING:
-        error.args = (_wait_text(error, asked),)
+    seconds = getattr(error, "retry_after", None) or 0.0
+    if seconds >= MIN_REPORTED_SECONDS:
+        error.args = (_wait_text(error, seconds),)
     return error
 
 
@@ -286,11 +286,11 @@ def is_connection_error(error: Exception | None) -> bool:
     return isinstance(error, NoAnswerError) and not isinstance(error, UnreachableError)
 
 
-def _wait_text(error: Exception | None, asked: float) -> str:
-    said, time = str(error), format_duration(asked)
-    if said.endswith(f" {time}"):  # as our own service says it
-        return said
-    return f"{said}; the service asks to wait {time} before the next request"
+def _wait_text(error: Exception | None, seconds: float) -> str:
+    message, duration = str(error), format_duration(seconds)
+    if message.endswith(f" {duration}"):  # as our own service says it
+        return message
+    return f"{message}; the service asks to wait {duration} before the next request"
 
 
 def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoAnswerError) -> bool:
@@ -299,20 +299,20 @@ def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoA
     if not reading and call.key is None:
         return False
     if isinstance(outcome, NoReply):
-        return not outcome.lasting and (reading or call.free or outcome.harmless)
+        return not outcome.permanent and (reading or call.free or outcome.harmless)
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
     if still_running and not reading:
         return True
-    again = _BUSY | _GATEWAY | _BROKEN if reading else _BUSY | _GATEWAY if call.free else _BUSY
-    return outcome.status in again and not answers.may_have_run(call, outcome)
+    repeatable = _BUSY | _GATEWAY | _FAILED if reading else _BUSY | _GATEWAY if call.free else _BUSY
+    return outcome.status in repeatable and not answers.may_have_run(call, outcome)
 
 
 def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
     """Return a flow that also reports why it waits."""
 
-    def take(step: Step) -> Flow[Any]:
+    def execute(step: Step) -> Flow[Any]:
         if isinstance(step, Sleep) and step.why:
             on_wait(step.why)
         return (yield step)
 
-    return take_steps(flow, take)
+    return run_steps(flow, execute)

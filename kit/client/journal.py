@@ -28,9 +28,9 @@ from kit.private import JsonLines
 
 _log = logging.getLogger("kit")
 #: Number of durations kept per model, and of the newest of one size that are used.
-_KEPT, _RECENT = 200, 9
+_MAX_DURATIONS, _RECENT_DURATIONS = 200, 9
 #: Seconds beyond which a duration is ignored: its end was noticed late, maybe a day later.
-_LONGEST = 3600
+_MAX_SECONDS = 3600
 _NO_TAGS: Mapping[str, str] = {}
 
 
@@ -168,7 +168,7 @@ class Journal:
     def pending(self) -> list[str]:
         """Return the ids of started generations without a recorded end, oldest first."""
         with self._read() as contents:
-            return [known for known in contents.starts if known not in contents.ends]
+            return [each for each in contents.starts if each not in contents.ends]
 
     def intents(self, request: str | None = None) -> list[Intent]:
         """Return starts without a response, oldest first; only those of `request` if given."""
@@ -205,8 +205,8 @@ class Journal:
         """Return the starts, or those after one, with their last known state, oldest first."""
         with self._read() as contents:
             starts, ends = contents.starts, contents.ends
-            ids = itertools.takewhile(lambda known: known != after, reversed(starts))
-            found = [replace(starts[known], state=ends.get(known, "processing")) for known in ids]
+            ids = itertools.takewhile(lambda each: each != after, reversed(starts))
+            found = [replace(starts[each], state=ends.get(each, "processing")) for each in ids]
             return found[::-1]
 
     def usual_seconds(self, model_id: str, credits: Decimal | None) -> float | None:
@@ -216,11 +216,11 @@ class Journal:
         sizes are scaled in proportion.
         """
         with self._read() as contents:
-            known = list(contents.took.get(model_id, ()))
-        same = [seconds for charged, seconds in known if charged == credits]
+            durations = list(contents.durations.get(model_id, ()))
+        same = [seconds for charged, seconds in durations if charged == credits]
         if not same and credits:
-            same = [s * float(credits / charged) for charged, s in known if charged]
-        same = sorted(same[-_RECENT:])
+            same = [s * float(credits / charged) for charged, s in durations if charged]
+        same = sorted(same[-_RECENT_DURATIONS:])
         return (same[len(same) // 2] + same[(len(same) - 1) // 2]) / 2 if same else None
 
     def find_earlier(self, request: str) -> list[str]:
@@ -230,7 +230,7 @@ class Journal:
         """
         with self._read() as contents:
             same = contents.requests.get(request, ())
-            return list(dict.fromkeys(known for known in same if not contents.has_failed(known)))
+            return list(dict.fromkeys(each for each in same if not contents.has_failed(each)))
 
     def starts(self) -> dict[str, list[tuple[str, bool]]]:
         """Return the starts of each request, oldest first: the id, and whether it has not failed.
@@ -239,7 +239,7 @@ class Journal:
         """
         with self._read() as contents:
             return {
-                request: [(known, not contents.has_failed(known)) for known in ids]
+                request: [(each, not contents.has_failed(each)) for each in ids]
                 for request, ids in contents.requests.items()
                 if request
             }
@@ -252,10 +252,10 @@ class Journal:
         with self._lock:
             try:
                 with self._lines.path.open("rb") as file:
-                    facts = os.fstat(file.fileno())
-                    same = facts.st_ino == self._contents.file
-                    if not same or facts.st_size < self._contents.length:
-                        self._contents = _JournalContents(facts.st_ino)
+                    status = os.fstat(file.fileno())
+                    same = status.st_ino == self._contents.file
+                    if not same or status.st_size < self._contents.length:
+                        self._contents = _JournalContents(status.st_ino)
                     file.seek(self._contents.length)
                     self._contents.add(file.read())
             except (FileNotFoundError, NotADirectoryError):
@@ -274,7 +274,7 @@ class _JournalContents:
     requests: dict[str, list[str]] = field(default_factory=dict)
     intents: dict[str, Intent] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
-    took: dict[str, deque[tuple[Decimal | None, float]]] = field(default_factory=dict)
+    durations: dict[str, deque[tuple[Decimal | None, float]]] = field(default_factory=dict)
 
     def add(self, content: bytes) -> None:
         """Parse more of the file; an incomplete last line is left for the next call."""
@@ -283,7 +283,7 @@ class _JournalContents:
         for line in whole.splitlines():
             match _parse_line(line):
                 case JournalEntry() as entry:
-                    self._note(entry)
+                    self._add_entry(entry)
                 case Intent() as intent:
                     self.intents[intent.key] = intent
                 case str() as settled:
@@ -293,23 +293,23 @@ class _JournalContents:
         """Return whether it failed or was canceled."""
         return self.ends.get(generation_id) in ("failed", "canceled")
 
-    def _note(self, entry: JournalEntry) -> None:
+    def _add_entry(self, entry: JournalEntry) -> None:
         self.intents.pop(entry.key, None)
         if entry.shown:
             self.shown[entry.id] = entry.shown
         if entry.state != "processing":
             self.ends[entry.id] = entry.state
             if entry.state == "completed" and entry.id in self.starts:
-                self._note_seconds(self.starts[entry.id], entry)
+                self._add_duration(self.starts[entry.id], entry)
             return
         self.starts[entry.id] = entry
         self.requests.setdefault(entry.request, []).append(entry.id)
 
-    def _note_seconds(self, start: JournalEntry, end: JournalEntry) -> None:
+    def _add_duration(self, start: JournalEntry, end: JournalEntry) -> None:
         passed = datetime.fromisoformat(end.at) - datetime.fromisoformat(start.at)
-        if 0 <= passed.total_seconds() <= _LONGEST:
-            took = self.took.setdefault(start.model_id, deque(maxlen=_KEPT))
-            took.append((start.charged, passed.total_seconds()))
+        if 0 <= passed.total_seconds() <= _MAX_SECONDS:
+            durations = self.durations.setdefault(start.model_id, deque(maxlen=_MAX_DURATIONS))
+            durations.append((start.charged, passed.total_seconds()))
 
 
 def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
@@ -326,8 +326,8 @@ def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
             return intent if intent.moment.tzinfo and isinstance(intent.body, dict) else None
         entry = JournalEntry(**_known_fields(JournalEntry, fields))
         datetime.fromisoformat(entry.at)
-        known = entry.charged is None or entry.charged.is_finite()
-        return entry if known and isinstance(entry.id, str) else None
+        is_valid = entry.charged is None or entry.charged.is_finite()
+        return entry if is_valid and isinstance(entry.id, str) else None
     except (ValueError, TypeError, AttributeError, ArithmeticError):
         return None
 

@@ -16,18 +16,18 @@ WARNING = (
     "that wait their turn and clicks get lost. Restart the kernel and leave the call out: the kit "
     "does not need it, and `await` works in a cell."
 )
-_LOSES_MESSAGES = (7, 1)
+_FIRST_LOSSY_RELEASE = (7, 1)
 _warned: list[str] = []
 
 
 def warn() -> None:
     """Warn, once, if the running loop was patched in a way that loses messages."""
-    if "nest_asyncio" in sys.modules and not _warned and (sentence := foreign_patch()):
+    if "nest_asyncio" in sys.modules and not _warned and (sentence := patch_warning()):
         _warned.append(sentence)
         warnings.warn(sentence, RuntimeWarning, stacklevel=4)
 
 
-def foreign_patch(loop: Any = None, *, modules: Mapping[str, Any] = sys.modules) -> str | None:
+def patch_warning(loop: Any = None, *, modules: Mapping[str, Any] = sys.modules) -> str | None:
     """Return a warning if a kernel's loop was patched so that it loses messages, else None."""
     import asyncio  # not at the top: blocking use never loads it
 
@@ -41,4 +41,4 @@ def foreign_patch(loop: Any = None, *, modules: Mapping[str, Any] = sys.modules)
         return None
     kernel = getattr(modules.get("ipykernel"), "__version__", "0")  # none if no kernel runs
     release = tuple(int(part) for part in kernel.split(".")[:2] if part.isdigit())
-    return WARNING.format(kernel=kernel) if release >= _LOSES_MESSAGES else None
+    return WARNING.format(kernel=kernel) if release >= _FIRST_LOSSY_RELEASE else None

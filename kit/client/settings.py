@@ -19,15 +19,15 @@ from kit.errors import ConfigError
 from kit.internet import origin
 from kit.private import JsonLines, user_folder
 
-_OF_EVERY_SERVICE = ("KIT_DATA", "KIT_PROGRESS", "KIT_PRIVATE_MEDIA")
-_OFF = frozenset({"0", "false", "no", "off"})
+_SHARED_VARIABLES = ("KIT_DATA", "KIT_PROGRESS", "KIT_PRIVATE_MEDIA")
+_OFF_VALUES = frozenset({"0", "false", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Settings:
     """The settings of a client; the repr shows only the prefix of the key.
 
-    `name` identifies the service in the journal, its address if empty; `moves` is the current
+    `name` identifies the service in the journal, its address if empty; `location` is the current
     location of a service that moves. `reuse` is whether equal requests return earlier results,
     `private_media` whether media may be fetched from this computer's network.
     """
@@ -37,7 +37,7 @@ class Settings:
     data: Path
     name: str = ""
     progress: bool = True
-    moves: ServiceLocation | None = field(default=None, compare=False)
+    location: ServiceLocation | None = field(default=None, compare=False)
     reuse: bool = field(default=True, compare=False)
     private_media: bool = field(default=False, compare=False)
 
@@ -56,7 +56,7 @@ class Settings:
 
     def owns(self, url: str) -> bool:
         """Return whether a URL in a response belongs to the service itself."""
-        return url.startswith("/") or origin(self.at(url)) == self.origin
+        return url.startswith("/") or origin(self.current_url(url)) == self.origin
 
     @property
     def ours(self) -> bool:
@@ -77,21 +77,21 @@ class Settings:
         never be read as another's. The embedded service, whose port changes, is identified by name.
         """
         name = self.name if self.name.isidentifier() or not self.name else hash_text(self.name)
-        kept = "-".join(filter(None, (name, hash_text(self.base_url))))
-        kept = saved_profiles.EMBEDDED if self._is_embedded else kept
-        return JsonLines(self.data / "notebook" / what / f"{kept}.jsonl")
+        file_name = "-".join(filter(None, (name, hash_text(self.base_url))))
+        file_name = saved_profiles.EMBEDDED if self._is_embedded else file_name
+        return JsonLines(self.data / "notebook" / what / f"{file_name}.jsonl")
 
     def records_folder(self, what: str) -> Path:
         """Return the folder of the service, e.g. in ``history``; see `records`."""
-        known = self.name or self.base_url
+        service = self.name or self.base_url
         if self.name and not self._is_embedded:
-            known = f"{self.name} {self.base_url}"
-        return self.data / "notebook" / what / hash_text(known)
+            service = f"{self.name} {self.base_url}"
+        return self.data / "notebook" / what / hash_text(service)
 
     @property
     def _is_embedded(self) -> bool:
         """Whether it is the service that moves; a profile may have the same name."""
-        return self.name == saved_profiles.EMBEDDED and self.moves is not None
+        return self.name == saved_profiles.EMBEDDED and self.location is not None
 
     @property
     def uploads(self) -> Path:
@@ -101,11 +101,11 @@ class Settings:
     @property
     def origin(self) -> tuple[str, str, int]:
         """Scheme, host and port that the key belongs to."""
-        return origin(self.at(self.base_url))
+        return origin(self.current_url(self.base_url))
 
-    def at(self, url: str) -> str:
+    def current_url(self, url: str) -> str:
         """Return a URL with the current address of the service."""
-        return url if self.moves is None else self.moves.at(url)
+        return url if self.location is None else self.location.current_url(url)
 
 
 def hash_text(text: str, letters: int = 16) -> str:
@@ -130,7 +130,7 @@ def resolve(
     """
     env = os.environ if environment is None else environment
     folder = data_folder(data, environment=env)
-    progress = env.get("KIT_PROGRESS", "1").lower() not in _OFF
+    progress = env.get("KIT_PROGRESS", "1").lower() not in _OFF_VALUES
     found = _from_arguments(base_url, api_key, env)
     set_here = env.get("KIT_BASE_URL"), env.get("KIT_API_KEY")
     if found is None and profile is None and any(set_here):
@@ -138,10 +138,10 @@ def resolve(
     name = ""
     if found is None:
         name = profile or env.get("KIT_PROFILE") or "default"
-        found = _from_profile(profiles, name, asked_for=bool(profile or env.get("KIT_PROFILE")))
+        found = _from_profile(profiles, name, required=bool(profile or env.get("KIT_PROFILE")))
     if found is None:
         return None
-    private = env.get("KIT_PRIVATE_MEDIA", "0").lower() not in _OFF
+    private = env.get("KIT_PRIVATE_MEDIA", "0").lower() not in _OFF_VALUES
     return Settings(*found, data=folder, name=name, progress=progress, private_media=private)
 
 
@@ -150,13 +150,13 @@ def embedded_settings(
     api_key: str,
     *,
     data: Path | str | None = None,
-    moves: ServiceLocation | None = None,
+    location: ServiceLocation | None = None,
 ) -> Settings:
     """Return the settings of the embedded service: its port changes, its journal does not."""
-    env = {k: v for k, v in os.environ.items() if k in _OF_EVERY_SERVICE}
+    env = {k: v for k, v in os.environ.items() if k in _SHARED_VARIABLES}
     settings = resolve(base_url, api_key, data=data, environment=env)
     assert settings is not None  # noqa: S101 - both arguments are given
-    return replace(settings, name=saved_profiles.EMBEDDED, moves=moves)
+    return replace(settings, name=saved_profiles.EMBEDDED, location=location)
 
 
 def data_folder(
@@ -192,9 +192,9 @@ def _pair(base_url: str | None, api_key: str | None, advice: str) -> tuple[str, 
     return base_url, api_key
 
 
-def _from_profile(path: Path | None, name: str, *, asked_for: bool) -> tuple[str, str] | None:
+def _from_profile(path: Path | None, name: str, *, required: bool) -> tuple[str, str] | None:
     found = saved_profiles.find(name, path=path)
-    if found is None and asked_for and name != saved_profiles.EMBEDDED:
+    if found is None and required and name != saved_profiles.EMBEDDED:
         known = ", ".join(repr(each.name) for each in saved_profiles.list_profiles(path=path))
         raise ConfigError(
             f"there is no saved profile {name!r}; "

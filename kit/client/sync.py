@@ -48,7 +48,7 @@ class Client:
         self._http: Sender | None = None
 
     def __repr__(self) -> str:
-        return f"<Client {self.settings.at(self.settings.base_url)}>"
+        return f"<Client {self.settings.current_url(self.settings.base_url)}>"
 
     @property
     def http(self) -> Sender:
@@ -80,12 +80,12 @@ class Client:
 
     def perform(self, step: Step) -> Outcome:
         """Execute one step and return its outcome; again if the service has moved."""
-        do, moves = _DO[type(step)], self.settings.moves
-        outcome: Outcome = do(self, step)
-        if moves is None or not isinstance(outcome, NoReply) or not outcome.refused:
+        handle, location = _HANDLERS[type(step)], self.settings.location
+        outcome: Outcome = handle(self, step)
+        if location is None or not isinstance(outcome, NoReply) or not outcome.refused_url:
             return outcome
         # finding it takes as long as a service takes to start
-        return moves.follow(outcome) or do(self, step)
+        return location.follow(outcome) or handle(self, step)
 
     def close(self) -> None:
         """Close all connections, busy ones after their call; a later call opens new ones."""
@@ -102,7 +102,7 @@ class Client:
         web = Web(private=self.settings.private_media)
         return web.fetch(step.url, self.settings.uploads)
 
-    def _rest(self, step: Sleep) -> None:
+    def _pause(self, step: Sleep) -> None:
         log_wait(step)
         self._sleep(step.seconds)
 
@@ -119,10 +119,10 @@ class Client:
 
 
 #: The type of a step -> how it is executed.
-_DO: dict[type, Callable[[Client, Any], Any]] = {
+_HANDLERS: dict[type, Callable[[Client, Any], Any]] = {
     SendRequest: lambda client, step: client.http.send(step),
     UploadFile: lambda client, step: client.http.upload(step),
     DownloadFile: lambda client, step: client.http.download(step),
     FetchMedium: lambda client, step: client._fetch(step),
-    Sleep: lambda client, step: client._rest(step),
+    Sleep: lambda client, step: client._pause(step),
 }

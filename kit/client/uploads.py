@@ -26,12 +26,12 @@ from kit.errors import EngineError, InternalError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
 
 #: Statuses with which an expired ticket may be refused.
-_ENDED = frozenset({400, 401, 403, 410})
+_EXPIRED_STATUSES = frozenset({400, 401, 403, 410})
 #: The beginning of a URL; a path may begin with a single drive letter.
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
+_URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
 
 
-def is_on_the_web(medium: Any) -> bool:
+def is_web_url(medium: Any) -> bool:
     """Return whether a medium is a URL that can be fetched."""
     return isinstance(medium, str) and medium.lower().startswith(("https://", "http://"))
 
@@ -41,14 +41,14 @@ def ticket_problem(ticket: wire.Ticket, size: int) -> str:
     for name, value in ticket.required_headers.items():
         if name.lower() == "content-length" and value.strip() != str(size):
             return f"the service's ticket is for {value.strip()[:20]} bytes, and it has {size:,}"
-        if not _sendable(name, value):
+        if not _is_sendable(name, value):
             return f"the service's ticket wants the header {name[:80]!r}, which cannot be sent"
     return ""
 
 
 def is_expired(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
     """Return whether a ticket was refused because it expired: by its date, or by the message."""
-    if not isinstance(outcome, Reply) or outcome.status not in _ENDED:
+    if not isinstance(outcome, Reply) or outcome.status not in _EXPIRED_STATUSES:
         return False
     if ticket.expires_at is not None and answers.moment(outcome) >= ticket.expires_at:
         return True
@@ -72,7 +72,7 @@ def _file_problems(error: Exception | None) -> str:
     return "; ".join(str(d.get("message")) for d in details if d.get("field") == "file")
 
 
-def _sendable(name: str, value: str) -> bool:
+def _is_sendable(name: str, value: str) -> bool:
     """Whether a header is valid in a request. Source: RFC 9110, sections 5.1 and 5.5."""
     token = (
         name.isascii() and bool(name) and all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name)
@@ -130,7 +130,7 @@ def _find_source(medium: Any) -> FileSource:
         return medium
     if isinstance(medium, (str, PurePath)):
         text = medium.as_posix() if isinstance(medium, PurePath) else medium
-        if _ADDRESS.match(text):
+        if _URL_START.match(text):
             raise ParameterError(
                 f"{text.partition('?')[0][:80]!r} is an address that is not fetched: a "
                 "medium is a path or begins with https://"
@@ -140,10 +140,10 @@ def _find_source(medium: Any) -> FileSource:
         return _from_bytes(bytes(medium), "upload")
     if hasattr(medium, "read"):
         return _from_file(medium)
-    for module, attribute, read in file_types.OBJECTS:
+    for module, attribute, encode in file_types.ENCODERS:
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(medium, getattr(loaded, attribute, ())):
-            return _from_bytes(read(medium), "upload")
+            return _from_bytes(encode(medium), "upload")
     what = "a path, an https address, bytes, an open file, a picture, an array or an output"
     raise ParameterError(f"a medium is {what}, not a {type(medium).__name__}")
 
@@ -168,8 +168,8 @@ def sources(
     for parameter in model.media_parameters:
         for file in found.get(parameter.name, ()):
             file_types.check_type_for(parameter, file.name, file.content_type)
-            if is_own(model) and (wrong := [*file_name_problems(file.name)]):
-                raise ParameterError.fields(wrong)
+            if is_own(model) and (problems := [*file_name_problems(file.name)]):
+                raise ParameterError.fields(problems)
     return {name: files for name, files in found.items() if files}
 
 
@@ -199,7 +199,7 @@ def upload(
         outcome = yield UploadFile(
             ticket.upload_url, ticket.required_headers, file.open, file.size, on_sent
         )
-        if isinstance(outcome, Reply) and outcome.fine:
+        if isinstance(outcome, Reply) and outcome.is_success:
             if _has_arrived(outcome):
                 return ticket.upload_id
             outcome = NoReply("the received file differs from the sent one (SHA-256)")
@@ -208,7 +208,7 @@ def upload(
             if renewed or not is_expired(ticket, outcome):
                 break
             renewed = True
-        elif not (yield from tries.rest(flows.find_error(outcome))):
+        elif not (yield from tries.sleep(flows.find_error(outcome))):
             break
     raise UploadError(refusal_text(file.name, outcome))
 
@@ -219,7 +219,7 @@ def _request_ticket(body: wire.RequestUpload, policy: Policy, tries: Attempts) -
         try:
             return (yield from flows.ask(calls.request_upload(body), policy))
         except InternalError as error:
-            if not (yield from tries.rest(error)):
+            if not (yield from tries.sleep(error)):
                 raise
 
 
@@ -235,11 +235,11 @@ def upload_all(
 
     Source: contract, "Generations": one id, or a list of them if the parameter takes several.
     """
-    whole = sum(file.size for files in media.values() for file in files) or 1
+    total = sum(file.size for files in media.values() for file in files) or 1
     before = 0
 
     def report(file: FileSource, before: int, sent: int) -> None:
-        on_sent(file.name, (before + sent) / whole)
+        on_sent(file.name, (before + sent) / total)
 
     several = {p.name for p in model.media_parameters if (p.max_items or 1) > 1}
     references: dict[str, str | list[str]] = {}
@@ -298,15 +298,15 @@ def _from_file(file: Any) -> FileSource:
     return _from_bytes(content, PurePath(name).name if isinstance(name, str) else "upload")
 
 
-def _make_source(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> FileSource:
+def _make_source(name: str, head: bytes, size: int, reopen: Callable[[], BinaryIO]) -> FileSource:
     if not size:
         raise ParameterError(f"{name!r} is empty")
     content_type = file_types.type_of(head, name)
     if content_type.startswith("image/") and content_type not in wire.CONTENT_TYPES:
-        with opened() as file:
+        with reopen() as file:
             as_png = file_types.convert_to_png(file)
         if as_png is not None:
             return _from_bytes(as_png, f"{PurePath(name).stem}.png")
     if not PurePath(name).suffix:
         name += file_types.file_extension(content_type) or ".bin"
-    return FileSource(name, content_type, size, opened)
+    return FileSource(name, content_type, size, reopen)

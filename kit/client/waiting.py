@@ -34,25 +34,25 @@ from kit.errors import (
 OnUpdate = Callable[[wire.Generation], None]
 
 #: Maximum of seconds between polls during an outage, and between messages about it.
-_LONGEST, _EACH = 10.0, 1.0
+_MAX_POLL_SECONDS, _MESSAGE_SECONDS = 10.0, 1.0
 #: Seconds that the service is asked to hold a response. Source: RFC 7240, section 4.3.
-HOLD = 20
+HOLD_SECONDS = 20
 #: An ETag that no generation has: the first response comes immediately.
-_UNSEEN = '"unseen"'
+_UNKNOWN_ETAG = '"unseen"'
 #: Maximum of generations that are fetched singly, with long polling and without.
-_FEW_HELD, _FEW = 4, 1
+_MAX_SINGLE_HELD, _MAX_SINGLE = 4, 1
 #: Maximum of requests per second, on average, for polling many.
-_EACH_SECOND = 4
+_REQUESTS_PER_SECOND = 4
 #: Minimum and maximum of requests in one poll besides the list's first page, whatever the interval.
-_LEAST, _MOST = 8, 20
+_MIN_REQUESTS, _MAX_REQUESTS = 8, 20
 #: Polls without any of ours in the list, after which only every so many polls read it.
-_USELESS, _SELDOM = 3, 8
+_MAX_MISSES, _POLLS_PER_LIST = 3, 8
 #: Minimum of our generations on a page for the next page to be cheaper than single requests.
-_WORTH = 2
+_MIN_PER_PAGE = 2
 #: Errors of the list that say nothing about other requests.
-_LISTLESS = (BadRequestError, InternalError, RequestTimeoutError)
+_LIST_ERRORS = (BadRequestError, InternalError, RequestTimeoutError)
 #: Errors that may be temporary, like a lost connection.
-_TEMPORARY = (UnavailableError, RateLimitError)
+_TEMPORARY_ERRORS = (UnavailableError, RateLimitError)
 
 
 @dataclass(slots=True)
@@ -72,32 +72,32 @@ class RetryState:
 
     def pause(self, error: KitError, *, began: float, left: float | None = None) -> float:
         """Return the seconds to wait before a retry, or raise if a retry is pointless."""
-        asked = _asked_pause(error)
-        late = left is not None and max(left, 0.0) < asked
-        passes = flows.is_connection_error(error) or isinstance(error, _TEMPORARY)
-        if not passes or asked > self.policy.deadline or late:
+        requested = _requested_seconds(error)
+        is_late = left is not None and max(left, 0.0) < requested
+        is_temporary = flows.is_connection_error(error) or isinstance(error, _TEMPORARY_ERRORS)
+        if not is_temporary or requested > self.policy.deadline or is_late:
             raise error
         self.since = began if self.since is None else self.since
         self.error = error
         self.failed += 1
-        return replace(self.policy, longest=_LONGEST).backoff(self.failed - 1, asked)
+        return replace(self.policy, longest=_MAX_POLL_SECONDS).backoff(self.failed - 1, requested)
 
-    def rest(self, seconds: float) -> Flow[None]:
+    def sleep(self, seconds: float) -> Flow[None]:
         """Sleep; during an outage, report how long it has lasted."""
-        while self.since is not None and seconds > _EACH:
-            yield self._sleep(_EACH)
-            seconds -= _EACH
-        yield self._sleep(seconds)
+        while self.since is not None and seconds > _MESSAGE_SECONDS:
+            yield self._sleep_step(_MESSAGE_SECONDS)
+            seconds -= _MESSAGE_SECONDS
+        yield self._sleep_step(seconds)
 
-    def _sleep(self, seconds: float) -> Sleep:
-        gone = 0.0 if self.since is None else self.policy.clock() - self.since
-        if gone < flows.WORTH_SAYING:
+    def _sleep_step(self, seconds: float) -> Sleep:
+        lasted = 0.0 if self.since is None else self.policy.clock() - self.since
+        if lasted < flows.MIN_REPORTED_SECONDS:
             return Sleep(seconds)
-        before, self.announced = self.announced, True
-        why = f"the service has been unavailable for {flows.format_duration(gone)}, trying again"
+        announced, self.announced = self.announced, True
+        why = f"the service has been unavailable for {flows.format_duration(lasted)}, trying again"
         if isinstance(self.error, NoAnswerError):
-            why = flows.no_connection_text(gone)
-        return Sleep(seconds, why, again=before)
+            why = flows.no_connection_text(lasted)
+        return Sleep(seconds, why, repeated=announced)
 
 
 @dataclass(slots=True, eq=False)
@@ -107,16 +107,16 @@ class Waiter:
     id: str
     status_url: str | None
     since: float
-    ends: float | None
+    ends_at: float | None
     outage: RetryState
-    asked: float = 0.0
-    etag: str = _UNSEEN
+    asked_at: float = 0.0
+    etag: str = _UNKNOWN_ETAG
     latest: wire.Generation | None = None
     error: KitError | None = None
 
     def left(self, now: float) -> float | None:
         """Return the remaining seconds, or None without a timeout."""
-        return None if self.ends is None else self.ends - now
+        return None if self.ends_at is None else self.ends_at - now
 
 
 class SharedWait:
@@ -128,10 +128,10 @@ class SharedWait:
         self._policy = replace(policy, quick=True)
         self._begin()
         self._due = 0.0
-        self._tick = 0.0
+        self._interval = 0.0
         self._held = False
         self._outage = RetryState(policy)
-        self._looks = 0
+        self._polls = 0
         self._misses = 0
         self._has_list = True
 
@@ -158,10 +158,10 @@ class SharedWait:
         Raises `NoAnswerError` if it still runs after `timeout` seconds, or its state is unknown.
         """
         now = self._policy.clock()
-        ends = None if timeout is None else (now if began is None else began) + timeout
-        waiter = Waiter(generation_id, status_url, now, ends, RetryState(self._policy))
+        ends_at = None if timeout is None else (now if began is None else began) + timeout
+        waiter = Waiter(generation_id, status_url, now, ends_at, RetryState(self._policy))
         waiting = self._wait(waiter, timeout or 0.0, on_update)
-        return (yield from flows.limit_time(waiting, ends, self._policy.clock))
+        return (yield from flows.limit_time(waiting, ends_at, self._policy.clock))
 
     def _wait(self, waiter: Waiter, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
         if self._process != os.getpid():
@@ -170,7 +170,7 @@ class SharedWait:
         try:
             while True:
                 count = len({one.id for one in list(self._waiters)})
-                together = count > (_FEW_HELD if self._held else _FEW)
+                together = count > (_MAX_SINGLE_HELD if self._held else _MAX_SINGLE)
                 outage = self._outage if together else waiter.outage
                 ask = self._ask_together if together else self._ask_alone
                 rest = yield from ask(waiter)
@@ -182,7 +182,7 @@ class SharedWait:
                 if left is not None and left <= 0:
                     raise NoAnswerError(_unfinished_text(waiter.id, timeout, outage.error))
                 rest = rest if left is None else min(rest, max(0.01, left))
-                yield from outage.rest(rest)
+                yield from outage.sleep(rest)
         except KitError as error:
             error.generation_id = waiter.id
             raise
@@ -192,18 +192,18 @@ class SharedWait:
     def check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
         """Return the current states of generations by id; unknown ones are left out."""
         outage = RetryState(self._patient)
-        wanted = {name: Waiter(name, url, 0.0, None, outage) for name, url in addresses.items()}
-        yield from self._look(wanted, 2 * len(wanted), self._patient)
-        return {name: one.latest for name, one in wanted.items() if one.latest is not None}
+        waiters = {name: Waiter(name, url, 0.0, None, outage) for name, url in addresses.items()}
+        yield from self._poll(waiters, 2 * len(waiters), self._patient)
+        return {name: one.latest for name, one in waiters.items() if one.latest is not None}
 
     # ── alone ────────────────────────────────────────────────────────────────────────────────────
 
     def _ask_alone(self, waiter: Waiter) -> Flow[float]:
         """Fetch one generation and return how long to sleep, also after a failure."""
         call = calls.get_generation(waiter.id, status_url=waiter.status_url)
-        asked = self._policy.clock()
-        left = waiter.left(asked)
-        patience = HOLD if left is None else min(HOLD, int(left))
+        start = self._policy.clock()
+        left = waiter.left(start)
+        patience = HOLD_SECONDS if left is None else min(HOLD_SECONDS, int(left))
         headers = {"If-None-Match": waiter.etag} if waiter.etag else {}
         headers |= {"Prefer": f"wait={patience}"} if patience > 0 else {}
         try:
@@ -211,7 +211,7 @@ class SharedWait:
             if reply.status != 304:
                 waiter.latest = answers.read(call, reply)
         except KitError as error:
-            return waiter.outage.pause(error, began=asked, left=waiter.left(self._policy.clock()))
+            return waiter.outage.pause(error, began=start, left=waiter.left(self._policy.clock()))
         waiter.outage.reset()
         now = self._policy.clock()
         if reply.status != 304:
@@ -221,7 +221,7 @@ class SharedWait:
             return 0.0
         waited = now - waiter.since
         # a service that claims to wait, but responds at once without news, did not wait
-        held = "preference-applied" in reply.headers and (reply.status != 304 or now - asked >= 1)
+        held = "preference-applied" in reply.headers and (reply.status != 304 or now - start >= 1)
         self._held = self._held or held
         return min(0.5, max(0.05, 0.03 * waited)) if held else self._pace(reply, waited)
 
@@ -230,7 +230,7 @@ class SharedWait:
 
         Jitter keeps notebooks that started at the same time from polling at the same time.
         """
-        hint = answers.pause(reply)
+        hint = answers.retry_seconds(reply)
         rest = min(hint, 60.0) if hint else min(5.0, max(0.1, 0.15 * waited))
         return rest * (1.0 + 0.1 * self._policy.dice())
 
@@ -254,59 +254,59 @@ class SharedWait:
 
     def _ask_for_all(self, leader: Waiter) -> Flow[None]:
         waiters, began = list(self._waiters), self._policy.clock()
-        wanted = {one.id: one for one in reversed(waiters)}
-        most = min(_MOST, max(_LEAST, int(_EACH_SECOND * self._tick)))
+        by_id = {one.id: one for one in reversed(waiters)}
+        most = min(_MAX_REQUESTS, max(_MIN_REQUESTS, int(_REQUESTS_PER_SECOND * self._interval)))
         try:
-            took = yield from self._look(wanted, most, self._policy)
+            requests = yield from self._poll(by_id, most, self._policy)
         except KitError as error:
             left = leader.left(self._policy.clock())
-            if left is not None and _asked_pause(error) > left:
+            if left is not None and _requested_seconds(error) > left:
                 raise  # other waiters may have more time left
             try:
-                self._tick = self._outage.pause(error, began=began)
+                self._interval = self._outage.pause(error, began=began)
             except KitError:  # final for all waiters
                 for one in waiters:
                     one.error = error
-                self._tick = self._next_tick(0.0, 1)
+                self._interval = self._next_interval(0.0, 1)
         else:
             self._outage.reset()
             for one in waiters:
-                seen = wanted[one.id]
-                one.latest, one.error = seen.latest or one.latest, seen.error
+                state = by_id[one.id]
+                one.latest, one.error = state.latest or one.latest, state.error
             newest = max(one.since for one in waiters)
-            self._tick = self._next_tick(self._policy.clock() - newest, took)
-        self._due = self._policy.clock() + self._tick
+            self._interval = self._next_interval(self._policy.clock() - newest, requests)
+        self._due = self._policy.clock() + self._interval
 
-    def _next_tick(self, waited: float, took: int) -> float:
+    def _next_interval(self, waited: float, requests: int) -> float:
         """Return the seconds between two polls, given the requests that the last one took."""
-        pace = max(min(5.0, max(0.5, 0.15 * waited)), took / _EACH_SECOND)
+        pace = max(min(5.0, max(0.5, 0.15 * waited)), requests / _REQUESTS_PER_SECOND)
         return pace * (1.0 + 0.1 * self._policy.dice())
 
-    def _look(self, wanted: Mapping[str, Waiter], most: int, policy: Policy) -> Flow[int]:
+    def _poll(self, waiters: Mapping[str, Waiter], most: int, policy: Policy) -> Flow[int]:
         """Update generations with a limited number of requests; return the number made."""
-        spent, listed = 0, dict[str, wire.Generation]()
-        if len(wanted) > _FEW:
-            listed, spent = yield from self._read_list(set(wanted), most, policy)
+        pages, listed = 0, dict[str, wire.Generation]()
+        if len(waiters) > _MAX_SINGLE:
+            listed, pages = yield from self._read_list(set(waiters), most, policy)
         for name, found in listed.items():
-            wanted[name].latest = found
-        missing = [one for name, one in wanted.items() if name not in listed]
-        longest = sorted(missing, key=lambda one: one.asked)[: max(1, most - spent)]
-        for one in longest:
+            waiters[name].latest = found
+        missing = [one for name, one in waiters.items() if name not in listed]
+        oldest = sorted(missing, key=lambda one: one.asked_at)[: max(1, most - pages)]
+        for one in oldest:
             call = calls.get_generation(one.id, status_url=one.status_url)
-            one.asked = self._policy.clock()
+            one.asked_at = self._policy.clock()
             try:
                 one.latest = yield from flows.ask(call, policy)
             except NotFoundError as error:
                 one.error = error
-        return 1 + spent + len(longest)
+        return 1 + pages + len(oldest)
 
     def _read_list(
         self, wanted: set[str], most: int, policy: Policy
     ) -> Flow[tuple[dict[str, wire.Generation], int]]:
         """Return the generations found in the list, and the number of pages after the first."""
-        self._looks += 1
-        seldom = self._misses >= _USELESS and self._looks % _SELDOM != 0
-        if seldom or not self._has_list:
+        self._polls += 1
+        skipped = self._misses >= _MAX_MISSES and self._polls % _POLLS_PER_LIST != 0
+        if skipped or not self._has_list:
             return {}, 0
         # a few fit on the default page
         limit = min(1000, 2 * len(wanted)) if len(wanted) > 25 else None
@@ -318,17 +318,17 @@ class SharedWait:
             return {}, 0
         found = {item.id: item for item in page if item.id in wanted}
         self._misses = 0 if found else self._misses + 1
-        spent, shown = 0, len(found)
-        while following and shown >= _WORTH and spent < most and len(found) < len(wanted):
-            spent += 1
+        pages, matches = 0, len(found)
+        while following and matches >= _MIN_PER_PAGE and pages < most and len(found) < len(wanted):
+            pages += 1
             try:
                 page, following = yield from flows.fetch_page(following, policy)
             except ApiError:
                 break
             before = len(found)
             found = {item.id: item for item in page if item.id in wanted} | found
-            shown = len(found) - before
-        return found, spent
+            matches = len(found) - before
+        return found, pages
 
     def _note_refusal(self, error: ApiError) -> None:
         """Record a missing or failing list; errors that concern all requests are raised.
@@ -337,13 +337,13 @@ class SharedWait:
         """
         if isinstance(error, answers.UNKNOWN_PATH):
             self._has_list = False
-        elif isinstance(error, _LISTLESS) or type(error) is ApiError:
+        elif isinstance(error, _LIST_ERRORS) or type(error) is ApiError:
             self._misses += 1
         else:
             raise error
 
 
-def _asked_pause(error: KitError) -> float:
+def _requested_seconds(error: KitError) -> float:
     return getattr(error, "retry_after", None) or 0.0
 
 
@@ -354,11 +354,11 @@ def _copy_error(error: KitError) -> KitError:
     return made
 
 
-def _unfinished_text(generation_id: str, timeout: float, away: KitError | None) -> str:
-    if away is not None:
+def _unfinished_text(generation_id: str, timeout: float, outage: KitError | None) -> str:
+    if outage is not None:
         return (
             f"the generation {generation_id} may not be finished after "
-            f"{flows.format_duration(timeout)}, and waiting again costs nothing: {away}"
+            f"{flows.format_duration(timeout)}, and waiting again costs nothing: {outage}"
         )
     return (
         f"the generation {generation_id} is not finished after {flows.format_duration(timeout)}; "

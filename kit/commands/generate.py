@@ -11,7 +11,7 @@ import typer
 
 import kit
 from kit import typed, wire
-from kit.client.uploads import is_on_the_web
+from kit.client.uploads import is_web_url
 from kit.commands.options import Data, Json, Output, check_folder, show
 from kit.endings import guess_type
 from kit.errors import ConfigError, GenerationFailedError
@@ -104,6 +104,6 @@ def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[str]]:
                 f"the model {model.id!r} has no medium {name!r}{suggest(name, names)}"
             )
         for value in values:
-            if not is_on_the_web(value) and not Path(value).is_file():
+            if not is_web_url(value) and not Path(value).is_file():
                 raise ConfigError(f"--media {name}: there is no file {value!r}")
     return files

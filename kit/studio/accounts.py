@@ -258,7 +258,7 @@ def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
     month = today.replace(day=1)
     usage = calls.list_usage(limit=1000)
     try:
-        read = yield from flows.list_all(usage, _READ, ends=lambda one: one.created_at < month)
+        read = yield from flows.list_all(usage, _READ, is_last=lambda one: one.created_at < month)
     except answers.UNKNOWN_PATH:
         return None
 

@@ -180,7 +180,7 @@ class BaseGeneration:
     def url(self) -> str | None:
         """The signed address of its file at the service, valid for a limited time."""
         url, settings = self.facts.output_url, self.client.settings
-        return settings.at(absolute_url(settings.base_url, url)) if url else None
+        return settings.current_url(absolute_url(settings.base_url, url)) if url else None
 
     def __copy__(self) -> Self:
         return self  # immutable

@@ -154,12 +154,12 @@ class HistorySync:
 
         def read(content: bytes) -> list[wire.Generation]:
             on_page(content)
-            return call.answer(content)
+            return call.parse(content)
 
         def keep(one: wire.Generation) -> bool:
             return choice.fits(one, self._journal.find_tags(one))
 
-        found = yield from flows.list_all(replace(call, answer=read), limit, keep, choice.is_older)
+        found = yield from flows.list_all(replace(call, parse=read), limit, keep, choice.is_older)
         if choice == ALL:
             self.warn_of_short_list([one.id for one in found], limit)
         return found
@@ -256,7 +256,7 @@ class HistorySync:
         from kit.explore.syncing import Page
 
         if path is not None:
-            call = Call("GET", path, call.answer)
+            call = Call("GET", path, call.parse)
         reply, following = yield from flows.fetch_rows(call)
         return Page(reply.content, following.path if following else None)
 

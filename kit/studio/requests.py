@@ -277,7 +277,7 @@ def resolve_media(media: Any) -> Flow[Any]:
         for value in media:
             several.append((yield from resolve_media(value)))
         return several
-    if uploads.is_on_the_web(media):
+    if uploads.is_web_url(media):
         return (yield FetchMedium(media))
     if is_id(media):
         sentence = f"a generation of that id is given as studio.history[{media!r}]"
@@ -294,7 +294,7 @@ def find_inputs(media: Any) -> Iterator[str]:
             yield from find_inputs(value)
     elif hasattr(media, "_kit_file"):
         yield getattr(media, "generation", media).id
-    elif isinstance(media, (str, Path)) and not uploads.is_on_the_web(media):
+    elif isinstance(media, (str, Path)) and not uploads.is_web_url(media):
         from kit import file_metadata
 
         with suppress(OSError, ValueError):

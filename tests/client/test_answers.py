@@ -130,7 +130,7 @@ def test_a_date_is_measured_by_the_clock_of_whoever_names_it(ahead: int) -> None
     until = format_datetime(theirs + timedelta(seconds=2), usegmt=True)
     busy = Reply(429, {**named, "retry-after": until})
 
-    assert answers.pause(busy, now=NOW) == 2.0
+    assert answers.retry_seconds(busy, now=NOW) == 2.0
     error = answers.find_error(busy, now=NOW)
     assert error is not None
     assert error.retry_after == 2.0
@@ -140,7 +140,7 @@ def test_a_date_is_measured_by_the_clock_of_whoever_names_it(ahead: int) -> None
 def test_without_a_date_of_its_own_an_answer_counts_from_now(date: str) -> None:
     until = format_datetime(NOW + timedelta(seconds=7), usegmt=True)
 
-    assert answers.pause(Reply(503, {"date": date, "retry-after": until}), now=NOW) == 7.0
+    assert answers.retry_seconds(Reply(503, {"date": date, "retry-after": until}), now=NOW) == 7.0
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def finder(other: Server) -> Finder:
 def moved(finder: Finder, tmp_path: Path) -> Settings:
     """Settings of a studio whose service has gone from where it was to `other`."""
     url = gone()
-    moves = ServiceLocation(url, finder)
-    return Settings(url, KEY, tmp_path / "data", name="embedded", progress=False, moves=moves)
+    location = ServiceLocation(url, finder)
+    return Settings(url, KEY, tmp_path / "data", name="embedded", progress=False, location=location)
 
 
 class Face:
@@ -135,8 +135,8 @@ def test_an_address_of_any_time_is_followed(
     status = f"{other.url}/v1/account"
     with third_party.serving(lambda _: Answer(200, {"id": "third"})) as third:
         finder.url = third.url
-        assert moved.moves is not None
-        assert moved.moves.find_again(other.url)
+        assert moved.location is not None
+        assert moved.location.find_again(other.url)
 
         assert moved.owns(status)
         assert moved.owns(f"{moved.base_url}/x")

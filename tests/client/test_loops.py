@@ -34,23 +34,23 @@ def loop(*marks: str) -> Any:
 def test_only_what_loses_messages_is_warned_of(
     marks: tuple[str, ...], release: str, warned: bool
 ) -> None:
-    sentence = loops.foreign_patch(loop(*marks), modules=kernel(release))
+    sentence = loops.patch_warning(loop(*marks), modules=kernel(release))
 
     assert bool(sentence) is warned
     assert not sentence or f"ipykernel {release}" in sentence
 
 
 def test_a_script_has_no_kernel_that_could_lose_something() -> None:
-    assert loops.foreign_patch(loop("_nest_patched"), modules={}) is None
+    assert loops.patch_warning(loop("_nest_patched"), modules={}) is None
 
 
 def test_without_a_running_loop_there_is_nothing_to_lose() -> None:
-    assert loops.foreign_patch() is None
+    assert loops.patch_warning() is None
 
 
 def test_a_loop_that_nobody_patched_is_left_in_peace() -> None:
     async def cell() -> str | None:
-        return loops.foreign_patch(modules=kernel("7.4.0"))
+        return loops.patch_warning(modules=kernel("7.4.0"))
 
     assert asyncio.run(cell()) is None
 

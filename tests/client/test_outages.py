@@ -138,7 +138,7 @@ def test_a_refusal_is_final_at_once_also_after_an_outage(
 
 
 def test_an_address_that_cannot_be_one_is_asked_once(clock: Clock, policy: Policy) -> None:
-    odd = NoReply("no connection to ftp://a.test", harmless=True, sent=False, lasting=True)
+    odd = NoReply("no connection to ftp://a.test", harmless=True, sent=False, permanent=True)
 
     steps, error = lived(SharedWait(policy).wait("g"), clock, *[odd] * 9)
 

@@ -18,8 +18,8 @@ def mine(tmp_path: Path) -> Settings:
 
 def embedded(folder: Path, port: int) -> Settings:
     url = f"http://127.0.0.1:{port}"
-    moves = ServiceLocation(url, lambda refused: refused)
-    return Settings(url, KEY, folder, name="embedded", moves=moves)
+    location = ServiceLocation(url, lambda refused: refused)
+    return Settings(url, KEY, folder, name="embedded", location=location)
 
 
 def test_a_profile_has_records_for_each_address(mine: Settings) -> None:

@@ -38,7 +38,7 @@ def test_what_is_received_is_hashed(tmp_path: Path) -> None:
 def test_what_is_received_later_is_hashed_with_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"ab")
-    with FileWriter(path, 1_000_000, more=True) as sink:
+    with FileWriter(path, 1_000_000, append=True) as sink:
         sink.write(b"c")
 
     assert path.read_bytes() == b"abc"

@@ -1,7 +1,7 @@
 """HTTP without sending: actions become requests, responses become replies and files.
 
-Only `_key` adds the API key, and only for the origin of the base URL. Requests go directly to
-httpx's transports: no cookies, no redirects, nothing added or logged.
+Only `_auth_header` adds the API key, and only for the origin of the base URL. Requests go
+directly to httpx's transports: no cookies, no redirects, nothing added or logged.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def proxy(scheme: str, host: str, _port: int = 0) -> str | None:
     """Return the environment's proxy for a host; local hosts have none."""
     if host in LOOPBACK or urllib.request.proxy_bypass(host):
         return None
-    known = urllib.request.getproxies()
-    found = known.get(scheme) or known.get("all")
+    proxies = urllib.request.getproxies()
+    found = proxies.get(scheme) or proxies.get("all")
     return f"http://{found}" if found and "://" not in found else found
 
 
@@ -131,7 +131,7 @@ _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
 FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 #: Maximum of bytes of a response, decompressed; a page of 1,000 generations rarely has 1 % of it.
-MOST_OF_ANSWER = 100_000_000
+MAX_RESPONSE_BYTES = 100_000_000
 
 
 class TooLongError(httpx.HTTPError):
@@ -142,7 +142,7 @@ class TooLongError(httpx.HTTPError):
 
 
 #: Errors before anything was sent.
-_UNSENT = (
+_UNSENT_ERRORS = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
     httpx.PoolTimeout,
@@ -150,8 +150,8 @@ _UNSENT = (
     httpx.UnsupportedProtocol,
     httpx.InvalidURL,
 )
-_CHECK = "is the service running, is the address right?"
-_CHECK_PROXY = "is the proxy right that the environment names?"
+_ADVICE = "is the service running, is the address right?"
+_PROXY_ADVICE = "is the proxy right that the environment names?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +176,11 @@ class Exchange(Generic[C]):
 
     @property
     def _base(self) -> str:
-        return self._settings.at(self._settings.base_url)
+        return self._settings.current_url(self._settings.base_url)
 
     def address(self, path: str) -> str:
         """Return the absolute URL of a call's path."""
-        return self._settings.at(absolute_url(self._base, path))
+        return self._settings.current_url(absolute_url(self._base, path))
 
     def request(self, action: SendRequest, url: str) -> httpx.Request:
         """Build the request of a call."""
@@ -192,7 +192,7 @@ class Exchange(Generic[C]):
                 parse_url(url),
                 params=dict(call.query) or None,
                 json=None if call.body is None else dict(call.body),
-                headers={**headers, **self._key(url)},
+                headers={**headers, **self._auth_header(url)},
                 extensions=_TIMEOUT,
             )
         except UnicodeEncodeError as error:
@@ -202,14 +202,14 @@ class Exchange(Generic[C]):
     def download_request(self, action: DownloadFile, url: str) -> tuple[httpx.Request, int]:
         """Build the request of a download; also return the number of bytes already here."""
         headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": _AGENT}
-        here = 0
-        if action.tag is not None and action.target.exists():
-            here = action.target.stat().st_size
-        if here:
-            headers["Range"] = f"bytes={here}-"
-            headers |= {"If-Range": action.tag} if action.tag else {}
-        headers |= self._key(url) if action.with_key else {}
-        return httpx.Request("GET", url, headers=headers, extensions=_TIMEOUT), here
+        received = 0
+        if action.etag is not None and action.target.exists():
+            received = action.target.stat().st_size
+        if received:
+            headers["Range"] = f"bytes={received}-"
+            headers |= {"If-Range": action.etag} if action.etag else {}
+        headers |= self._auth_header(url) if action.with_key else {}
+        return httpx.Request("GET", url, headers=headers, extensions=_TIMEOUT), received
 
     def upload_request(self, action: UploadFile, url: str, content: Any) -> httpx.Request:
         """Build a PUT with only the ticket's headers and those that HTTP needs for framing."""
@@ -240,40 +240,47 @@ class Exchange(Generic[C]):
         return Reply(status, headers, content)
 
     def no_reply(
-        self, error: Exception, url: str, tag: str | None = None, *, call: Call[Any] | None = None
+        self, error: Exception, url: str, etag: str | None = None, *, call: Call[Any] | None = None
     ) -> NoReply:
         """Convert a network error to a failure whose message says what to do."""
         scheme, host, port = origin(url)
-        own = self._settings.owns(url)
-        there = f"{scheme}://{host}:{port}"
-        where = self._base if own else there
+        is_own = self._settings.owns(url)
+        address = f"{scheme}://{host}:{port}"
+        service = self._base if is_own else address
         reason = str(error).strip() or type(error).__name__
-        found_out = answers.unsettled_advice(call) if call and call.pays else ""
-        if isinstance(error, _UNSENT):
-            check = _CHECK_PROXY if proxy(scheme, host) else _CHECK
-            sentence = f"no connection to {where} ({reason}): {check}"
-            refused = there if own and isinstance(error, httpx.ConnectError) else ""
-            never = isinstance(error, (httpx.InvalidURL, httpx.UnsupportedProtocol))
-            return NoReply(sentence, tag, harmless=True, sent=False, refused=refused, lasting=never)
+        advice = answers.unsettled_advice(call) if call and call.pays else ""
+        if isinstance(error, _UNSENT_ERRORS):
+            hint = _PROXY_ADVICE if proxy(scheme, host) else _ADVICE
+            sentence = f"no connection to {service} ({reason}): {hint}"
+            refused_url = address if is_own and isinstance(error, httpx.ConnectError) else ""
+            invalid = isinstance(error, (httpx.InvalidURL, httpx.UnsupportedProtocol))
+            return NoReply(
+                sentence,
+                etag,
+                harmless=True,
+                sent=False,
+                refused_url=refused_url,
+                permanent=invalid,
+            )
         if isinstance(error, TooLongError):
-            sentence = f"what {where} answered was not read: {error}{found_out}"
-            return NoReply(sentence, lasting=True)
+            sentence = f"what {service} answered was not read: {error}{advice}"
+            return NoReply(sentence, permanent=True)
         if isinstance(error, (httpx.ReadTimeout, httpx.WriteTimeout)):
             return NoReply(
-                f"{where} received the request but did not answer in time{found_out}", tag
+                f"{service} received the request but did not answer in time{advice}", etag
             )
-        sentence = f"the connection to {where} broke ({reason}){found_out or f': {_CHECK}'}"
-        return NoReply(sentence, tag, harmless=own and self._honors_keys)
+        sentence = f"the connection to {service} broke ({reason}){advice or f': {_ADVICE}'}"
+        return NoReply(sentence, etag, harmless=is_own and self._honors_keys)
 
-    def question(self, host: str, port: int) -> ProofExchange | None:
+    def start_proof(self, host: str, port: int) -> ProofExchange | None:
         """Return the proof exchange for a new connection to a service that moves, else None."""
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        moves = self._settings.moves
-        if moves is None or moves.proof is None or not moves.knows(url):
+        location = self._settings.location
+        if location is None or location.proof is None or not location.knows(url):
             return None
-        return ask_for_proof(url, moves.proof)
+        return ask_for_proof(url, location.proof)
 
-    def _key(self, url: str) -> dict[str, str]:
+    def _auth_header(self, url: str) -> dict[str, str]:
         if origin(url) != self._settings.origin:
             return {}
         return {"Authorization": f"Bearer {self._settings.api_key}"}
@@ -282,16 +289,16 @@ class Exchange(Generic[C]):
 parse_url = lru_cache(256)(httpx.URL)
 
 
-def body_follows(response: httpx.Response, here: int) -> bool:
+def body_follows(response: httpx.Response, received: int) -> bool:
     """Whether a response is the file, or exactly the rest of it."""
-    start = response.headers.get("content-range", "").startswith(f"bytes {here}-")
-    return response.status_code == 200 or (response.status_code == 206 and bool(here) and start)
+    start = response.headers.get("content-range", "").startswith(f"bytes {received}-")
+    return response.status_code == 200 or (response.status_code == 206 and bool(received) and start)
 
 
-def strong_tag(response: httpx.Response) -> str | None:
+def strong_etag(response: httpx.Response) -> str | None:
     """Return the ETag of a response if it is a strong one."""
-    tag: str = response.headers.get("etag", "")
-    return tag if tag.startswith('"') else None
+    etag: str = response.headers.get("etag", "")
+    return etag if etag.startswith('"') else None
 
 
 def to_reply(response: httpx.Response, content: bytes, sha256: str | None = None) -> Reply:
@@ -306,21 +313,21 @@ CHUNK = 1 << 18
 class FileWriter:
     """A file being received; parent folders are created, and bytes are limited and hashed."""
 
-    def __init__(self, path: Path, most: int, *, more: bool = False) -> None:
+    def __init__(self, path: Path, most: int, *, append: bool = False) -> None:
         self._path = path
-        self._most = self._left = most
-        self._more = more
+        self._most = self._remaining = most
+        self._append = append
         self._hash = hashlib.sha256()
 
     def __enter__(self) -> FileWriter:
         make_folder(self._path.parent)
-        if self._more:
+        if self._append:
             with self._path.open("rb") as file:
                 for chunk in iter(lambda: file.read(CHUNK), b""):
                     self._hash.update(chunk)
-                    self._left -= len(chunk)
+                    self._remaining -= len(chunk)
         self._path.touch(mode=0o600)
-        self._file = self._path.open("ab" if self._more else "wb")
+        self._file = self._path.open("ab" if self._append else "wb")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -328,8 +335,8 @@ class FileWriter:
 
     def write(self, chunk: bytes) -> None:
         """Write the next bytes; a file that is too large is emptied."""
-        self._left -= len(chunk)
-        if self._left < 0:
+        self._remaining -= len(chunk)
+        if self._remaining < 0:
             self._file.truncate(0)
             raise TooLongError(self._most)
         self._hash.update(chunk)

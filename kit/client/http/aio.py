@@ -13,7 +13,7 @@ import httpcore
 import httpx
 
 from kit.client import http
-from kit.client.addresses import MOST_BYTES, ProofExchange, ProofQuestion
+from kit.client.addresses import MAX_PROOF_BYTES, ProofExchange, StartProof
 from kit.client.calls import DownloadFile, NoReply, Reply, SendRequest, UploadFile, not_written
 from kit.client.settings import Settings
 from kit.errors import KitError
@@ -33,7 +33,7 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
     """Sends requests, uploads and downloads; usable for many at once."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, partial(AsyncProvenTransport, self.question))
+        super().__init__(settings, partial(AsyncProvenTransport, self.start_proof))
 
     async def send(self, action: SendRequest) -> Reply | NoReply:
         """Send a call once."""
@@ -62,24 +62,24 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
 
     async def download(self, action: DownloadFile) -> Reply | NoReply:
         """Receive a file."""
-        tag, url = None, self._settings.at(action.url)
+        etag, url = None, self._settings.current_url(action.url)
         try:
-            request, here = self.download_request(action, url)
+            request, received = self.download_request(action, url)
             async with async_borrow(self.pool, url) as transport:
                 response = await transport.handle_async_request(request)
                 try:
-                    if not http.body_follows(response, here):
+                    if not http.body_follows(response, received):
                         return http.to_reply(response, await async_read(response))
-                    tag = http.strong_tag(response)
-                    more = response.status_code == 206
-                    with http.FileWriter(action.target, action.most, more=more) as writer:
+                    etag = http.strong_etag(response)
+                    append = response.status_code == 206
+                    with http.FileWriter(action.target, action.most, append=append) as writer:
                         async for chunk in response.aiter_bytes():
                             writer.write(chunk)
                     return http.to_reply(response, b"", writer.sha256)
                 finally:
                     await response.aclose()
         except http.FAILURES as error:
-            return self.no_reply(error, url, tag)
+            return self.no_reply(error, url, etag)
         except OSError as error:
             return not_written(action.target, error)
 
@@ -91,13 +91,13 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
 
 async def async_read(response: httpx.Response) -> bytes:
     """Return the body of a response; raises an error if it is endless or unpacks to too much."""
-    chunks, left = [], http.MOST_OF_ANSWER
+    chunks, remaining = [], http.MAX_RESPONSE_BYTES
     try:
         async for chunk in response.aiter_bytes():
             chunks.append(chunk)
-            left -= len(chunk)
-            if left < 0:
-                raise http.TooLongError(http.MOST_OF_ANSWER)
+            remaining -= len(chunk)
+            if remaining < 0:
+                raise http.TooLongError(http.MAX_RESPONSE_BYTES)
     finally:
         await response.aclose()
     return b"".join(chunks)
@@ -119,22 +119,22 @@ async def async_borrow(
 class AsyncProvenTransport(httpx.AsyncHTTPTransport):
     """A transport whose new connections to a service must pass a proof."""
 
-    def __init__(self, question: ProofQuestion, verify: ssl.SSLContext, proxy: Any) -> None:
+    def __init__(self, start_proof: StartProof, verify: ssl.SSLContext, proxy: Any) -> None:
         super().__init__(verify=verify, proxy=proxy)
         if proxy is None:  # the service is on this machine
-            backend = _AsyncProofBackend(question)
+            backend = _AsyncProofBackend(start_proof)
             self._pool = httpcore.AsyncConnectionPool(verify, network_backend=backend, **_LIMITS)
 
 
 class _AsyncProofBackend(httpcore.AnyIOBackend):
-    def __init__(self, question: ProofQuestion) -> None:
-        self._question = question
+    def __init__(self, start_proof: StartProof) -> None:
+        self._start_proof = start_proof
 
     async def connect_tcp(
-        self, host: str, port: int, *given: Any, **more: Any
+        self, host: str, port: int, *args: Any, **options: Any
     ) -> httpcore.AsyncNetworkStream:
-        stream = await super().connect_tcp(host, port, *given, **more)
-        exchange = self._question(host, port)
+        stream = await super().connect_tcp(host, port, *args, **options)
+        exchange = self._start_proof(host, port)
         if exchange is None or await _prove(stream, exchange):
             return stream
         await stream.aclose()
@@ -143,11 +143,11 @@ class _AsyncProofBackend(httpcore.AnyIOBackend):
 
 async def _prove(stream: httpcore.AsyncNetworkStream, exchange: ProofExchange) -> bool:
     try:
-        words = next(exchange)
+        data = next(exchange)
         while True:
-            if words:
-                await stream.write(words, _PROOF_SECONDS)
-            words = exchange.send(await stream.read(MOST_BYTES, _PROOF_SECONDS))
+            if data:
+                await stream.write(data, _PROOF_SECONDS)
+            data = exchange.send(await stream.read(MAX_PROOF_BYTES, _PROOF_SECONDS))
     except StopIteration as end:
         return bool(end.value)
     except (httpcore.NetworkError, httpcore.TimeoutException, OSError, KitError):

@@ -13,7 +13,7 @@ import httpcore
 import httpx
 
 from kit.client import http
-from kit.client.addresses import MOST_BYTES, ProofExchange, ProofQuestion
+from kit.client.addresses import MAX_PROOF_BYTES, ProofExchange, StartProof
 from kit.client.calls import DownloadFile, NoReply, Reply, SendRequest, UploadFile, not_written
 from kit.client.settings import Settings
 from kit.errors import KitError
@@ -33,7 +33,7 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
     """Sends requests, uploads and downloads; usable for many at once."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, partial(ProvenTransport, self.question))
+        super().__init__(settings, partial(ProvenTransport, self.start_proof))
 
     def send(self, action: SendRequest) -> Reply | NoReply:
         """Send a call once."""
@@ -61,24 +61,24 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
 
     def download(self, action: DownloadFile) -> Reply | NoReply:
         """Receive a file."""
-        tag, url = None, self._settings.at(action.url)
+        etag, url = None, self._settings.current_url(action.url)
         try:
-            request, here = self.download_request(action, url)
+            request, received = self.download_request(action, url)
             with borrow(self.pool, url) as transport:
                 response = transport.handle_request(request)
                 try:
-                    if not http.body_follows(response, here):
+                    if not http.body_follows(response, received):
                         return http.to_reply(response, read(response))
-                    tag = http.strong_tag(response)
-                    more = response.status_code == 206
-                    with http.FileWriter(action.target, action.most, more=more) as writer:
+                    etag = http.strong_etag(response)
+                    append = response.status_code == 206
+                    with http.FileWriter(action.target, action.most, append=append) as writer:
                         for chunk in response.iter_bytes():
                             writer.write(chunk)
                     return http.to_reply(response, b"", writer.sha256)
                 finally:
                     response.close()
         except http.FAILURES as error:
-            return self.no_reply(error, url, tag)
+            return self.no_reply(error, url, etag)
         except OSError as error:
             return not_written(action.target, error)
 
@@ -90,13 +90,13 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
 
 def read(response: httpx.Response) -> bytes:
     """Return the body of a response; raises an error if it is endless or unpacks to too much."""
-    chunks, left = [], http.MOST_OF_ANSWER
+    chunks, remaining = [], http.MAX_RESPONSE_BYTES
     try:
         for chunk in response.iter_bytes():
             chunks.append(chunk)
-            left -= len(chunk)
-            if left < 0:
-                raise http.TooLongError(http.MOST_OF_ANSWER)
+            remaining -= len(chunk)
+            if remaining < 0:
+                raise http.TooLongError(http.MAX_RESPONSE_BYTES)
     finally:
         response.close()
     return b"".join(chunks)
@@ -118,20 +118,22 @@ def borrow(
 class ProvenTransport(httpx.HTTPTransport):
     """A transport whose new connections to a service must pass a proof."""
 
-    def __init__(self, question: ProofQuestion, verify: ssl.SSLContext, proxy: Any) -> None:
+    def __init__(self, start_proof: StartProof, verify: ssl.SSLContext, proxy: Any) -> None:
         super().__init__(verify=verify, proxy=proxy)
         if proxy is None:  # the service is on this machine
-            backend = _ProofBackend(question)
+            backend = _ProofBackend(start_proof)
             self._pool = httpcore.ConnectionPool(verify, network_backend=backend, **_LIMITS)
 
 
 class _ProofBackend(httpcore.SyncBackend):
-    def __init__(self, question: ProofQuestion) -> None:
-        self._question = question
+    def __init__(self, start_proof: StartProof) -> None:
+        self._start_proof = start_proof
 
-    def connect_tcp(self, host: str, port: int, *given: Any, **more: Any) -> httpcore.NetworkStream:
-        stream = super().connect_tcp(host, port, *given, **more)
-        exchange = self._question(host, port)
+    def connect_tcp(
+        self, host: str, port: int, *args: Any, **options: Any
+    ) -> httpcore.NetworkStream:
+        stream = super().connect_tcp(host, port, *args, **options)
+        exchange = self._start_proof(host, port)
         if exchange is None or _prove(stream, exchange):
             return stream
         stream.close()
@@ -140,11 +142,11 @@ class _ProofBackend(httpcore.SyncBackend):
 
 def _prove(stream: httpcore.NetworkStream, exchange: ProofExchange) -> bool:
     try:
-        words = next(exchange)
+        data = next(exchange)
         while True:
-            if words:
-                stream.write(words, _PROOF_SECONDS)
-            words = exchange.send(stream.read(MOST_BYTES, _PROOF_SECONDS))
+            if data:
+                stream.write(data, _PROOF_SECONDS)
+            data = exchange.send(stream.read(MAX_PROOF_BYTES, _PROOF_SECONDS))
     except StopIteration as end:
         return bool(end.value)
     except (httpcore.NetworkError, httpcore.TimeoutException, OSError, KitError):

@@ -29,9 +29,9 @@ from kit.internet import is_public
 from kit.private import replace_file
 
 #: Maximum of bytes of a file, of seconds in all and per step, and of redirects.
-MOST, SECONDS, STEP, REDIRECTS = 1_000_000_000, 600.0, 20.0, 5
+MAX_BYTES, MAX_SECONDS, STEP_SECONDS, MAX_REDIRECTS = 1_000_000_000, 600.0, 20.0, 5
 #: Seconds for which a file is reused: a price, a start and a sweep need the same one.
-FRESH = 60.0
+CACHE_SECONDS = 60.0
 _HEADERS = {"Accept": "image/*, video/*, audio/*", "Accept-Encoding": "identity"}
 
 
@@ -46,17 +46,17 @@ class Web:
     resolve: Callable[..., Any] = socket.getaddrinfo
     public: Callable[[str], bool] = is_public
     schemes: tuple[str, ...] = ("https",)
-    most: int = MOST
-    seconds: float = SECONDS
+    most: int = MAX_BYTES
+    seconds: float = MAX_SECONDS
 
     def fetch(self, url: str, folder: Path) -> Path:
         """Download a file and return its path in a folder, named by content."""
-        now, known = time.monotonic(), (self.private, url, folder)
-        when, path = _FETCHED.get(known, (0.0, folder))
-        if path.is_file() and now - when < FRESH:
+        now, key = time.monotonic(), (self.private, url, folder)
+        fetched_at, path = _CACHE.get(key, (0.0, folder))
+        if path.is_file() and now - fetched_at < CACHE_SECONDS:
             return path
         path = self._fetch(url, folder)
-        _FETCHED[known] = now, path
+        _CACHE[key] = now, path
         return path
 
     def _fetch(self, url: str, folder: Path) -> Path:
@@ -91,14 +91,14 @@ class Web:
     def _open(self, transport: httpx.HTTPTransport, url: str) -> httpx.Response:
         """Return the response of a URL, following redirects."""
         address = httpx.URL(url)
-        for _ in range(REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             scheme, port = address.scheme, address.port or 1
-            whole = scheme in ("https", "http") and address.host and port < 1 << 16
-            if not whole or address.userinfo:
+            is_valid = scheme in ("https", "http") and address.host and port < 1 << 16
+            if not is_valid or address.userinfo:
                 raise _RefusedError("must be like https://host/file, without a user or a password")
             if scheme not in self.schemes and self.public(self.choose(address.host, 80)):
                 raise _RefusedError("must begin with https://")
-            extensions = {"timeout": httpx.Timeout(STEP).as_dict()}
+            extensions = {"timeout": httpx.Timeout(STEP_SECONDS).as_dict()}
             request = httpx.Request("GET", address, headers=_HEADERS, extensions=extensions)
             response = transport.handle_request(request)
             response.request = request
@@ -131,13 +131,13 @@ class Web:
             raise httpcore.ConnectError(f"there is no {host}: {error}") from None
         addresses = [str(each[4][0]) for each in found]
         if not addresses or not (self.private or all(map(self.public, addresses))):
-            raise _RefusedError(f"leads to a private network{_ALLOW}")
+            raise _RefusedError(f"leads to a private network{_ALLOW_ADVICE}")
         return addresses[0]
 
 
 #: Recent downloads with their times.
-_FETCHED: dict[tuple[bool, str, Path], tuple[float, Path]] = {}
-_ALLOW = "; download it first, or set KIT_PRIVATE_MEDIA=1 to allow that"
+_CACHE: dict[tuple[bool, str, Path], tuple[float, Path]] = {}
+_ALLOW_ADVICE = "; download it first, or set KIT_PRIVATE_MEDIA=1 to allow that"
 
 
 class _RefusedError(Exception):
@@ -147,27 +147,27 @@ class _RefusedError(Exception):
 class _CheckedBackend(httpcore.SyncBackend):
     """Connections to checked addresses only, with a time limit."""
 
-    def __init__(self, web: Web, ends: float) -> None:
+    def __init__(self, web: Web, ends_at: float) -> None:
         self._web = web
-        self._ends = ends
+        self._ends_at = ends_at
 
-    def connect_tcp(self, host: str, port: int, *given: Any, **more: Any) -> _TimedStream:
+    def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> _TimedStream:
         address = self._web.choose(host, port)
-        return _TimedStream(super().connect_tcp(address, port, *given, **more), self._ends)
+        return _TimedStream(super().connect_tcp(address, port, *args, **options), self._ends_at)
 
 
 class _TimedStream(httpcore.NetworkStream):
     """A connection that breaks at a time limit, however slowly data arrives."""
 
-    def __init__(self, stream: httpcore.NetworkStream, ends: float) -> None:
+    def __init__(self, stream: httpcore.NetworkStream, ends_at: float) -> None:
         self._stream = stream
-        self._ends = ends
+        self._ends_at = ends_at
 
     def _time_left(self) -> float:
-        left = self._ends - time.monotonic()
+        left = self._ends_at - time.monotonic()
         if left <= 0:
             raise httpcore.ReadTimeout("it takes too long")
-        return min(STEP, left)
+        return min(STEP_SECONDS, left)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, self._time_left())
@@ -182,7 +182,7 @@ class _TimedStream(httpcore.NetworkStream):
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: Any = None
     ) -> _TimedStream:
         secured = self._stream.start_tls(ssl_context, server_hostname, self._time_left())
-        return _TimedStream(secured, self._ends)
+        return _TimedStream(secured, self._ends_at)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
@@ -190,5 +190,5 @@ class _TimedStream(httpcore.NetworkStream):
 
 def _check_kind(head: bytes, response: httpx.Response) -> None:
     if sniff_type(head) is None:
-        said = response.headers.get("content-type", "something else").partition(";")[0][:40]
-        raise _RefusedError(f"is no picture, video or sound, but {said}")
+        content_type = response.headers.get("content-type", "something else").partition(";")[0][:40]
+        raise _RefusedError(f"is no picture, video or sound, but {content_type}")

@@ -80,7 +80,7 @@ class SweepRun:
     def _loop(self) -> None:
         while (task := self._next_task()) is not None:
             try:
-                self.client.block(flows.take_steps(self.work(task), self._take))
+                self.client.block(flows.run_steps(self.work(task), self._take))
             except RunStopped:
                 self._put_back(task)
             except _BUSY as error:
