@@ -100,7 +100,7 @@ def _pictures(
     # All are cropped to the size of the result.
     size = None
     for name, paths in ((name, job.media[name]) for name in MEDIA if job.media.get(name)):
-        stills = (open_still(path, most=entry.most_side).flatten() for path in paths)
+        stills = (open_still(path, side=entry.most_side).flatten() for path in paths)
         given = _clip(paths[0], shape, values) if name == "video" else stills
         found = []
         for image in map(Image.fromarray, given):

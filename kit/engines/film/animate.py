@@ -20,7 +20,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.cutout import cut_out
 from kit.engines.media.edges import clean_rim
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.scaling import fit_size, scaled
+from kit.engines.media.scaling import fit_size, resize
 from kit.engines.media.subject import find
 from kit.engines.sizes import frame_size
 
@@ -55,10 +55,10 @@ def animate(job: Job, progress: Progress) -> Asset:
     values = job.parameters
     progress.report(0.0)
     path = job.media["image"][0]
-    found = stills.origin(path)
+    found = stills.info_of(path)
     take = read_take(values, frame_size(values, (found.width, found.height)))
     cover = round(_MORE * take.width), round(_MORE * take.height)
-    pixels = stills.open_still(path, most=_MOST, cover=cover).flatten()
+    pixels = stills.open_still(path, side=_MOST, cover=cover).flatten()
     progress.report(0.01)
     pixels, focus = _framed(pixels, take)
     progress.report(0.02)
@@ -143,7 +143,7 @@ def _framed(pixels: Bytes, take: Take) -> tuple[Bytes, tuple[float, float]]:
     part = pixels[y : y + height, x : x + width]
     middle = np.array(seen.faces[0].center) if seen.faces else size * seen.center
     middle = np.clip((middle - (x, y)) / (width, height), _CENTRAL, 1 - _CENTRAL)
-    part = scaled(part, *fit_size(part.shape, _MORE * max(take.width, take.height)))
+    part = resize(part, *fit_size(part.shape, _MORE * max(take.width, take.height)))
     return np.ascontiguousarray(part), (float(middle[0]), float(middle[1]))
 
 
@@ -164,8 +164,8 @@ def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int,
     share = alpha[edge][:, None] * np.float32(1 / 255)
     behind = background[edge].astype(np.float32)
     color[edge] = np.rint((pixels[edge] - (1 - share) * behind) / share).clip(0, 255)
-    color, alpha = (np.asarray(scaled(part, *size)) for part in (color, alpha))
-    half = np.asarray(scaled(alpha, size[0] // 2, size[1] // 2))
+    color, alpha = (np.asarray(resize(part, *size)) for part in (color, alpha))
+    half = np.asarray(resize(alpha, size[0] // 2, size[1] // 2))
     starts, counts = np.reshape(cv2.boundingRect(alpha), (2, 2))
     left, top = (int(start) for start in np.maximum(starts - 4, 0) & ~1)
     right, end = (int(stop) for stop in starts + counts + 5 & ~1)
@@ -191,10 +191,10 @@ def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
     rim = max(2, round(_RIM * max(height, width)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * rim + 1, 2 * rim + 1))
     wide = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), np.uint8(0)), disc)
-    small, hidden = (scaled(part, *fit_size(alpha.shape, _WORK, 4)) for part in (pixels, wide))
+    small, hidden = (resize(part, *fit_size(alpha.shape, _WORK, 4)) for part in (pixels, wide))
     hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
     made = cv2.inpaint(small, hidden, 4, cv2.INPAINT_TELEA)
-    made = scaled(made, width, height)
+    made = resize(made, width, height)
     # A blur of limited reach, outside of the rim: it ends under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
     share = share.astype(np.float32) / 255

@@ -17,7 +17,7 @@ from kit.engines.film.filming import Take, read_take, record
 from kit.engines.media import stills, subject
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import resize
 from kit.engines.sizes import frame_size
 
 _MOST = 4096  # maximum side in pixels at which a picture is read
@@ -95,10 +95,10 @@ def travel(job: Job, progress: Progress) -> Asset:
     values = job.parameters
     progress.report(0.0)
     path = job.media["image"][0]
-    found = stills.origin(path)
+    found = stills.info_of(path)
     take = read_take(values, frame_size(values, (found.width, found.height)))
     cover = 2 * take.width, 2 * take.height
-    pixels = stills.open_still(path, most=_MOST, cover=cover).flatten()
+    pixels = stills.open_still(path, side=_MOST, cover=cover).flatten()
     height, width = pixels.shape[:2]
     progress.report(0.0)
     shape, camera = take.width / take.height, values["camera"]
@@ -146,7 +146,7 @@ class Rostrum:
         size = (max(2, 2 * round(side * take.width / span / 2)) for side in (width, height))
         self._width, self._height = size
         self._largest = _largest(self._width, self._height, take)
-        planes = rgb_frame(np.ascontiguousarray(scaled(pixels, self._width, self._height)))
+        planes = rgb_frame(np.ascontiguousarray(resize(pixels, self._width, self._height)))
         self._planes = views(planes, self._width, self._height)
 
     def frame(self, number: int) -> Bytes:

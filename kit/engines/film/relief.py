@@ -16,7 +16,7 @@ import numpy as np
 from kit.engines.film.filming import REACH, FilmView, Take
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import resize
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class DepthRelief:
     def planes(self, pixels: Bytes) -> Frame:
         """Return the planes of a picture, larger than the frame by the camera's margin."""
         size = (self.width, self.height)
-        return views(rgb_frame(scaled(pixels, *size)), *size)
+        return views(rgb_frame(resize(pixels, *size)), *size)
 
     def look(self, blocks: Blocks, seen: FilmView, swell: Swell | None = None) -> Blocks:
         """Return a picture as the camera sees it, valid until the next call."""

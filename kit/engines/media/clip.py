@@ -28,9 +28,9 @@ __all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "Frame", "rgb_frame", "rgb_of", "v
 #: Luma at full size, both chroma planes at half size; views into one I420 frame.
 Frame: TypeAlias = tuple[Bytes, Bytes, Bytes]
 CONTENT_TYPE = "video/mp4"
-_QUEUE = 8
+_QUEUE_FRAMES = 8
 #: Seconds between calls of `check` while waiting for the encoder.
-_BEAT = 0.2
+_CHECK_SECONDS = 0.2
 
 
 class Clip:
@@ -73,7 +73,7 @@ class Clip:
         self._track = SoundTrack(self._container, path.suffix, sound) if sound else None
         self._rate = Fraction(fps)
         self._check = check
-        self._queue: queue.Queue[Bytes | None] = queue.Queue(_QUEUE)
+        self._queue: queue.Queue[Bytes | None] = queue.Queue(_QUEUE_FRAMES)
         self._stopped = threading.Event()
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="clip-encoder", daemon=True)
@@ -84,17 +84,17 @@ class Clip:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            self._give_up()
+            self._abort()
             return
         try:
-            self._hand_over(None)
+            self._enqueue(None)
             while self._thread.is_alive():
                 self._check()
-                self._thread.join(_BEAT)
+                self._thread.join(_CHECK_SECONDS)
         except BaseException:
-            self._give_up()
+            self._abort()
             raise
-        self._raise()
+        self._raise_error()
 
     def add(self, frame: Bytes) -> None:
         """Queue the next frame; waits while the encoder is more than a few frames behind.
@@ -103,27 +103,27 @@ class Clip:
         """
         if frame.shape != self._shape:
             raise EngineError(f"a frame of shape {frame.shape} does not fit {self._shape}")
-        self._raise()
-        self._hand_over(frame)
+        self._raise_error()
+        self._enqueue(frame)
         self.frames += 1
 
-    def _hand_over(self, frame: Bytes | None) -> None:
+    def _enqueue(self, frame: Bytes | None) -> None:
         while True:
             try:
-                self._queue.put(frame, timeout=_BEAT)
+                self._queue.put(frame, timeout=_CHECK_SECONDS)
                 return
             except queue.Full:
                 self._check()
 
-    def _give_up(self) -> None:
+    def _abort(self) -> None:
         self._stopped.set()
         self._queue.put(None)
         self._thread.join()
 
     def _run(self) -> None:
-        frames = self._handed_over()
+        frames = self._queued_frames()
         try:
-            self._work(frames)
+            self._encode_all(frames)
         except Exception as error:  # noqa: BLE001 - re-raised in the drawing thread
             self._error = error
             # Callers that wait in `add` must not wait for ever.
@@ -136,11 +136,11 @@ class Clip:
             if not self._stopped.is_set():
                 self._error = self._error or error
 
-    def _handed_over(self) -> Iterator[Bytes]:
+    def _queued_frames(self) -> Iterator[Bytes]:
         while (frame := self._queue.get()) is not None:
             yield frame
 
-    def _work(self, frames: Iterator[Bytes]) -> None:
+    def _encode_all(self, frames: Iterator[Bytes]) -> None:
         for number, frame in enumerate(frames):
             if not self._stopped.is_set():
                 self._encode(frame, number)
@@ -155,15 +155,15 @@ class Clip:
             self._track.finish()
 
     def _encode(self, frame: Bytes, number: int) -> None:
-        picture = _picture(frame)
+        picture = _av_frame(frame)
         picture.pts = number
         picture.time_base = 1 / self._rate
         for packet in self._stream.encode(picture):
             self._container.mux(packet)
         if self._track is not None:
-            self._track.up_to((number + 1) / float(self._rate))
+            self._track.encode_until((number + 1) / float(self._rate))
 
-    def _raise(self) -> None:
+    def _raise_error(self) -> None:
         if self._error is not None:
             raise EngineError(f"the clip could not be encoded: {self._error}") from self._error
 
@@ -191,7 +191,7 @@ def rgb_of(frame: Bytes) -> Bytes:
     return np.asarray(cv2.transform(cv2.merge(planes), RGB))
 
 
-def _picture(frame: Bytes) -> Any:
+def _av_frame(frame: Bytes) -> Any:
     """Return an I420 frame as a PyAV frame, plane by plane.
 
     PyAV's own conversions get heights that are not multiples of 4 wrong, and the layout of chroma

@@ -47,8 +47,8 @@ _TO_LINEAR = np.array(
         [-0.0041960863, -0.7034186147, 1.7076147010],
     ]
 )
-_TILE = 256
-_RAMP = 128  # half the number of samples of a gradient
+_SIDE = 256
+_RAMP_HALF = 128  # half the number of samples of a gradient
 
 
 @lru_cache(4096)
@@ -97,7 +97,7 @@ def encode(light: NDArray[np.floating]) -> Floats:
 
 
 @lru_cache(4096)
-def paint(color: Oklch) -> Floats:
+def srgb(color: Oklch) -> Floats:
     """Return a color as encoded sRGB, shape (3,), 0 to 1.
 
     The array is cached and read-only.
@@ -127,15 +127,15 @@ def _round_corners(
     """Return samples along a gradient: positions, shape (n,), and colors, shape (3, n)."""
     positions = [position for position, _ in stops]
     labs = np.array([oklab(color) for _, color in stops])
-    fine = np.linspace(positions[0], positions[-1], 2 * _RAMP + 1)
-    reach = _RAMP // 8
+    fine = np.linspace(positions[0], positions[-1], 2 * _RAMP_HALF + 1)
+    reach = _RAMP_HALF // 8
     along = np.empty((len(fine) + 2 * reach, 3))
     for axis in range(3):
         row = np.interp(fine, positions, labs[:, axis])
         before = 2 * row[0] - row[reach:0:-1]  # continued by point reflection
         after = 2 * row[-1] - row[-2 : -2 - reach : -1]
         along[:, axis] = np.concatenate([before, row, after])
-    kernel = cv2.getGaussianKernel(2 * reach + 1, 0.05 * _RAMP).ravel()
+    kernel = cv2.getGaussianKernel(2 * reach + 1, 0.05 * _RAMP_HALF).ravel()
     smooth = np.array([np.convolve(along[:, axis], kernel, "valid") for axis in range(3)])
     return fine, np.asarray(encode(linear(smooth.T)).T, np.float64)
 
@@ -153,7 +153,7 @@ def mix(one: Oklch, other: Oklch, share: float) -> Oklch:
 
 def noise_tile(rng: np.random.Generator) -> Floats:
     """Return triangular noise of one 8-bit step, shape (3, n, n), that tiles seamlessly."""
-    shape = (3, _TILE, _TILE)
+    shape = (3, _SIDE, _SIDE)
     return np.asarray(rng.random(shape, np.float32) - rng.random(shape, np.float32))
 
 
@@ -166,9 +166,9 @@ def dither(planes: Floats, rng: np.random.Generator, *, grain: float = 0.0) -> B
     _, height, width = planes.shape
     tile = noise_tile(rng)
     if grain:
-        coarse = cv2.GaussianBlur(rng.standard_normal((_TILE, _TILE), np.float32), (0, 0), 0.7)
+        coarse = cv2.GaussianBlur(rng.standard_normal((_SIDE, _SIDE), np.float32), (0, 0), 0.7)
         tile = tile + grain * 1.6 * coarse
-    repeats = (-(-height // _TILE), -(-width // _TILE))
+    repeats = (-(-height // _SIDE), -(-width // _SIDE))
     out = []
     for plane, noise in zip(planes, tile, strict=True):
         spread = np.tile(noise, repeats)[:height, :width]

@@ -19,28 +19,28 @@ from numpy.typing import NDArray
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.edges import grow, open_gaps, refine_edge, resize_like, shrink_to, to_lab
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.subject import likely
+from kit.engines.media.subject import subject_probability
 
-__all__ = ["LEAST", "Box", "Cutout", "cut_out"]
+__all__ = ["MIN_CERTAINTY", "Box", "Cutout", "cut_out"]
 
 #: Cutouts of less certainty are not usable.
-LEAST = 0.5
+MIN_CERTAINTY = 0.5
 
 _SIDE, _GUESS_SIDE = 352, 120  # of the pictures that color models are fitted to
 _EDGE_SIDE = 2560  # maximum side of the picture that guides the edges
 _ROUNDS = 2
-_EMPTY = 0.004  # of the picture: smaller subjects are ignored
-_CLOSER, _WIDER = 0.6, 0.3  # of the picture: smaller subjects are searched again, with a margin
+_MIN_SHARE = 0.004  # of the picture: smaller subjects are ignored
+_SMALL_SHARE, _MARGIN = 0.6, 0.3  # smaller subjects are searched again, with a margin
 #: Shares of the picture, and of its upper edge, that a subject of the network may cover.
-_LEAST, _MOST, _RIM = 0.008, 0.97, 0.8
-_KEPT, _BEYOND = 0.03, 0.06  # certain distance inside and outside of a mark, of the longer side
-_RUN_AWAY = 0.7  # a color model that overlaps its marks by less has found something else
-_PART, _CRUMB, _NEAR = 0.12, 0.008, 0.06  # of the largest piece: dropped pieces, also near it
-_NEVER = 0.03  # network probability below which a place is not part of the subject
-_INSIDE = 0.6  # of an object that must lie inside the hint
+_MIN_COVER, _MAX_COVER, _MAX_TOP = 0.008, 0.97, 0.8
+_INNER, _OUTER = 0.03, 0.06  # certain distance inside and outside of a mark, of the longer side
+_MIN_OVERLAP = 0.7  # a color model that overlaps its marks by less has found something else
+_MIN_PIECE, _MIN_NEAR_PIECE, _NEAR_REACH = 0.12, 0.008, 0.06  # of the largest piece; of a side
+_MIN_PROBABILITY = 0.03  # network probability below which a place is not part of the subject
+_MIN_INSIDE = 0.6  # of an object that must lie inside the hint
 #: Overlap with a box from which no other method is tried: of the result without it, and inside it.
-_ENOUGH, _FITTING = 0.75, (0.6, 0.15)
-_HOLE = 0.01  # holes below this share of the picture are filled
+_GOOD_OVERLAP, _FAIR_OVERLAPS = 0.75, (0.6, 0.15)
+_MAX_HOLE = 0.01  # holes below this share of the picture are filled
 
 BACK, FRONT = np.uint8(cv2.GC_BGD), np.uint8(cv2.GC_FGD)
 MAYBE_BACK, MAYBE_FRONT = np.uint8(cv2.GC_PR_BGD), np.uint8(cv2.GC_PR_FGD)
@@ -67,21 +67,21 @@ def cut_out(pixels: Bytes, near: Bytes | Box | None = None) -> Cutout:
     """
     small = shrink_to(pixels, _SIDE)
     hint = resize_like(near, small) > 127 if isinstance(near, np.ndarray) else None
-    found, sure = _find_by_network(pixels, small, hint)
-    enough = _ENOUGH
+    found, certainty = _find_by_network(pixels, small, hint)
+    good = _GOOD_OVERLAP
     if hint is not None:
         # If the network finds something else, use the hint itself.
-        if _overlap_of(found > 0, hint) < _LEAST * 50:
+        if _overlap_of(found > 0, hint) < _MIN_COVER * 50:
             found = _find_by_color(small, _marks_around(hint))
-        sure = 1.0
-    elif sure < LEAST:
-        guess, enough = _guess(small), 1.0
-        if guess[1] >= sure:
-            found, sure = guess
+        certainty = 1.0
+    elif certainty < MIN_CERTAINTY:
+        guess, good = _find_distinct(small), 1.0
+        if guess[1] >= certainty:
+            found, certainty = guess
     if isinstance(near, tuple):
-        found, sure = _fit_box(pixels, small, near, found, enough), 1.0
+        found, certainty = _fit_box(pixels, small, near, found, good), 1.0
     found = _remove_crumbs(found)
-    if found.mean() < _EMPTY:
+    if found.mean() < _MIN_SHARE:
         return Cutout(np.zeros(pixels.shape[:2], np.uint8), 1.0)
     guide, longer = pixels, max(pixels.shape)
     if longer > _EDGE_SIDE:  # halving is fast, all other steps are not
@@ -89,7 +89,7 @@ def cut_out(pixels: Bytes, near: Bytes | Box | None = None) -> Cutout:
     share = refine_edge(guide, small, *open_gaps(small, found))
     steps = np.rint(255 * smooth_step(0.12, 0.88, np.arange(256) / 255)).astype(np.uint8)
     alpha = cv2.LUT(cv2.convertScaleAbs(np.maximum(share, 0.0), alpha=255), steps)
-    return Cutout(np.asarray(cv2.resize(alpha, pixels.shape[1::-1])), sure)
+    return Cutout(np.asarray(cv2.resize(alpha, pixels.shape[1::-1])), certainty)
 
 
 def _find_by_network(
@@ -97,27 +97,27 @@ def _find_by_network(
 ) -> tuple[Bytes, float]:
     """Return a mask of the network's subject, its outline found by color, and its certainty."""
     height, width = small.shape[:2]
-    cover = resize_like(likely(pixels), small)
-    told = cover > 0.5 if hint is None else hint
-    x, y, wide, high = cv2.boundingRect(told.astype(np.uint8))
-    if 0 < wide * high < _CLOSER * told.size:
-        margin = _WIDER * max(wide, high)
+    cover = resize_like(subject_probability(pixels), small)
+    rough = cover > 0.5 if hint is None else hint
+    x, y, wide, high = cv2.boundingRect(rough.astype(np.uint8))
+    if 0 < wide * high < _SMALL_SHARE * rough.size:
+        margin = _MARGIN * max(wide, high)
         rows = slice(max(0, round(y - margin)), min(height, round(y + high + margin)))
         columns = slice(max(0, round(x - margin)), min(width, round(x + wide + margin)))
         cover = _look_closer(pixels, small, (rows, columns))
     inside = cover > 0.5
-    if not _LEAST < inside.mean() < _MOST or inside[0].mean() > _RIM:
+    if not _MIN_COVER < inside.mean() < _MAX_COVER or inside[0].mean() > _MAX_TOP:
         return np.zeros(inside.shape, np.uint8), 0.0
     doubt = np.count_nonzero((cover > 0.2) & (cover < 0.8)) / np.count_nonzero(inside)
     marks = _marks_around(inside, cover > 0.85)
-    marks[cover < _NEVER] = BACK
+    marks[cover < _MIN_PROBABILITY] = BACK
     found = _keep_inside(_find_by_color(small, marks), inside)
-    alike = _overlap_of(found > 0, inside)
-    if alike < _RUN_AWAY:
+    overlap = _overlap_of(found > 0, inside)
+    if overlap < _MIN_OVERLAP:
         found = inside.astype(np.uint8)
-    sure = float(cover[inside].mean()) - 0.5 * doubt + 0.3 * alike - 0.15
+    certainty = float(cover[inside].mean()) - 0.5 * doubt + 0.3 * overlap - 0.15
     clear = min(max(2.8 * _measure_outline(small, found) - 0.4, 0.0), 1.0)
-    return found, clear * min(max(sure, 0.0), 1.0)
+    return found, clear * min(max(certainty, 0.0), 1.0)
 
 
 def _look_closer(pixels: Bytes, small: Bytes, box: Box) -> Floats:
@@ -130,14 +130,14 @@ def _look_closer(pixels: Bytes, small: Bytes, box: Box) -> Floats:
         )
     ]
     cover = np.zeros(small.shape[:2], np.float32)
-    cover[box] = cv2.resize(likely(part), cover[box].shape[::-1])
+    cover[box] = cv2.resize(subject_probability(part), cover[box].shape[::-1])
     return cover
 
 
-def _fit_box(pixels: Bytes, small: Bytes, box: Box, found: Bytes, enough: float) -> Bytes:
+def _fit_box(pixels: Bytes, small: Bytes, box: Box, found: Bytes, good: float) -> Bytes:
     """Return 1 for the subject in a box of a picture: the object that the box bounds best.
 
-    That is the subject `found` without the box; if its overlap is below `enough`, the network's
+    That is the subject `found` without the box; if its overlap is below `good`, the network's
     result on the box alone; if neither has about the size of the box, the area whose color
     differs from its surroundings; and if there is none, the middle of the box.
     """
@@ -165,7 +165,7 @@ def _fit_box(pixels: Bytes, small: Bytes, box: Box, found: Bytes, enough: float)
         return _overlap_of(around, inside)
 
     best = _keep_inside(found, inside)
-    for marks, least in zip(ways, (enough, *_FITTING), strict=True):
+    for marks, least in zip(ways, (good, *_FAIR_OVERLAPS), strict=True):
         if fit(best) < least:
             best = max(best, _find_by_color(small, marks), key=fit)
     return best
@@ -175,7 +175,7 @@ def _keep_inside(found: Bytes, inside: NDArray[np.bool_]) -> Bytes:
     """Return the objects that are mostly inside the hint, or else the part inside it."""
     _, parts = cv2.connectedComponents(found)
     within = np.bincount(parts[inside], minlength=int(parts.max()) + 1)
-    meant = within > _INSIDE * np.bincount(parts.ravel())
+    meant = within > _MIN_INSIDE * np.bincount(parts.ravel())
     meant[0] = False
     return np.asarray(meant[parts] if meant.any() else found & inside, np.uint8)
 
@@ -185,8 +185,8 @@ def _marks_around(inside: NDArray[np.bool_], surely: NDArray[np.bool_] | None = 
     surely = inside if surely is None else surely
     side = max(inside.shape)
     marks = np.where(inside, MAYBE_FRONT, MAYBE_BACK)
-    marks[grow(1 - surely.astype(np.uint8), _KEPT * side) == 0] = FRONT
-    marks[grow(inside.astype(np.uint8), _BEYOND * side) == 0] = BACK
+    marks[grow(1 - surely.astype(np.uint8), _INNER * side) == 0] = FRONT
+    marks[grow(inside.astype(np.uint8), _OUTER * side) == 0] = BACK
     return marks
 
 
@@ -203,14 +203,14 @@ def _find_by_color(small: Bytes, marks: Bytes, rounds: int = _ROUNDS) -> Bytes:
 
 #: Initial ellipses of a guess, as center height and half axes in shares of the frame, and whether
 #: it avoids the lower edge: in the middle, standing on that edge, and nearly everything.
-_STARTS = ((0.53, 0.42, 0.45, True), (0.80, 0.36, 0.62, False), (0.50, 9.00, 9.00, False))
+_START_ELLIPSES = ((0.53, 0.42, 0.45, True), (0.80, 0.36, 0.62, False), (0.50, 9.00, 9.00, False))
 #: Weights of the features of `_measure_shape`. Fitted to a hundred pictures with known subjects.
 #: -
 _WEIGHTS = (-0.6, 2.5, 0.6, -0.45, -1.1, -0.38, 0.8)
-_DOUBT = 0.14  # share that runs away, times that of common colors: above it, a guess is uncertain
+_MAX_DOUBT = 0.14  # unstable share times share of common colors: more is uncertain
 
 
-def _guess(small: Bytes) -> tuple[Bytes, float]:
+def _find_distinct(small: Bytes) -> tuple[Bytes, float]:
     """Return the most distinct object by color alone, and its certainty.
 
     A color model finds another object from each initial shape; each result is scored like a
@@ -220,7 +220,7 @@ def _guess(small: Bytes) -> tuple[Bytes, float]:
     best, most = np.zeros(tiny.shape[:2], np.uint8), -math.inf
     for marks in _starting_marks(tiny):
         guess = _find_by_color(tiny, marks)
-        if _EMPTY < guess.mean() < 0.97:
+        if _MIN_SHARE < guess.mean() < 0.97:
             rank = float(np.dot(_WEIGHTS, _measure_shape(tiny, guess)))
             best, most = (guess, rank) if rank > most else (best, most)
     if not best.any():
@@ -228,14 +228,14 @@ def _guess(small: Bytes) -> tuple[Bytes, float]:
     found = _find_by_color(small, _marks_around(resize_like(best * np.uint8(255), small) > 127))
     if not found.any() or found.all():
         return found, 0.0
-    return found, _judge(small, found)
+    return found, _certainty_of(small, found)
 
 
 def _starting_marks(tiny: Bytes) -> Iterator[Bytes]:
     height, width = tiny.shape[:2]
     rows, columns = np.mgrid[0:height, 0:width]
     rim = max(1, round(0.02 * min(height, width)))
-    for y, wide, high, floats in _STARTS:
+    for y, wide, high, floats in _START_ELLIPSES:
         away = ((columns / width - 0.5) / wide) ** 2 + ((rows / height - y) / high) ** 2
         marks = np.where(away < 1, MAYBE_FRONT, MAYBE_BACK)
         marks[:rim] = marks[:, :rim] = marks[:, -rim:] = BACK
@@ -283,18 +283,18 @@ def _measure_outline(small: Bytes, found: Bytes) -> float:
     return float((change > 14).mean()) if change.size else 0.0
 
 
-def _judge(small: Bytes, found: Bytes) -> float:
+def _certainty_of(small: Bytes, found: Bytes) -> float:
     """Return the certainty of a guess: it is stable when refitted alone, in colors of its own."""
     half = shrink_to(small, max(small.shape) // 2)
     share = resize_like(found * np.uint8(255), half) > 127
-    stays = _find_by_color(half, np.where(share, MAYBE_FRONT, MAYBE_BACK), 3)
+    refitted = _find_by_color(half, np.where(share, MAYBE_FRONT, MAYBE_BACK), 3)
     common = _share_of_colors(small, found > 0, found == 0)
-    doubt = (1.0 - _overlap_of(stays > 0, share)) * common / _DOUBT
+    doubt = (1.0 - _overlap_of(refitted > 0, share)) * common / _MAX_DOUBT
     sides = min(float(found[:, 0].mean()), float(found[:, -1].mean()))
     if sides > 0.3 and found[-1].mean() > 0.95 and found[0].mean() < 0.02:
         doubt = max(doubt, 2.0)  # only ground or water up to a line
     doubt = max(doubt, 3.0 - 3.0 * _measure_outline(small, found))
-    return float(np.clip(1.0 - (1.0 - LEAST) * doubt, 0.0, 1.0))
+    return float(np.clip(1.0 - (1.0 - MIN_CERTAINTY) * doubt, 0.0, 1.0))
 
 
 def _share_of_colors(pixels: Bytes, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
@@ -313,13 +313,13 @@ def _remove_crumbs(found: Bytes) -> Bytes:
         return found
     areas = facts[:, cv2.CC_STAT_AREA]
     main = 1 + int(areas[1:].argmax())
-    near = grow((labels == main).astype(np.uint8), _NEAR * max(found.shape)) > 0
+    near = grow((labels == main).astype(np.uint8), _NEAR_REACH * max(found.shape)) > 0
     close = np.isin(np.arange(count), labels[near])
-    kept = areas >= np.where(close, _CRUMB, _PART) * areas[main]
+    kept = areas >= np.where(close, _MIN_NEAR_PIECE, _MIN_PIECE) * areas[main]
     kept[0] = False
     solid = cv2.morphologyEx(kept[labels].astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3)))
     _, labels, facts, _ = cv2.connectedComponentsWithStats(1 - solid, connectivity=4)
-    holes = facts[:, cv2.CC_STAT_AREA] < _HOLE * found.size
+    holes = facts[:, cv2.CC_STAT_AREA] < _MAX_HOLE * found.size
     edge = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
     holes[0] = False
     holes[edge] = False

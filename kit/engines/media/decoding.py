@@ -19,23 +19,23 @@ from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.hdr import CURVES
 from kit.engines.media.inspection import undecodable
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import resize
 from kit.engines.media.sound import run_graph
 
 #: Undecodable packets that are skipped before a file counts as broken.
-_FAULTS = 20
+_MAX_FAULTS = 20
 #: Packets that are read to find the highest rate of a file with a variable frame rate.
-_PACKETS = 20_000
+_MAX_PACKETS = 20_000
 #: Numbers of ITU-T H.273: matrix of BT.709, and "unspecified"; and of FFmpeg for ranges.
-_BT709, _UNTOLD = 1, 2
+_BT709, _UNSPECIFIED = 1, 2
 _LIMITED, _FULL = 1, 2
 _HD_ROWS = 720
-_LESS = 0.8  # of a frame's pixels: a smaller output is scaled before it is converted
+_PRESCALED_SHARE = 0.8  # of a frame's pixels: a smaller output is scaled before it is converted
 #: Codec -> the decoder that supports its alpha; the default one shows hidden pixels.
-_SEE_THROUGH = {"vp8": "libvpx", "vp9": "libvpx-vp9"}
+_ALPHA_DECODERS = {"vp8": "libvpx", "vp9": "libvpx-vp9"}
 
 
-def decoded(container: Any, stream: Any, *, reduced: bool, coarse: bool) -> Iterator[Any]:
+def decode_frames(container: Any, stream: Any, *, reduced: bool, coarse: bool) -> Iterator[Any]:
     """Yield the frames of a stream, with alpha if they have it.
 
     If frames are `reduced` to half their sides or less, the deblocking filter is off, which takes
@@ -43,8 +43,8 @@ def decoded(container: Any, stream: Any, *, reduced: bool, coarse: bool) -> Iter
     references are skipped.
     """
     context = stream.codec_context
-    if stream.metadata.get("alpha_mode") == "1" and context.name in _SEE_THROUGH:
-        context = av.CodecContext.create(_SEE_THROUGH[context.name], "r")
+    if stream.metadata.get("alpha_mode") == "1" and context.name in _ALPHA_DECODERS:
+        context = av.CodecContext.create(_ALPHA_DECODERS[context.name], "r")
     context.thread_type, context.thread_count = "AUTO", 2
     if reduced:
         context.options = {**context.options, "skip_loop_filter": "all"}
@@ -56,17 +56,17 @@ def decoded(container: Any, stream: Any, *, reduced: bool, coarse: bool) -> Iter
             yield from context.decode(packet)
         except av.InvalidDataError:
             faults += 1
-            if faults > _FAULTS:
+            if faults > _MAX_FAULTS:
                 raise undecodable() from None
 
 
-def quick(container: Any, stream: Any, even: float) -> float | None:
+def fast_rate(container: Any, stream: Any, even: float) -> float | None:
     """Return the frame rate of the fast parts: of the median step below the mean.
 
     Steps that differ by less than `even`, as a share of the mean, count as equal.
     """
     container.seek(0)
-    times = [p.pts for p in islice(container.demux(stream), _PACKETS) if p.pts is not None]
+    times = [p.pts for p in islice(container.demux(stream), _MAX_PACKETS) if p.pts is not None]
     steps = np.diff(np.unique(times)) * float(stream.time_base)
     if not len(steps):
         return None
@@ -76,15 +76,15 @@ def quick(container: Any, stream: Any, even: float) -> float | None:
 
 def rgb(frame: Any, width: int, height: int) -> Bytes:
     """Return a decoded frame as RGB of a size, shape (height, width, 3), composited over black."""
-    if width * height < _LESS * frame.width * frame.height:
+    if width * height < _PRESCALED_SHARE * frame.width * frame.height:
         # Scale in the frame's own planes first: a third of the work.
-        frame = _scaled(frame, width, height, frame.format.name)
+        frame = _rescale(frame, width, height, frame.format.name)
     # Without the flag white becomes gray on all but the fast path of 8-bit frames.
-    way = Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INT
-    asked: dict[str, Any] = {"interpolation": way, "dst_color_range": _FULL, **_matrix(frame)}
+    flags = Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INT
+    options: dict[str, Any] = {"interpolation": flags, "dst_color_range": _FULL, **_matrix(frame)}
     if not any(component.is_alpha for component in frame.format.components):
-        return np.asarray(frame.reformat(width, height, "rgb24", **asked).to_ndarray())
-    pixels = frame.reformat(width, height, "rgba", **asked).to_ndarray()
+        return np.asarray(frame.reformat(width, height, "rgb24", **options).to_ndarray())
+    pixels = frame.reformat(width, height, "rgba", **options).to_ndarray()
     # Fully transparent pixels may have any color.
     cover = cv2.cvtColor(np.ascontiguousarray(pixels[:, :, 3]), cv2.COLOR_GRAY2RGB)
     color = np.ascontiguousarray(pixels[:, :, :3])
@@ -97,7 +97,7 @@ def is_plain(frame: Any) -> bool:
     return kind in ("yuv420p", "yuvj420p", "nv12") and frame.color_trc not in CURVES
 
 
-def planes(frame: Any, width: int, height: int) -> Bytes:
+def to_i420(frame: Any, width: int, height: int) -> Bytes:
     """Return a plain frame as I420 of an even size, the format of clips."""
     usual = _matrix(frame) or (frame.colorspace, frame.color_range) == (_BT709, _LIMITED)
     # An explicit color space costs FFmpeg twice the time, even where it is the same.
@@ -105,27 +105,27 @@ def planes(frame: Any, width: int, height: int) -> Bytes:
     # OpenCV averages 2x2 pixels in a quarter of FFmpeg's time.
     halved = 2 * width <= frame.width and 2 * height <= frame.height and not asked
     ready = halved and frame.format.name != "nv12"
-    small = frame if ready else _scaled(frame, width, height, "yuv420p", **asked)
+    small = frame if ready else _rescale(frame, width, height, "yuv420p", **asked)
     out = np.empty((height * 3 // 2, width), np.uint8)
     for plane, part in zip(small.planes, views(out, width, height), strict=True):
         rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
-        part[:] = scaled(rows[: plane.height, : plane.width], *part.shape[::-1])
+        part[:] = resize(rows[: plane.height, : plane.width], *part.shape[::-1])
     return out
 
 
-def _scaled(frame: Any, width: int, height: int, kind: str, **asked: Any) -> Any:
+def _rescale(frame: Any, width: int, height: int, kind: str, **asked: Any) -> Any:
     smaller = width * height < frame.width * frame.height
     way = Interpolation.AREA if smaller else Interpolation.BICUBIC
     return frame.reformat(width, height, kind, interpolation=way, **asked)
 
 
 def _matrix(frame: Any) -> dict[str, Any]:
-    untold = frame.colorspace == _UNTOLD and frame.color_trc not in CURVES
+    untagged = frame.colorspace == _UNSPECIFIED and frame.color_trc not in CURVES
     # Untagged large pictures are treated as BT.709, as in players.
-    return {"src_colorspace": _BT709} if untold and frame.height >= _HD_ROWS else {}
+    return {"src_colorspace": _BT709} if untagged and frame.height >= _HD_ROWS else {}
 
 
-def boxed(frame: Any, width: int, height: int, shape: tuple[int, int]) -> Bytes:
+def letterbox(frame: Any, width: int, height: int, shape: tuple[int, int]) -> Bytes:
     """Return a frame like `rgb`; if its aspect differs from the others, letterboxed in black.
 
     A recording of a window changes its shape when the user resizes the window. `shape` is the
@@ -146,7 +146,7 @@ def inner_size(frame: Any, width: int, height: int, shape: tuple[int, int]) -> t
     return max(1, round(width * min(1.0, wider))), max(1, round(height / max(1.0, wider)))
 
 
-def woven(frames: Iterable[Any]) -> Iterator[Any]:
+def deinterlace(frames: Iterable[Any]) -> Iterator[Any]:
     """Yield decoded frames, deinterlaced if marked as interlaced, one for one.
 
     A recording may switch between both kinds, and change its size too.

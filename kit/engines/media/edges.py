@@ -13,7 +13,7 @@ import numpy as np
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.scaling import blur, fit_size, scaled
+from kit.engines.media.scaling import blur, fit_size, resize
 
 __all__ = ["clean_rim", "grow", "open_gaps", "refine_edge", "resize_like", "shrink_to", "to_lab"]
 
@@ -121,8 +121,8 @@ def _key_out(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floa
     return np.asarray(share + cv2.resize(surely * (told - known), share.shape[::-1]), np.float32)
 
 
-_SURELY = 250  # coverage from which a pixel has the color of the subject alone
-_ROWS = 256  # of a band in which single pixels are changed
+_FULL_COVER = 250  # coverage from which a pixel has the color of the subject alone
+_BAND_ROWS = 256  # of a band in which single pixels are changed
 
 
 def clean_rim(pixels: Bytes, alpha: Bytes) -> Bytes:
@@ -131,17 +131,17 @@ def clean_rim(pixels: Bytes, alpha: Bytes) -> Bytes:
     Otherwise a cutout has a rim of its old background's color on the new one.
     """
     small = shrink_to(pixels, 1200)
-    sure = (resize_like(alpha, small) > _SURELY).astype(np.float32)
+    sure = (resize_like(alpha, small) > _FULL_COVER).astype(np.float32)
     reach = max(2.0, max(small.shape) / 300)
     weight, near = blur(sure, reach), blur(small * sure[..., None], reach)
     near /= np.maximum(weight, 1e-4)[..., None]
     colors = np.rint(np.dstack([near, 255 * smooth_step(0.002, 0.02, weight)])).clip(0, 255)
     colors = cv2.resize(colors.astype(np.uint8), alpha.shape[::-1])
     # In bands: indexing single pixels blocks all other threads.
-    for top in range(0, len(pixels), _ROWS):
-        cover, part = alpha[top : top + _ROWS], pixels[top : top + _ROWS]
-        edge = np.nonzero((cover > 0) & (cover <= _SURELY))
-        wanted, seen = colors[top : top + _ROWS][edge] * np.float32(1 / 255), part[edge]
+    for top in range(0, len(pixels), _BAND_ROWS):
+        cover, part = alpha[top : top + _BAND_ROWS], pixels[top : top + _BAND_ROWS]
+        edge = np.nonzero((cover > 0) & (cover <= _FULL_COVER))
+        wanted, seen = colors[top : top + _BAND_ROWS][edge] * np.float32(1 / 255), part[edge]
         share = wanted[:, 3:] * smooth_step(1.0, 0.8, cover[edge] / np.float32(255))[:, None]
         part[edge] = np.rint(seen + share * (255 * wanted[:, :3] - seen))
     return pixels
@@ -149,12 +149,12 @@ def clean_rim(pixels: Bytes, alpha: Bytes) -> Bytes:
 
 def shrink_to(pixels: Bytes, side: int) -> Bytes:
     """Return a picture scaled down to a longer side, but not below 16 pixels."""
-    return np.asarray(scaled(pixels, *fit_size(pixels.shape, side, least=16)))
+    return np.asarray(resize(pixels, *fit_size(pixels.shape, side, least=16)))
 
 
 def resize_like(plane: Any, small: Bytes) -> Any:
     """Return a plane scaled to the size of a smaller picture."""
-    return np.asarray(scaled(plane, *small.shape[1::-1]))
+    return np.asarray(resize(plane, *small.shape[1::-1]))
 
 
 def to_lab(pixels: Bytes) -> Floats:

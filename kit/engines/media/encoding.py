@@ -33,7 +33,7 @@ _X264 = "mbtree=0:b-adapt=0:partitions=none:8x8dct=0:scenecut=0:rc-lookahead=0"
 #: `kit.engines.media.color.YUV` at every size.
 _BT709, _LIMITED = 1, 1
 #: Samples per encoded chunk.
-_CHUNK = 4800
+_CHUNK_SAMPLES = 4800
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Codec:
     encoder: str
     #: Added to the clip's rate factor, so that all encoders look about the same.
     quality: int
-    most: int
+    worst: int
     #: Encoder options; the rate factor comes from the clip.
     options: Mapping[str, str]
 
@@ -56,14 +56,14 @@ CODECS: Mapping[str, Codec] = {
     ),
 }
 #: File ending -> encoder of the sound.
-_SOUNDS = {".mp4": "aac", ".webm": "libopus"}
+_SOUND_CODECS = {".mp4": "aac", ".webm": "libopus"}
 #: File ending -> container options: index before the pictures, and nothing random.
-_FILES = {".mp4": {"movflags": "+faststart"}, ".webm": {"cues_to_front": "1"}}
+_CONTAINER_OPTIONS = {".mp4": {"movflags": "+faststart"}, ".webm": {"cues_to_front": "1"}}
 
 
 def container_at(path: Path) -> Any:
     """Open a file for writing, as MP4 or WebM by its ending."""
-    container = av.open(str(path), "w", options=_FILES.get(path.suffix, {}))
+    container = av.open(str(path), "w", options=_CONTAINER_OPTIONS.get(path.suffix, {}))
     if path.suffix == ".webm":
         container.flags |= av.container.Flags.bitexact.value
     return container
@@ -78,7 +78,7 @@ def picture_stream(
         # in the environment; its errors are also return codes.
         os.environ.setdefault("SVT_LOG", "0")
     chosen = CODECS[codec]
-    options = {**chosen.options, "crf": str(min(chosen.most, quality + chosen.quality))}
+    options = {**chosen.options, "crf": str(min(chosen.worst, quality + chosen.quality))}
     stream = container.add_stream(chosen.encoder, rate=fps, options=options)
     context = stream.codec_context
     context.width, context.height, context.pix_fmt = *size, "yuv420p"
@@ -99,15 +99,15 @@ class SoundTrack:
         self._sound = sound
         self._layout = "mono" if sound.channels == 1 else "stereo"
         self._done = 0
-        self._stream = container.add_stream(_SOUNDS[suffix], rate=RATE)
+        self._stream = container.add_stream(_SOUND_CODECS[suffix], rate=RATE)
         self._stream.codec_context.layout = self._layout
         self._stream.bit_rate = 96_000 * sound.channels
 
-    def up_to(self, seconds: float) -> None:
+    def encode_until(self, seconds: float) -> None:
         """Encode the sound before a time."""
         stop = min(self._sound.count, round(seconds * RATE))
         while self._done < stop:
-            step = min(_CHUNK, stop - self._done)
+            step = min(_CHUNK_SAMPLES, stop - self._done)
             part = np.clip(self._sound.part(self._done, self._done + step), -1.0, 1.0)
             frame = av.AudioFrame.from_ndarray(
                 np.ascontiguousarray(part), format="fltp", layout=self._layout

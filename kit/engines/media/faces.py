@@ -16,27 +16,27 @@ import numpy as np
 
 from kit.engines.media import networks
 from kit.engines.media.color import Bytes
-from kit.engines.media.scaling import fit_size, scaled
+from kit.engines.media.scaling import fit_size, resize
 
 Point: TypeAlias = tuple[float, float]
 
 #: The longer sides at which a picture is searched: for small faces, and for ones that fill it.
-_SIDES = (640, 320)
+_SEARCH_SIDES = (640, 320)
 #: Used only if no face was found: for blurred and tightly cropped faces, with rough positions of
 #: eyes and mouth. Longer side, and the deviation of a blur that removes blocks and stairs of
 #: enlarged pictures.
-_LAST = ((160, 0.0), (128, 0.0), (128, 2.0))
+_LAST_TRIES = ((160, 0.0), (128, 0.0), (128, 2.0))
 #: Minimum confidence at one of them. Below it, patterns in bark, marble and windows are found.
-_SURE = 0.8
+_MIN_SCORE = 0.8
 #: Boxes with a larger overlap (as a share of their area) are the same face.
-_SHARED = 0.3
-_LEAST_SIDE, _MOST = 16, 50
+_MAX_OVERLAP = 0.3
+_MIN_SIDE, _MAX_FACES = 16, 50
 #: Pictures with a shorter side below the first get a border up to the second: if the coarsest grid
 #: of the network has a single row, it reads past its end and finds false faces of any size.
-_THIN, _THICK = 33, 64
+_BORDER_BELOW, _BORDERED_SIDE = 33, 64
 #: The network's box spans from hair to chin; the face from the brows on has this share of its
 #: height, and its center is higher by the second share.
-_PART, _RAISED = 0.95, 0.022
+_FACE_HEIGHT, _FACE_RISE = 0.95, 0.022
 # The network has internal state, so two threads must not use it at the same time.
 _LOCK = threading.Lock()
 
@@ -64,15 +64,15 @@ def find(pixels: Bytes, whole: tuple[int, ...] = ()) -> list[Face]:
 
     Source: Wu, Peng and Yu, "YuNet: a tiny millisecond-level face detector" (2023).
     """
-    close = np.asarray(scaled(pixels, *fit_size(pixels.shape, _SIDES[0])))
-    sides = {min(side, max(close.shape[:2])) for side in _SIDES}
+    close = np.asarray(resize(pixels, *fit_size(pixels.shape, _SEARCH_SIDES[0])))
+    sides = {min(side, max(close.shape[:2])) for side in _SEARCH_SIDES}
     rows = [row for side in sorted(sides) for row in _detect(close, whole or pixels.shape, side)]
-    for side, blur in _LAST:
+    for side, blur in _LAST_TRIES:
         rows = rows or _detect(close, whole or pixels.shape, side, blur)
     rows.sort(key=lambda row: -row[-1])
     kept: list[list[float]] = []
     for row in rows:
-        if all(_overlap(row, other) <= _SHARED for other in kept):
+        if all(_overlap(row, other) <= _MAX_OVERLAP for other in kept):
             kept.append(row)
     # Ties are ordered by position, so that the order is deterministic.
     kept.sort(key=lambda row: (-row[-1] * row[2], row[0], row[1]))
@@ -89,9 +89,9 @@ def _detect(
     height, width = whole[:2]
     scale = side / max(height, width)
     size = (round(width * scale), round(height * scale))
-    if min(size) < _LEAST_SIDE:
+    if min(size) < _MIN_SIDE:
         return []
-    small = _add_border(np.asarray(scaled(pixels, *size)))
+    small = _add_border(np.asarray(resize(pixels, *size)))
     if blur:
         small = np.asarray(cv2.GaussianBlur(small, (0, 0), blur))
     code = cv2.COLOR_RGB2BGR if small.ndim == 3 else cv2.COLOR_GRAY2BGR
@@ -108,9 +108,9 @@ def _detect(
 def _add_border(pixels: Bytes) -> Bytes:
     """Return a picture that is large enough for the network, extended below and at the right."""
     height, width = pixels.shape[:2]
-    if min(height, width) >= _THIN:
+    if min(height, width) >= _BORDER_BELOW:
         return pixels
-    below, right = max(0, _THICK - height), max(0, _THICK - width)
+    below, right = max(0, _BORDERED_SIDE - height), max(0, _BORDERED_SIDE - width)
     return np.asarray(cv2.copyMakeBorder(pixels, 0, below, 0, right, cv2.BORDER_REPLICATE))
 
 
@@ -126,8 +126,8 @@ def _face(row: list[float]) -> Face:
     x, y, width, height = row[:4]
     # It counts a face's own right side first, which is left in the picture.
     left, right, nose, corner, other = zip(row[4:14:2], row[5:14:2], strict=True)
-    side = _PART * height
-    across, along = x + width / 2, y + (0.5 - _RAISED) * height
+    side = _FACE_HEIGHT * height
+    across, along = x + width / 2, y + (0.5 - _FACE_RISE) * height
     box = (across - side / 2, along - side / 2, side, side)
     return Face(*box, (left, right), (corner, other), nose)
 
@@ -137,4 +137,6 @@ def _network() -> Any:
     # Read with NumPy: OpenCV cannot open every path on Windows.
     weights = np.fromfile(networks.FACES, np.uint8)
     nothing = np.empty(0, np.uint8)
-    return cv2.FaceDetectorYN.create("onnx", weights, nothing, (320, 320), _SURE, _SHARED, _MOST)
+    return cv2.FaceDetectorYN.create(
+        "onnx", weights, nothing, (320, 320), _MIN_SCORE, _MAX_OVERLAP, _MAX_FACES
+    )

@@ -17,14 +17,14 @@ from kit.engines.base import Progress
 from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.patches import Places, Search
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import resize
 
-__all__ = ["POOR", "Filled", "erase"]
+__all__ = ["POOR_FIT", "Filled", "erase"]
 
-_COARSEST = 96  # pixels of the shorter side at which the search may start
-_FIRST = 1000  # maximum pixels of the hole there
-_FINEST = 460  # pixels of the longer side up to which patches are searched
-_AROUND = 1.6  # size of the searched surroundings, in sizes of the hole
+_MIN_SIDE = 96  # pixels of the shorter side at which the search may start
+_MAX_FIRST_HOLE = 1000  # maximum pixels of the hole there
+_MAX_SIDE = 460  # pixels of the longer side up to which patches are searched
+_SURROUNDINGS = 1.6  # size of the searched surroundings, in sizes of the hole
 _RIM = 6  # width in pixels of the blend around a hole
 _ROUNDS = (4, 3, 2)  # of search and painting, on each level from the coarsest
 
@@ -34,13 +34,13 @@ class Filled:
     """A picture with its hole filled."""
 
     pixels: Bytes
-    #: How well the hole continues its surroundings, 0 to 1: below `POOR` the erasure is
+    #: How well the hole continues its surroundings, 0 to 1: below `POOR_FIT` the erasure is
     #: visible.
     fit: float
 
 
 #: Threshold of `Filled.fit`.
-POOR = 0.35
+POOR_FIT = 0.35
 
 
 def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
@@ -48,7 +48,7 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     grown = max(3, round(max(mask.shape) / 250)) | 1
     ring = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown))
     x, y, width, height = cv2.boundingRect(mask)
-    reach = round(_AROUND * (max(width, height) + grown - 1)) + 16 + grown // 2
+    reach = round(_SURROUNDINGS * (max(width, height) + grown - 1)) + 16 + grown // 2
     rows, columns, *box = (
         slice(max(0, at - far), min(side, at + size + far))
         for far in (reach, grown // 2 + _RIM)
@@ -61,7 +61,7 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     for face in faces.find(pixels):
         center, axes = face.center, (0.52 * face.width, 0.68 * face.height)
         cv2.ellipse(barred, tuple(map(round, center)), tuple(map(round, axes)), 0, 0, 360, 255, -1)
-    small, gap = _shrink(part, hole, min(1.0, _FINEST / max(hole.shape)))
+    small, gap = _shrink(part, hole, min(1.0, _MAX_SIDE / max(hole.shape)))
     closed = cv2.resize(barred[rows, columns], gap.shape[::-1])
     filled, moves, fit = _fill(small, gap, closed, np.random.default_rng([seed, 31]), progress)
     here = np.mgrid[*box] - np.array([[[rows.start]], [[columns.start]]])
@@ -74,7 +74,7 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
 
 def _shrink(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
     size = (max(4, round(part.shape[1] * scale)), max(4, round(part.shape[0] * scale)))
-    small, gap = scaled(part, *size), scaled(hole, *size)
+    small, gap = resize(part, *size), resize(hole, *size)
     return np.asarray(small), np.where(gap > 0, np.uint8(255), np.uint8(0))
 
 
@@ -100,7 +100,7 @@ def _fill(
     pixels: Bytes, hole: Bytes, barred: Bytes, rng: np.random.Generator, progress: Progress
 ) -> tuple[Bytes, Places, float]:
     """Return the filled picture, the move from each pixel to its source, and the fit."""
-    sides, count = min(hole.shape) / _COARSEST, math.sqrt(np.count_nonzero(hole) / _FIRST)
+    sides, count = min(hole.shape) / _MIN_SIDE, math.sqrt(np.count_nonzero(hole) / _MAX_FIRST_HOLE)
     levels = max(0, math.ceil(math.log2(max(sides, count, 1.0))))
     canvas, search = pixels.astype(np.float32), None
     for number in range(levels + 1):
@@ -108,13 +108,13 @@ def _fill(
         part, gap = _shrink(pixels, hole, scale)
         size = part.shape[1::-1]
         closed = cv2.resize(barred, size, interpolation=cv2.INTER_NEAREST)
-        search = Search.over(gap, closed, search, rng)
+        search = Search.create(gap, closed, search, rng)
         if number:
             canvas = cv2.resize(canvas, size, interpolation=cv2.INTER_CUBIC)
         else:
             canvas = cv2.inpaint(part, gap, 3, cv2.INPAINT_TELEA).astype(np.float32)
             if search:
-                canvas = search.begin(canvas, gap, progress.part(0.0, 0.25))
+                canvas = search.guess(canvas, gap, progress.part(0.0, 0.25))
         known = (gap == 0)[..., None]
         canvas = np.where(known, part, canvas).astype(np.float32)
         if search:
@@ -130,8 +130,8 @@ def _fill(
     return out, *((search.moves(), search.fit(canvas, gap)) if search else nothing)
 
 
-_SOFT, _HARD = 6.0, 16.0  # steps in tone that are smoothed, and those that are kept as edges
-_HELD = 0.004  # how strongly a pixel keeps its color
+_SOFT_STEP, _HARD_STEP = 6.0, 16.0  # steps in tone: smoothed, and kept as edges
+_COLOR_WEIGHT = 0.004  # how strongly a pixel keeps its color
 
 
 def _join_tones(canvas: Floats, gap: Bytes, search: Search) -> Floats:
@@ -143,7 +143,7 @@ def _join_tones(canvas: Floats, gap: Bytes, search: Search) -> Floats:
     gradients.
     """
     across = np.diff(canvas, axis=1, append=canvas[:, -1:])
-    slopes = search.lay(np.dstack([across, np.diff(canvas, axis=0, append=canvas[-1:])]))
+    slopes = search.fill_planes(np.dstack([across, np.diff(canvas, axis=0, append=canvas[-1:])]))
     x, y, width, height = cv2.boundingRect(gap)
     cells = np.s_[max(0, y - 1) : y + height + 1, max(0, x - 1) : x + width + 1]
     first, hole = canvas[cells], (gap[cells] > 0)[..., None].astype(np.float32)
@@ -156,10 +156,10 @@ def _join_tones(canvas: Floats, gap: Bytes, search: Search) -> Floats:
         light = step.mean(axis=2, keepdims=True)
         color = 2 * np.abs(step - light).max(axis=2, keepdims=True)
         off = np.maximum(np.abs(step).max(axis=2, keepdims=True) - 0.65 * np.abs(light), color)
-        kept.append(other + np.clip((off - _SOFT) / (_HARD - _SOFT), 0, 1) * step)
+        kept.append(other + np.clip((off - _SOFT_STEP) / (_HARD_STEP - _SOFT_STEP), 0, 1) * step)
 
     def divergence(pair: list[Floats], pixels: Floats) -> Floats:
-        out = _HELD * pixels
+        out = _COLOR_WEIGHT * pixels
         out[:, :-1] -= pair[0]
         out[:, 1:] += pair[0]
         out[:-1] -= pair[1]

@@ -16,7 +16,7 @@ from PIL import Image, ImageFilter
 
 from kit.engines.media.color import Bytes, decode, encode
 
-_STEPS = 33
+_TABLE_SIDE = 33
 #: Nits of diffuse white, and of the brightest highlight that is kept. Source: ITU-R BT.2408.
 _WHITE, _PEAK = 203.0, 1000.0
 _KNEE = 0.72
@@ -48,35 +48,35 @@ def _hlg(signal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 #: Transfer curve, by its number in ITU-T H.273 -> the light of a signal of 0 to 1.
 CURVES = {16: _pq, 18: _hlg}
-_NORMAL = 0  # for all other curves
+_OTHER_CURVE = 0  # for all other curves
 
 
-def tones_of(curve: int, primaries: int) -> Callable[[Bytes], Bytes] | None:
+def tone_map_for(curve: int, primaries: int) -> Callable[[Bytes], Bytes] | None:
     """Return the conversion from a transfer curve and primaries to sRGB RGB; None if already so."""
     if curve not in CURVES and primaries not in _TO_709:
         return None
     wide = primaries if primaries in _TO_709 else _BT2020
-    table = _table(curve if curve in CURVES else _NORMAL, wide)
+    table = _table(curve if curve in CURVES else _OTHER_CURVE, wide)
     return lambda pixels: np.array(Image.fromarray(pixels).filter(table))
 
 
 @cache
 def _table(curve: int, primaries: int) -> ImageFilter.Color3DLUT:
-    axis = np.linspace(0.0, 1.0, _STEPS)
+    axis = np.linspace(0.0, 1.0, _TABLE_SIDE)
     blue, green, red = np.meshgrid(axis, axis, axis, indexing="ij")
     signal = np.stack([red, green, blue], axis=-1)
-    if curve == _NORMAL:
+    if curve == _OTHER_CURVE:
         # Decoded and encoded by the same curve: gray is unchanged, as in a video of normal colors.
         shown = encode(decode(signal) @ _TO_709[primaries].T)
-        return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
+        return ImageFilter.Color3DLUT(_TABLE_SIDE, shown.reshape(-1, 3))
     light = np.maximum(CURVES[curve](signal) / _WHITE @ _TO_709[primaries].T, 0.0)
     # By the brightest channel, so that colors keep their hue when darkened.
     bright = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
-    shown = encode(light * (_rolled(bright) / bright))
-    return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
+    shown = encode(light * (_compress(bright) / bright))
+    return ImageFilter.Color3DLUT(_TABLE_SIDE, shown.reshape(-1, 3))
 
 
-def _rolled(light: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compress(light: NDArray[np.float64]) -> NDArray[np.float64]:
     """Compress values above the knee so that the peak becomes 1."""
     value = np.minimum(light, _PEAK / _WHITE) ** (1 / 2.4)
     room, reach = 1.0 - _KNEE, (_PEAK / _WHITE) ** (1 / 2.4) - _KNEE

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from kit.containers import audio_stream, measure, measure_film, open_media, video_stream
-from kit.engines.media.lengths import check_complete, check_unbroken, check_wav
-from kit.engines.media.structure import FRAMES, check_structure
+from kit.engines.media.lengths import check_complete, check_index, check_wav
+from kit.engines.media.structure import MAX_FRAMES, check_structure
 from kit.errors import EngineError
 from kit.pictures import HEIC, NO_HEIC, has_heic, open_picture
 
 #: Limit of an input picture.
-PIXELS = 50_000_000
+MAX_PIXELS = 50_000_000
 #: Held while Pillow's process-wide limit is disabled.
-_OPENING = threading.Lock()
+_PILLOW_LOCK = threading.Lock()
 
 #: First bytes of each kind of file, as (offset, bytes).
 MAGIC: Mapping[str, tuple[tuple[int, bytes], ...]] = {
@@ -58,16 +58,16 @@ def inspect(path: Path, content_type: str) -> dict[str, Any]:
         head = file.read(32)
     if not any(head[at : at + len(mark)] == mark for at, mark in MAGIC.get(content_type, _HEIC)):
         raise EngineError(f"the content is not {content_type}", code="wrong_type")
-    look = _INSPECTORS[content_type.partition("/")[0]]
-    return look(path, content_type)
+    check = _INSPECTORS[content_type.partition("/")[0]]
+    return check(path, content_type)
 
 
 def _image(path: Path, content_type: str) -> dict[str, Any]:
     if content_type == HEIC and not has_heic():
         raise EngineError(NO_HEIC, code="wrong_type")
     with picture_in(path, [PICTURES[content_type]]) as image:
-        if getattr(image, "n_frames", 1) > FRAMES:
-            raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
+        if getattr(image, "n_frames", 1) > MAX_FRAMES:
+            raise EngineError(f"the image has more than {MAX_FRAMES} frames", code="too_long")
         image.load()
         return {"width": image.width, "height": image.height}
 
@@ -89,12 +89,12 @@ def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
 
     try:
         check_structure(path)
-        with _OPENING:
-            theirs, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+        with _PILLOW_LOCK:
+            limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
             try:
                 image = open_picture(path, formats)
             finally:
-                Image.MAX_IMAGE_PIXELS = theirs
+                Image.MAX_IMAGE_PIXELS = limit
         with image, warnings.catch_warnings():
             # Pillow warns of irregularities that it can still decode.
             warnings.simplefilter("ignore")
@@ -111,7 +111,7 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
 
     try:
         with open_media(path) as container:
-            _, frame, seconds = look_at_video(container)
+            _, frame, seconds = probe_video(container)
             return {"width": frame.width, "height": frame.height, "duration_seconds": seconds}
     except StopIteration:
         raise EngineError("the video holds no picture", code="undecodable") from None
@@ -119,11 +119,11 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
         raise undecodable() from None
 
 
-def look_at_video(container: Any) -> tuple[Any, Any, float]:
+def probe_video(container: Any) -> tuple[Any, Any, float]:
     """Return the stream of a video, its first frame and its length, all within limits."""
     stream = video_stream(container)
     check_pixels(stream.width * stream.height)
-    check_unbroken(container, stream)
+    check_index(container, stream)
     stream.codec_context.options = {"skip_loop_filter": "all"}  # the frame is not shown
     frame = next(container.decode(stream))
     check_pixels(frame.width * frame.height)
@@ -141,7 +141,7 @@ def _audio(path: Path, content_type: str) -> dict[str, Any]:
         with open_media(path) as container:
             stream = audio_stream(container)
             next(container.decode(stream))
-            check_unbroken(container, stream)
+            check_index(container, stream)
         if content_type == "audio/wav":
             check_wav(path)
         return {"duration_seconds": measure(path, "audio")}
@@ -159,9 +159,9 @@ _INSPECTORS: Mapping[str, Callable[[Path, str], dict[str, Any]]] = {
 
 
 def check_pixels(pixels: int) -> None:
-    """Refuse a picture of more than `PIXELS` pixels."""
-    if not 0 < pixels <= PIXELS:
-        megapixels = PIXELS // 1_000_000
+    """Refuse a picture of more than `MAX_PIXELS` pixels."""
+    if not 0 < pixels <= MAX_PIXELS:
+        megapixels = MAX_PIXELS // 1_000_000
         sentence = f"the picture must have up to {megapixels} megapixels"
         raise EngineError(sentence, code="too_large")
 

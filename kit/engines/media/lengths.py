@@ -15,44 +15,44 @@ from kit.containers import HELD
 from kit.errors import EngineError
 
 #: Seconds that may be missing at a file's end.
-_LOST = 0.5
+_INDEX_SLACK = 0.5
 #: Maximum seconds, or a twentieth of the length if that is more, between the last frame and the end
 #: that the header states.
-_MISSING = 1.0
+_HEADER_SLACK = 1.0
 #: Bytes of tolerance at the end of a WAV file's sound, and the length that means unknown.
-_UNTOLD, _ENDLESS = 1 << 16, 0x7FFF0000
-_CHUNKS = 1000
+_WAV_SLACK, _UNKNOWN_LENGTH = 1 << 16, 0x7FFF0000
+_MAX_CHUNKS = 1000
 #: How much longer than priced a file may be, as a share and in seconds: decoders start and end
 #: within a packet, and sound may be longer than the pictures.
-_SHARE, _MORE = 0.01, HELD + 0.1
+_EXTRA_SHARE, _EXTRA_SECONDS = 0.01, HELD + 0.1
 #: The priced seconds of the files of the job that this process renders.
-_priced: dict[Path, float] = {}
+_priced_seconds: dict[Path, float] = {}
 
 
 @contextmanager
-def priced(seconds: Mapping[Path, float]) -> Iterator[None]:
+def limit_seconds(seconds: Mapping[Path, float]) -> Iterator[None]:
     """Limit decoders to the priced seconds of these files, while the context is open.
 
     The limits are those of the whole process, which renders one job at a time: they apply to
     threads of an engine too.
     """
-    _priced.update(seconds)
+    _priced_seconds.update(seconds)
     try:
         yield
     finally:
-        _priced.clear()
+        _priced_seconds.clear()
 
 
 def check_priced(path: Path, seconds: float) -> None:
     """Refuse a file that is longer than was priced (``longer_than_priced``)."""
-    paid = _priced.get(path)
-    if paid is not None and seconds > paid * (1 + _SHARE) + _MORE:
+    paid = _priced_seconds.get(path)
+    if paid is not None and seconds > paid * (1 + _EXTRA_SHARE) + _EXTRA_SECONDS:
         sentence = f"the file plays longer than the {paid:g} s that its price is for"
         raise EngineError(f"{sentence}: send it again", code="longer_than_priced")
 
 
-def check_unbroken(container: Any, stream: Any) -> None:
-    """Refuse a file that ends more than `_LOST` seconds before the end of its index.
+def check_index(container: Any, stream: Any) -> None:
+    """Refuse a file that ends more than `_INDEX_SLACK` seconds before the end of its index.
 
     A truncated download has the complete index if the index precedes the pictures; files without
     an index pass.
@@ -65,7 +65,7 @@ def check_unbroken(container: Any, stream: Any) -> None:
         float((index[at].timestamp - index[0].timestamp) * stream.time_base)
         for at in (first, len(index) - 1)
     )
-    if whole - there > _LOST:
+    if whole - there > _INDEX_SLACK:
         sentence = f"the file is incomplete: it breaks off after {there:.1f} of {whole:.1f} s"
         raise EngineError(sentence, code="undecodable")
 
@@ -78,7 +78,7 @@ def check_wav(path: Path) -> None:
     """
     size, sound, at = path.stat().st_size, 0, 12
     with path.open("rb") as file:
-        for _ in range(_CHUNKS):
+        for _ in range(_MAX_CHUNKS):
             file.seek(at)
             head = file.read(8)
             length = int.from_bytes(head[4:], "little")
@@ -87,17 +87,17 @@ def check_wav(path: Path) -> None:
             elif len(head) < 8 or not all(32 <= letter < 127 for letter in head[:4]):
                 break
             at += 8 + length + length % 2
-    if size - at > max(sound, _UNTOLD):
-        sentence = f"{size - at:,} bytes follow after the {sound:,} that the header tells of"
+    if size - at > max(sound, _WAV_SLACK):
+        sentence = f"{size - at:,} bytes follow after the {sound:,} that the header states"
         raise EngineError(f"the file is damaged: {sentence}", code="undecodable")
-    if at - size > _UNTOLD and sound < _ENDLESS:
+    if at - size > _WAV_SLACK and sound < _UNKNOWN_LENGTH:
         raise EngineError(f"the file is incomplete: {size:,} of {at:,} bytes", code="undecodable")
 
 
-def check_complete(end: float, told: float) -> None:
+def check_complete(end: float, whole: float) -> None:
     """Refuse a video that ends long before the end that its header states, in seconds."""
-    if end < told - max(_MISSING, 0.05 * told):
-        raise EngineError(f"the file is incomplete: {end:.1f} of {told:.1f} s", code="undecodable")
+    if end < whole - max(_HEADER_SLACK, 0.05 * whole):
+        raise EngineError(f"the file is incomplete: {end:.1f} of {whole:.1f} s", code="undecodable")
 
 
 def _end(entry: Any) -> int:

@@ -24,20 +24,20 @@ from kit.engines.media.color import Bytes, Floats
 
 __all__ = ["Places", "Search"]
 
-_Where = NDArray[np.bool_]
-_Whole = NDArray[np.intp]
+_Mask = NDArray[np.bool_]
+_Indices = NDArray[np.intp]
 Places = NDArray[np.int64]  # rows and columns, shape (2, n)
 _RADIUS = 3
 _SIZE = 2 * _RADIUS + 1
-_FAR = 60.0  # cost of a match at a distance of the picture's length
-_LAYERED = 3.0  # factor of vertical distance: similar content is at the same height
-_GUESSED = 0.25  # weight of pixels inside the hole in comparisons; known pixels have 1
-_DEEPER = 1.25  # trust falls by this factor for each pixel of depth inside the hole
-_ALL = 3_000_000  # pairs of places up to which the search is exhaustive
-_BLOCK = 256  # places compared at a time
+_DISTANCE_COST = 60.0  # cost of a match at a distance of the picture's length
+_VERTICAL_FACTOR = 3.0  # factor of vertical distance: similar content is at the same height
+_HOLE_WEIGHT = 0.25  # weight of pixels inside the hole in comparisons; known pixels have 1
+_DEPTH_FACTOR = 1.25  # trust falls by this factor for each pixel of depth inside the hole
+_MAX_PAIRS = 3_000_000  # pairs of places up to which the search is exhaustive
+_BLOCK_PLACES = 256  # places compared at a time
 _REACHES = (0.5, 0.12, 0.03)  # radius of random search around the best match, of the longer side
 _WINDOW = np.array(list(product(range(-_RADIUS, _RADIUS + 1), repeat=2)))
-_SEEN_EDGE, _HIDING = 30.0, 4.0  # a visible step in tone; differences that hide it
+_VISIBLE_STEP, _HIDING_STEP = 30.0, 4.0  # a visible step in tone; differences that hide it
 
 
 def _patches(canvas: Floats, places: Places) -> Floats:
@@ -57,14 +57,14 @@ class Search:
 
     at: Places
     best: Places
-    usable: _Where  # centers of patches that lie whole in the picture and may be used
-    free: _Where  # pixels that may be used
+    usable: _Mask  # centers of patches that lie whole in the picture and may be used
+    free: _Mask  # pixels that may be used
     trust: Floats  # weight of each place when the hole is painted, at first
     weight: Floats  # and in the last round
     sure: Floats  # weight of each pixel when patches are compared
 
     @staticmethod
-    def over(
+    def create(
         gap: Bytes, barred: Bytes, coarser: Search | None, rng: np.random.Generator
     ) -> Search | None:
         """Return a search that starts from the result of a coarser one, or at random.
@@ -79,7 +79,7 @@ class Search:
         if not at.size or not known.size:
             return None
         depth = cv2.distanceTransform(gap, cv2.DIST_L2, 3)[at[0], at[1]]
-        trust = np.maximum(_DEEPER**-depth, 1e-6).astype(np.float32)
+        trust = np.maximum(_DEPTH_FACTOR**-depth, 1e-6).astype(np.float32)
         search = Search(
             at=at,
             best=known[:, rng.integers(0, known.shape[1], at.shape[1])],
@@ -87,23 +87,23 @@ class Search:
             free=(gap | barred) == 0,
             trust=trust,
             weight=trust.copy(),
-            sure=np.where(gap > 0, np.float32(_GUESSED), np.float32(1.0)),
+            sure=np.where(gap > 0, np.float32(_HOLE_WEIGHT), np.float32(1.0)),
         )
         if coarser is not None:
-            search._take(2 * coarser._finds_at(at // 2) + at % 2)
+            search._accept(2 * coarser._matches_at(at // 2) + at % 2)
         return search
 
-    def begin(self, canvas: Floats, gap: Bytes, progress: Progress) -> Floats:
+    def guess(self, canvas: Floats, gap: Bytes, progress: Progress) -> Floats:
         """Return the first guess, from which the search continues."""
         moves = _continue_rim(canvas, gap, self, progress)
-        self._take(self.at + moves[:, self.at[0], self.at[1]])
+        self._accept(self.at + moves[:, self.at[0], self.at[1]])
         rows, columns = np.indices(gap.shape) + moves
         return np.asarray(canvas[rows, columns])
 
     def paint(self, canvas: Floats, rng: np.random.Generator, progress: Progress) -> Floats:
         """Improve the matches, and return the canvas with the hole painted from them."""
-        own = self._own(canvas, self.at)
-        if self.at.shape[1] * np.count_nonzero(self.usable) <= _ALL:
+        own = self._weighted_patches(canvas, self.at)
+        if self.at.shape[1] * np.count_nonzero(self.usable) <= _MAX_PAIRS:
             known = np.array(np.nonzero(self.usable))
             self.best[:], cost = self.nearest(canvas, self.at, own, known, progress)
         else:
@@ -118,7 +118,7 @@ class Search:
                 self.best[:, which[better]] = candidates[:, which[better]]
         typical = 0.5 * float(np.percentile(cost, 60)) + 1.0
         self.weight[:] = self.trust * np.exp(-cost / typical) + 1e-9
-        return self.lay(canvas)
+        return self.fill_planes(canvas)
 
     def nearest(
         self,
@@ -132,9 +132,9 @@ class Search:
         found = _patches(canvas, known)
         both = np.hstack([np.einsum("nij,nij->ni", found, found), found.reshape(len(found), -1)]).T
         best, cost = np.empty_like(at), np.empty(at.shape[1], np.float32)
-        for start in range(0, len(cost), _BLOCK):
+        for start in range(0, len(cost), _BLOCK_PLACES):
             progress.report(start / len(cost))
-            part = slice(start, start + _BLOCK)
+            part = slice(start, start + _BLOCK_PLACES)
             pixels, weight = own[0][part].reshape(-1, _SIZE * _SIZE * 3), own[1][part]
             left = np.hstack([weight[:, ::3], -2 * weight * pixels])
             off = np.empty((len(left), known.shape[1]), np.float32)
@@ -152,10 +152,10 @@ class Search:
 
     def move_cost(self, here: Places, there: Places) -> Floats:
         """Return the cost of the distance of matches, mostly of vertical distance."""
-        away = np.float32(_FAR / max(self.usable.shape))
+        away = np.float32(_DISTANCE_COST / max(self.usable.shape))
         start, end = (place.astype(np.float32) * away for place in (here, there))
         down = np.abs(end[0] - start[0])
-        down *= np.float32(_LAYERED)
+        down *= np.float32(_VERTICAL_FACTOR)
         down += np.abs(end[1] - start[1])
         return np.asarray(down)
 
@@ -165,13 +165,13 @@ class Search:
         inside = cv2.erode(gap, np.ones((3, 3), np.uint8)) > 0
         if not inside.any():
             return 1.0
-        made, meant = own[inside], self.lay(own)[inside]
-        seam = np.count_nonzero(np.abs(made - meant).max(axis=1) > _SEEN_EDGE)
+        made, meant = own[inside], self.fill_planes(own)[inside]
+        seam = np.count_nonzero(np.abs(made - meant).max(axis=1) > _VISIBLE_STEP)
         # Relative to the width of the hole in a smooth area: texture hides seams.
-        rough = 1.0 + float(np.abs(made).mean()) / _HIDING
+        rough = 1.0 + float(np.abs(made).mean()) / _HIDING_STEP
         return float(max(0.0, 1.0 - seam / (rough * math.sqrt(np.count_nonzero(gap)))))
 
-    def lay(self, planes: Floats) -> Floats:
+    def fill_planes(self, planes: Floats) -> Floats:
         """Return planes, shape (height, width, any), the hole painted from the same matches."""
         height, width, depth = planes.shape
         flat = planes.reshape(-1, depth)
@@ -195,7 +195,7 @@ class Search:
         moves[:, self.at[0], self.at[1]] = self.best - self.at
         return moves
 
-    def _own(self, canvas: Floats, at: Places) -> tuple[Floats, Floats]:
+    def _weighted_patches(self, canvas: Floats, at: Places) -> tuple[Floats, Floats]:
         """Return the patch at each place, and the weights of its values."""
         weight = _patches(self.sure[..., None], at)[..., 0]
         weight /= 3 * weight.sum(axis=1, keepdims=True)
@@ -205,8 +205,8 @@ class Search:
         self, canvas: Floats, own: tuple[Floats, Floats], which: NDArray[np.intp], others: Places
     ) -> Floats:
         cost = np.empty(len(which), np.float32)
-        for start in range(0, len(which), 16 * _BLOCK):
-            part = slice(start, start + 16 * _BLOCK)
+        for start in range(0, len(which), 16 * _BLOCK_PLACES):
+            part = slice(start, start + 16 * _BLOCK_PLACES)
             off = _patches(canvas, others[:, part]) - own[0][which[part]]
             off *= off
             cost[part] = np.einsum("nj,nj->n", off.reshape(len(off), -1), own[1][which[part]])
@@ -217,40 +217,40 @@ class Search:
         """Yield candidate matches of each place: those of its neighbors, then random ones."""
         for stride, (down, across) in product((4, 1), ((0, 1), (0, -1), (1, 0), (-1, 0))):
             step = np.array([[down * stride], [across * stride]])
-            yield self._finds_at(self.at + step) - step
+            yield self._matches_at(self.at + step) - step
         for reach in _REACHES:
             most = max(2, round(reach * max(self.usable.shape)))
             yield self.best + rng.integers(-most, most + 1, self.best.shape)
 
-    def _finds_at(self, places: Places) -> Places:
+    def _matches_at(self, places: Places) -> Places:
         """Return the matches of places; without a match, a place outside the picture."""
         height, width = self.usable.shape
-        finds = np.full((2, height, width), -4 * (height + width))
-        finds[:, self.at[0], self.at[1]] = self.best
-        return np.asarray(finds[:, places[0].clip(0, height - 1), places[1].clip(0, width - 1)])
+        matches = np.full((2, height, width), -4 * (height + width))
+        matches[:, self.at[0], self.at[1]] = self.best
+        return np.asarray(matches[:, places[0].clip(0, height - 1), places[1].clip(0, width - 1)])
 
-    def _take(self, candidates: Places) -> None:
+    def _accept(self, candidates: Places) -> None:
         which = self._is_usable(candidates)
         self.best[:, which] = candidates[:, which]
 
-    def _is_usable(self, places: Places) -> _Where:
+    def _is_usable(self, places: Places) -> _Mask:
         (rows, columns), inside = _clip_places(places, self.usable.shape)
         return np.asarray(inside & self.usable[rows, columns])
 
 
-def _clip_places(places: Places, shape: tuple[int, ...]) -> tuple[Places, _Where]:
+def _clip_places(places: Places, shape: tuple[int, ...]) -> tuple[Places, _Mask]:
     """Return places clipped to the picture, and a mask of those that were inside."""
     rows, columns = places[0].clip(0, shape[0] - 1), places[1].clip(0, shape[1] - 1)
     return np.array([rows, columns]), (rows == places[0]) & (columns == places[1])
 
 
-_MOVES, _STRAIGHT, _RIM = 56, 16, 400  # numbers of moves, to each side, of places at the rim
-_SEEN = 0.35  # share of a patch at the rim that must be known for it to be used
-_USEFUL = 0.08  # share of the hole that a move straight to a side must fill
-_NEVER = np.float32(1e4)  # cost of using an unknown pixel
-_MOST = 140.0  # difference that counts half: one hard edge is better than two softer ones
+_MAX_MOVES, _SIDE_MOVES, _RIM_PLACES = 56, 16, 400
+_MIN_KNOWN = 0.35  # share of a patch at the rim that must be known for it to be used
+_MIN_FILLED = 0.08  # share of the hole that a move straight to a side must fill
+_UNKNOWN_COST = np.float32(1e4)  # cost of using an unknown pixel
+_HALF_COST = 140.0  # difference that counts half: one hard edge is better than two softer ones
 _SWEEPS = 4
-_AT_ONCE = 16  # pixels whose moves are compared at once, to fit in the processor's cache
+_BLOCK_PIXELS = 16  # pixels whose moves are compared at once, to fit in the processor's cache
 
 
 def _continue_rim(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Places:
@@ -268,29 +268,29 @@ def _continue_rim(canvas: Floats, gap: Bytes, search: Search, progress: Progress
     index[nodes[0], nodes[1]] = np.arange(nodes.shape[1])
     joints = [_pairs_by_line(index, nodes, step, apart) for step in ((0, 1), (1, 0))]
     # Belief propagation along and back: the minimum cost of each move for the pixels before.
-    sent = [[np.zeros_like(own) for _ in joints] for _ in range(2)]
+    messages = [[np.zeros_like(own) for _ in joints] for _ in range(2)]
     total = own.copy()
 
-    def tell(source: _Whole, to: _Whole, joint: Floats, way: int, back: int) -> None:
-        held = total[source] - sent[1 - back][way][source]
-        told = np.empty_like(held)
-        for first in range(0, len(held), _AT_ONCE):
-            part = slice(first, first + _AT_ONCE)
-            np.minimum.reduce(joint[part] + held[part, :, None], axis=1, out=told[part])
-        told -= told.min(axis=1, keepdims=True)
-        total[to] += told - sent[back][way][to]
-        sent[back][way][to] = told
+    def send(source: _Indices, to: _Indices, joint: Floats, way: int, back: int) -> None:
+        belief = total[source] - messages[1 - back][way][source]
+        message = np.empty_like(belief)
+        for first in range(0, len(belief), _BLOCK_PIXELS):
+            part = slice(first, first + _BLOCK_PIXELS)
+            np.minimum.reduce(joint[part] + belief[part, :, None], axis=1, out=message[part])
+        message -= message.min(axis=1, keepdims=True)
+        total[to] += message - messages[back][way][to]
+        messages[back][way][to] = message
 
     for done, way in product(range(_SWEEPS), range(len(joints))):
         progress.report(0.5 + 0.5 * done / _SWEEPS)
         for source, to, joint in joints[way]:
-            tell(source, to, joint, way, 0)
+            send(source, to, joint, way, 0)
         for source, to, joint in reversed(joints[way]):
-            tell(to, source, joint, way, 1)
+            send(to, source, joint, way, 1)
     chosen = total.argmin(axis=1)
     out = np.zeros((2, *gap.shape), np.int64)
     # Pixels that no move reaches stay unchanged.
-    reached = own[np.arange(len(chosen)), chosen] < _NEVER
+    reached = own[np.arange(len(chosen)), chosen] < _UNKNOWN_COST
     out[:, nodes[0], nodes[1]] = moves[:, chosen] * reached
     return out
 
@@ -300,10 +300,10 @@ def _moves(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Pl
     height, width = gap.shape
     window = np.ones((_SIZE, _SIZE), np.uint8)
     seen = cv2.boxFilter((gap == 0).astype(np.float32), -1, window.shape)
-    rim = (cv2.dilate(gap, window) > 0) & (seen > _SEEN)
+    rim = (cv2.dilate(gap, window) > 0) & (seen > _MIN_KNOWN)
     rim[:_RADIUS] = rim[-_RADIUS:] = rim[:, :_RADIUS] = rim[:, -_RADIUS:] = False
     at = np.array(np.nonzero(rim))
-    at = at[:, :: max(1, at.shape[1] // _RIM)]
+    at = at[:, :: max(1, at.shape[1] // _RIM_PLACES)]
     sure = _patches((gap == 0).astype(np.float32)[..., None], at)[..., 0]
     weight = sure / (3 * sure.sum(axis=1, keepdims=True) + 1e-6)
     own = _patches(canvas, at)
@@ -323,12 +323,12 @@ def _moves(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Pl
     share = np.where(share > 1e-3 * np.count_nonzero(gap), share / np.count_nonzero(gap), 0.0)
     votes = cv2.GaussianBlur(votes, (0, 0), 0.7) * (0.1 + share.astype(np.float32))
     votes *= (votes >= cv2.dilate(votes, np.ones((3, 3), np.uint8))) & (share > 0)
-    order = np.argsort(votes, axis=None, kind="stable")[::-1][:_MOVES]
+    order = np.argsort(votes, axis=None, kind="stable")[::-1][:_MAX_MOVES]
     order = order[votes.ravel()[order] > 0]
     asked = [np.array(np.unravel_index(order, votes.shape))]
     for line, level in ((share[height], True), (share[:, width], False)):
-        useful = np.flatnonzero(line > _USEFUL)
-        along = useful[np.linspace(0, useful.size - 1, min(_STRAIGHT, useful.size)).astype(int)]
+        useful = np.flatnonzero(line > _MIN_FILLED)
+        along = useful[np.linspace(0, useful.size - 1, min(_SIDE_MOVES, useful.size)).astype(int)]
         fixed = np.full_like(along, height if level else width)
         asked.append(np.array([fixed, along] if level else [along, fixed]))
     return np.asarray(np.unique(np.hstack(asked), axis=1) - np.array([[height], [width]]))
@@ -349,7 +349,7 @@ def _own_cost(canvas: Floats, gap: Bytes, search: Search, nodes: Places, moves: 
     cost *= (3 * np.minimum(seen / 5, 1) / seen)[:, None]
     there, inside = _clip_places(nodes[:, :, None] + moves[:, None], gap.shape)
     cost += 0.12 * search.move_cost(nodes[:, :, None], there)
-    return np.where(inside & search.free[there[0], there[1]], cost, _NEVER)
+    return np.where(inside & search.free[there[0], there[1]], cost, _UNKNOWN_COST)
 
 
 def _differences(canvas: Floats, nodes: Places, moves: Places) -> Floats:
@@ -361,8 +361,8 @@ def _differences(canvas: Floats, nodes: Places, moves: Places) -> Floats:
     squares = np.einsum("nmc,nmc->nm", flat, flat)
     out = np.empty((len(flat), moves.shape[1], moves.shape[1]), np.float32)
     itself = np.arange(moves.shape[1])
-    for first in range(0, len(flat), _AT_ONCE):
-        part = slice(first, first + _AT_ONCE)
+    for first in range(0, len(flat), _BLOCK_PIXELS):
+        part = slice(first, first + _BLOCK_PIXELS)
         off = np.matmul(flat[part], flat[part].transpose(0, 2, 1)) * -2
         off += squares[part, :, None] + squares[part, None]
         out[part] = _soften(np.maximum(off, 0)) + 1
@@ -372,12 +372,12 @@ def _differences(canvas: Floats, nodes: Places, moves: Places) -> Floats:
 
 def _soften(squares: Floats) -> Floats:
     off = np.sqrt(squares)
-    return np.asarray(off / (1 + off / np.float32(_MOST)))
+    return np.asarray(off / (1 + off / np.float32(_HALF_COST)))
 
 
 def _pairs_by_line(
     index: NDArray[np.int64], nodes: Places, step: tuple[int, int], apart: Floats
-) -> list[tuple[_Whole, _Whole, Floats]]:
+) -> list[tuple[_Indices, _Indices, Floats]]:
     """Return, line by line, pixels of the hole, their successors, and the costs of move pairs."""
     before, inside = _clip_places(nodes - np.array(step)[:, None], index.shape)
     source = np.where(inside, index[before[0], before[1]], -1)

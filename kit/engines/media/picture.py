@@ -12,7 +12,7 @@ from PIL import Image
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
-from kit.engines.media.scaling import fit_size, scaled
+from kit.engines.media.scaling import fit_size, resize
 
 #: Format -> (content type, file ending, default quality).
 FORMATS = {
@@ -21,8 +21,8 @@ FORMATS = {
     "webp": ("image/webp", ".webp", 90),
 }
 THUMBNAIL_SIDE = 512
-_FINE = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444
-_COARSE = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420
+_FULL_CHROMA = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444
+_HALF_CHROMA = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420
 #: One filter for all rows: to try five takes twice the time for a few percent.
 _PNG = [cv2.IMWRITE_PNG_COMPRESSION, 1, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_RLE]
 _PNG += [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_AVG]
@@ -42,7 +42,7 @@ def encode(
         Image.fromarray(pixels).save(buffer, "WEBP", quality=quality, method=2)
         return buffer.getvalue()
     options = [cv2.IMWRITE_JPEG_QUALITY, quality]
-    options += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, _FINE if fine_color else _COARSE]
+    options += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, _FULL_CHROMA if fine_color else _HALF_CHROMA]
     code = cv2.COLOR_RGB2BGR if pixels.shape[2] == 3 else cv2.COLOR_RGBA2BGRA
     # OpenCV takes half of Pillow's time for a PNG, and its file is a tenth smaller.
     options = _PNG if kind == "png" else options
@@ -51,14 +51,14 @@ def encode(
 
 def write_thumbnail(pixels: Bytes, folder: Path, *, side: int = THUMBNAIL_SIDE) -> Path:
     """Write a JPEG of at most `side` pixels a side into a folder, and return its path."""
-    pixels = scaled(pixels, *fit_size(pixels.shape, side))
+    pixels = resize(pixels, *fit_size(pixels.shape, side))
     path = folder / "thumbnail.jpg"
     path.write_bytes(encode(pixels, "jpeg", quality=85, fine_color=False))
     return path
 
 
 #: Share of the progress that is reached when the file is written.
-_ENCODED = 0.75
+_ENCODED_SHARE = 0.75
 
 
 def write_still(
@@ -81,7 +81,7 @@ def write_still(
     quality = job.parameters.get("quality")
     content_type, ending, _ = FORMATS[kind]
     data = encode(pixels, kind, quality=quality, fine_color=fine_color)
-    progress.report(_ENCODED)
+    progress.report(_ENCODED_SHARE)
     progress.check()
     path = job.folder / f"{name}{ending}"
     path.write_bytes(data)

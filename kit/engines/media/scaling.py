@@ -6,10 +6,10 @@ from typing import Any
 
 import cv2
 
-_FINE = 2.0  # deviation in pixels up to which a blur is computed at full size
+_MAX_FULL_SIGMA = 2.0  # deviation in pixels up to which a blur is computed at full size
 
 
-def scaled(pixels: Any, width: int, height: int) -> Any:
+def resize(pixels: Any, width: int, height: int) -> Any:
     """Return a picture or plane in another size: area averages to shrink, smooth to enlarge."""
     smaller = width * height < pixels.shape[1] * pixels.shape[0]
     way = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
@@ -31,7 +31,7 @@ def fit_size(shape: tuple[int, ...], side: float, least: int = 1) -> tuple[int, 
 
 def blur(pixels: Any, sigma: float) -> Any:
     """Return a picture or plane after a Gaussian blur with a deviation in pixels."""
-    if sigma <= _FINE or min(pixels.shape[:2]) < 2:
+    if sigma <= _MAX_FULL_SIGMA or min(pixels.shape[:2]) < 2:
         return cv2.GaussianBlur(pixels, (0, 0), sigma)
     height, width = pixels.shape[:2]
     half = cv2.resize(pixels, (width // 2, height // 2), interpolation=cv2.INTER_AREA)

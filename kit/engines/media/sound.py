@@ -24,15 +24,15 @@ from kit.engines.media.color import Floats
 
 #: Sample rate of every `Sound` in Hz.
 RATE = 48_000
-_TOGETHER = RATE  # samples that are processed at once, a whole number of milliseconds
+_CHUNK_SAMPLES = RATE  # samples that are processed at once, a whole number of milliseconds
 _STEP = 48  # samples per gain value
 _LAYOUTS = {1: "mono", 2: "stereo"}
-_SEAM = 0.05  # seconds of the crossfade at the seam of a loop
-_SHORT = 1 << 19  # samples up to which a loop is computed once and kept
-_CEILING = 10 ** (-1 / 20)
-_SILENT = -69.0  # LUFS
-_PAD, _EARLY = 0.2, 0.02  # seconds that the tempo filter holds back, and by which it is early
-_DUCKED, _SPEECH = 0.28, 0.02  # gain during speech, and the level above which there is speech
+_SEAM_SECONDS = 0.05  # of the crossfade at the seam of a loop
+_MAX_KEPT = 1 << 19  # samples up to which a loop is computed once and kept
+_PEAK_CEILING = 10 ** (-1 / 20)
+_SILENT_LUFS = -69.0
+_PAD_SECONDS, _EARLY_SECONDS = 0.2, 0.02  # that the tempo filter holds back; by which it is early
+_DUCKED_GAIN, _SPEECH_LEVEL = 0.28, 0.02  # of the music during speech; above it there is speech
 
 Check: TypeAlias = Callable[[], None]
 
@@ -90,9 +90,9 @@ class Sound:
 
     def parts(self, check: Check = lambda: None) -> Iterator[tuple[int, Floats]]:
         """Yield each second of samples with the index of its first sample."""
-        for first in range(0, self.count, _TOGETHER):
+        for first in range(0, self.count, _CHUNK_SAMPLES):
             check()
-            yield first, self.part(first, min(first + _TOGETHER, self.count))
+            yield first, self.part(first, min(first + _CHUNK_SAMPLES, self.count))
 
 
 class _File:
@@ -162,9 +162,9 @@ def fit_length(
     count = round(seconds * RATE)
     if loop and sound.count:
         while sound.count < count:
-            if sound.count <= _SHORT:
+            if sound.count <= _MAX_KEPT:
                 sound = Sound.of(sound.samples)
-            sound = crossfade(sound, sound, min(_SEAM, sound.seconds / 4))
+            sound = crossfade(sound, sound, min(_SEAM_SECONDS, sound.seconds / 4))
     return _fade(cut(sound, 0.0, seconds), round(fade_in * RATE), round(fade_out * RATE))
 
 
@@ -183,10 +183,10 @@ def normalize(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None)
     noise. The sound is read once to measure its loudness.
     """
     found, peaks = measure(sound, check)
-    if found <= _SILENT:
+    if found <= _SILENT_LUFS:
         return sound
     gain = np.float32(10 ** (min(lufs - found, 20.0) / 20))
-    needed = np.minimum(1.0, _CEILING / np.maximum(peaks * gain, 1e-9)).astype(np.float32)
+    needed = np.minimum(1.0, _PEAK_CEILING / np.maximum(peaks * gain, 1e-9)).astype(np.float32)
     # Take the lowest gain of neighboring steps, then average: no peak escapes, no edge clicks.
     held = cv2.erode(needed[None], np.ones((1, 25), np.uint8), borderType=cv2.BORDER_REPLICATE)
     limits = _average(held[0], 21)
@@ -214,7 +214,7 @@ def stretch(
     graph.link_nodes(source, *tempos, planes, graph.add("abuffersink")).configure()
     # The filter output is slightly early and lacks its last few milliseconds: silence compensates
     # both.
-    padded = cut(sound, -_EARLY, sound.seconds + _PAD)
+    padded = cut(sound, -_EARLY_SECONDS, sound.seconds + _PAD_SECONDS)
     pulled = _filter_parts(graph, (part for _, part in padded.parts(check)), sound.channels)
     parts = gather((frame.to_ndarray() for frame in pulled), sound.channels, folder)
     return cut(parts, 0.0, sound.seconds / speed)
@@ -228,7 +228,7 @@ def mix(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambda:
     """
     seconds = max(voice.seconds, music.seconds)
     over, under = cut(voice, 0.0, seconds), cut(music, 0.0, seconds)
-    gains = _ducking(over, check) if duck else None
+    gains = _ducking_gains(over, check) if duck else None
 
     def part(first: int, last: int) -> Floats:
         softer = np.float32(1.0) if gains is None else _per_sample(gains, first, last)
@@ -261,16 +261,16 @@ def measure(sound: Sound, check: Check = lambda: None) -> tuple[float, Floats]:
     return max(found, -70.0), np.concatenate(peaks)
 
 
-def _ducking(voice: Sound, check: Check) -> Floats:
+def _ducking_gains(voice: Sound, check: Check) -> Floats:
     """Return gains that lower the music during speech."""
     parts = [np.zeros(0, np.float32)]
     parts += [_per_step(np.square(part).mean(axis=0), np.mean) for _, part in voice.parts(check)]
     # Rounding of a running sum may end slightly below zero in silence.
     level = np.sqrt(np.maximum(_average(np.concatenate(parts), 100), 0.0))
-    speaks = level > _SPEECH * min(1.0, float(level.max(initial=0.0)) / 0.1)
+    speaks = level > _SPEECH_LEVEL * min(1.0, float(level.max(initial=0.0)) / 0.1)
     # Down slightly before the first word, up only at a real pause.
     held = cv2.dilate(speaks.astype(np.float32)[None], np.ones((1, 701), np.uint8))[0]
-    return np.asarray(1.0 - (1.0 - _DUCKED) * _average(held, 301), np.float32)
+    return np.asarray(1.0 - (1.0 - _DUCKED_GAIN) * _average(held, 301), np.float32)
 
 
 def _per_sample(gains: Floats, first: int, last: int) -> Floats:

@@ -22,9 +22,9 @@ from kit.engines.media.sound import RATE, Sound, gather, run_graph
 from kit.errors import EngineError
 
 #: Maximum length of a file in seconds.
-MOST = 1800.0
+MAX_SECONDS = 1800.0
 #: Seconds from which a step of the clock is a jump, and samples per second of clock correction.
-_LEAP, _PACE = 1.0, 2400
+_JUMP_SECONDS, _MAX_CORRECTION = 1.0, 2400
 
 Check = Callable[[], None]
 
@@ -39,12 +39,12 @@ def open_sound(
 ) -> Sound:
     """Return the sound of a sound file or of a video's sound track, mixed to 1 or 2 channels.
 
-    Without `seconds` as a limit, a file longer than `MOST` is refused. Samples are kept in `folder`
-    as long as the sound exists, or in memory, 23 MB per minute of stereo. `check` is called many
-    times a second and may raise to stop. Raises EngineError if there is no sound (``no_sound``),
-    or if it is broken (``undecodable``) or too long.
+    Without `seconds` as a limit, a file longer than `MAX_SECONDS` is refused. Samples are kept in
+    `folder` as long as the sound exists, or in memory, 23 MB per minute of stereo. `check` is
+    called many times a second and may raise to stop. Raises EngineError if there is no sound
+    (``no_sound``), or if it is broken (``undecodable``) or too long.
     """
-    most = round((MOST if seconds is None else min(seconds, MOST)) * RATE)
+    most = round((MAX_SECONDS if seconds is None else min(seconds, MAX_SECONDS)) * RATE)
     try:
         with open_media(path) as container:
             parts = _parts(container, channels, path)
@@ -71,7 +71,7 @@ def _limit(
         if held > most:
             break
     if held > most and whole:
-        raise EngineError(f"the sound must last up to {MOST:,.0f} s", code="too_long")
+        raise EngineError(f"the sound must last up to {MAX_SECONDS:,.0f} s", code="too_long")
 
 
 def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
@@ -90,12 +90,12 @@ def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
     end = 0.0
     for frame in _frames(container, stream, path):
         moment = end if frame.time is None else frame.time + shift
-        if moment < end - _LEAP:
+        if moment < end - _JUMP_SECONDS:
             shift, moment = shift + end - moment, end
         now = (frame.format.name, frame.layout.name, frame.sample_rate)
-        if graph is None or kind != now or moment > end + _LEAP:
+        if graph is None or kind != now or moment > end + _JUMP_SECONDS:
             if graph is not None:
-                yield from _ready(graph, channels, None)
+                yield from _resample(graph, channels, None)
                 # In parts: a clock that jumps by a year must not fill the memory.
                 silent = round((moment - end) * RATE)
                 for first in range(0, silent, RATE):
@@ -103,9 +103,9 @@ def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
             kind, graph = now, _resampler(frame, channels, moment if graph else 0.0)
         frame.pts, frame.time_base = round(moment * now[2]), Fraction(1, now[2])
         end = moment + frame.samples / now[2]
-        yield from _ready(graph, channels, frame)
+        yield from _resample(graph, channels, frame)
     if graph is not None:
-        yield from _ready(graph, channels, None)
+        yield from _resample(graph, channels, None)
 
 
 def _resampler(frame: Any, channels: int, start: float) -> Any:
@@ -121,14 +121,14 @@ def _resampler(frame: Any, channels: int, start: float) -> Any:
     # 3 dB.
     layout = "mono" if 1 in (channels, frame.layout.nb_channels) else "stereo"
     steps = (
-        graph.add("aresample", f"{RATE}:async={_PACE}:first_pts={round(start * RATE)}"),
+        graph.add("aresample", f"{RATE}:async={_MAX_CORRECTION}:first_pts={round(start * RATE)}"),
         graph.add("aformat", f"sample_fmts=fltp:channel_layouts={layout}"),
     )
     graph.link_nodes(source, *steps, graph.add("abuffersink")).configure()
     return graph
 
 
-def _ready(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
+def _resample(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
     """Push a frame, or None at the end, into a graph and yield its output samples."""
     for made in run_graph(graph, frame):
         samples = made.to_ndarray()
@@ -148,5 +148,5 @@ def _frames(container: Any, stream: Any, path: Path) -> Iterator[Any]:
         with contextlib.suppress(av.InvalidDataError):
             for frame in packet.decode():
                 played += frame.samples / frame.sample_rate
-                check_priced(path, played * (1 - _PACE / RATE))
+                check_priced(path, played * (1 - _MAX_CORRECTION / RATE))
                 yield frame

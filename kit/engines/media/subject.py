@@ -17,20 +17,20 @@ import numpy as np
 from kit.engines.media import faces, networks
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Face
-from kit.engines.media.scaling import fit_size, scaled
+from kit.engines.media.scaling import fit_size, resize
 
-__all__ = ["Subject", "crop", "find", "likely"]
+__all__ = ["Subject", "crop", "find", "subject_probability"]
 
-_SIDE = 96  # pixels of the saliency map; it needs no detail
-_SEEN, _NEAR = 256, 640  # pixels a side of the network's input, and of its source
-_FACE, _COVER = 2.4, 1.0  # weights of faces and of the network, relative to saliency
+_MAP_SIDE = 96  # pixels of the saliency map; it needs no detail
+_INPUT_SIDE, _SOURCE_SIDE = 256, 640  # pixels a side of the network's input, and of its source
+_FACE_WEIGHT, _COVER_WEIGHT = 2.4, 1.0  # weights of faces and of the network, relative to saliency
 _HEADROOM = 0.9  # the area around a face that still counts, in sizes of the face
-_BESIDE = 0.4  # of the largest face's width: smaller faces may be cropped away
+_MIN_FACE = 0.4  # of the largest face's width: smaller faces may be cropped away
 #: Extent of a head from the center of its face: left, up, right and down, in face widths.
 _HEAD = (-0.7, -1.0, 0.7, 0.7)
-_TOP = (0.4, 1.6)  # weights of the bottom and the top of the area that the network finds
-_UPPER = 0.35  # of its height: the head, if it has one
-_BLUR = 0.12  # of the map: a single bright dot is not a subject
+_TOP_WEIGHTS = (0.4, 1.6)  # weights of the bottom and the top of the area that the network finds
+_HEAD_SHARE = 0.35  # of its height: the head, if it has one
+_BLUR_SHARE = 0.12  # of the map: a single bright dot is not a subject
 # The network keeps its layers while it runs, so two threads must not use it at the same time.
 _LOCK = threading.Lock()
 
@@ -50,7 +50,7 @@ class Subject:
     def center(self) -> tuple[float, float]:
         """The center of attention, as shares of the picture's width and height."""
         height, width = self.attention.shape
-        reach = _BLUR * max(height, width)
+        reach = _BLUR_SHARE * max(height, width)
         calm = cv2.GaussianBlur(self.attention, (0, 0), reach, borderType=cv2.BORDER_CONSTANT)
         row, column = divmod(int(calm.argmax()), width)
         return (column + 0.5) / width, (row + 0.5) / height
@@ -90,7 +90,7 @@ class Subject:
 
     def _head(self, face: Face, axis: int) -> tuple[float, float]:
         """Return the start and end of a head along an axis, clipped to the picture."""
-        if face.width < _BESIDE * self.faces[0].width:
+        if face.width < _MIN_FACE * self.faces[0].width:
             return float(self.size[axis]), 0.0
         ends = (face.center[axis] + _HEAD[axis + side] * face.width for side in (0, 2))
         first, last = (min(max(end, 0.0), float(self.size[axis])) for end in ends)
@@ -106,10 +106,10 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
     Source: Hou and Zhang, "Saliency detection: a spectral residual approach" (CVPR 2007).
     """
     height, width = pixels.shape[:2]
-    scale = _SIDE / max(height, width)
+    scale = _MAP_SIDE / max(height, width)
     size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    near = scaled(pixels, *fit_size(pixels.shape, _NEAR))
-    small, cover = scaled(near, *size), np.asarray(scaled(likely(near), *size))
+    near = resize(pixels, *fit_size(pixels.shape, _SOURCE_SIDE))
+    small, cover = resize(near, *size), np.asarray(resize(subject_probability(near), *size))
     lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
     apart = np.linalg.norm(lab - lab.mean(axis=(0, 1)), axis=2)
     striking = 0.1 + 0.6 * _spectral_residual(lab[..., 0])
@@ -122,17 +122,17 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
     if len(inside):
         # Heads are at the top, those of animals too.
         tall = float(inside[-1] + 1 - inside[0])
-        low, high = _TOP
+        low, high = _TOP_WEIGHTS
         share = high + (low - high) * np.clip((rows - inside[0]) / tall, 0.0, 1.0)
-        weights += _COVER * np.maximum(cover - 0.2, 0.0) * share
+        weights += _COVER_WEIGHT * np.maximum(cover - 0.2, 0.0) * share
         first = float(inside[0]) * height / size[1]
-        top = (first, first + _UPPER * tall * height / size[1])
+        top = (first, first + _HEAD_SHARE * tall * height / size[1])
     if found is None:
         found = faces.find(near, pixels.shape) if people else ()
     for face in found:
         x, y = (at * size[0] / width for at in face.center)
         reach = _HEADROOM * face.width * size[0] / width
-        weights += _FACE * np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / reach**2)
+        weights += _FACE_WEIGHT * np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / reach**2)
     sure = 1.0 if found else float(cover[cover > 0.5].mean()) if (cover > 0.5).any() else 0.0
     return Subject(tuple(found), weights.astype(np.float32), (width, height), sure, top)
 
@@ -146,12 +146,12 @@ def crop(pixels: Bytes, aspect: float) -> Bytes:
     return pixels[y : y + high, x : x + wide]
 
 
-def likely(pixels: Bytes) -> Floats:
+def subject_probability(pixels: Bytes) -> Floats:
     """Return the probability that each place belongs to the subject, 0 to 1, shape (256, 256).
 
     The network is for people in front of a camera; it recognizes animals and single objects too.
     """
-    blob = cv2.dnn.blobFromImage(scaled(pixels, _SEEN, _SEEN), 1 / 255)
+    blob = cv2.dnn.blobFromImage(resize(pixels, _INPUT_SIDE, _INPUT_SIDE), 1 / 255)
     with _LOCK:
         network = _network()
         network.setInput(blob)

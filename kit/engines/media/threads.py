@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import cv2
 
-_ALL = cv2.getNumThreads()
+_THREADS = cv2.getNumThreads()
 
 
 @contextlib.contextmanager
@@ -20,4 +20,4 @@ def one_thread() -> Iterator[None]:
     try:
         yield
     finally:
-        cv2.setNumThreads(_ALL)
+        cv2.setNumThreads(_THREADS)

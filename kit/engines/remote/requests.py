@@ -60,14 +60,14 @@ def _form(
 
 
 def _picture(path: Path) -> bytes:
-    return encode(open_still(path, most=_MOST_SIDE).flatten(), "png")
+    return encode(open_still(path, side=_MOST_SIDE).flatten(), "png")
 
 
 def _mask(path: Path, picture: Path) -> bytes:
     # White and transparent where it may change: OpenAI uses transparency only, servers on diffusers
     # or stable-diffusion.cpp use brightness.
-    height, width = open_still(picture, most=_MOST_SIDE).flatten().shape[:2]
-    light = cv2.cvtColor(open_still(path, most=_MOST_SIDE).flatten(), cv2.COLOR_RGB2GRAY)
+    height, width = open_still(picture, side=_MOST_SIDE).flatten().shape[:2]
+    light = cv2.cvtColor(open_still(path, side=_MOST_SIDE).flatten(), cv2.COLOR_RGB2GRAY)
     light = cv2.resize(light, (width, height), interpolation=cv2.INTER_LINEAR)
     return encode(np.dstack([light, light, light, 255 - light]), "png")
 

@@ -13,7 +13,7 @@ import numpy as np
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.picture import encode
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import resize
 from kit.engines.media.sound import cut
 from kit.engines.media.soundfile import open_sound
 from kit.engines.media.stills import open_still
@@ -61,7 +61,7 @@ def _film_place(number: int, folder: Path) -> Path:
 def _film_face(folder: Path) -> Path:
     path, width = folder / "speaker.mp4", _CLOSE[0] + 2 * _EDGE
     portrait = open_still(_HERE / "portrait.jpg").pixels
-    ground = np.asarray(scaled(portrait, width, round(width * len(portrait) / portrait.shape[1])))
+    ground = np.asarray(resize(portrait, width, round(width * len(portrait) / portrait.shape[1])))
     with Clip(path, *_CLOSE, fps=_FPS) as clip:
         for moved in _shake(seed=3):
             clip.add(_cut_out(ground, _EDGE - moved, _CLOSE))

@@ -26,7 +26,7 @@ import orjson
 from kit import file_metadata
 from kit.engines.base import CanceledError, Job, Progress, SpentError
 from kit.engines.configured.place import ModelSource
-from kit.engines.media.lengths import priced
+from kit.engines.media.lengths import limit_seconds
 from kit.engines.registry import engine_for, software_of
 from kit.errors import ConfigError, EngineError
 from kit.file_metadata import ALGORITHMIC, COMPOSITE, ENHANCED, TRAINED, FileMetadata
@@ -147,7 +147,7 @@ def _render_in(folder: Path, task: Mapping[str, Any], progress: Progress) -> dic
     }
     started = time.perf_counter()
     place = ModelSource(*map(Path, task["engines"]))
-    with _end_copies(), priced(paid), set_variables(task.get("environment", {})):
+    with _end_copies(), limit_seconds(paid), set_variables(task.get("environment", {})):
         try:
             engine = engine_for(task["model_id"], place)
         except ConfigError as error:

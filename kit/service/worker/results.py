@@ -227,7 +227,7 @@ def _pixels(path: Path, asset: Asset) -> Any:
     if asset.content_type in IMAGES:
         from kit.engines.media import stills
 
-        return stills.open_still(path, most=1024).pixels
+        return stills.open_still(path, side=1024).pixels
     from kit.engines.media.footage import Footage
 
     with Footage(path) as footage:

@@ -10,9 +10,9 @@ import pytest
 
 from kit.engines.editing.title import headline_problems
 from kit.engines.editing.video.checks import caption_problems
-from kit.engines.media.breaking import clusters, pieces, visual_order
 from kit.engines.media.fonts.wording import capitals, wording
-from kit.engines.media.lettering import balance
+from kit.engines.media.lettering import balance_lines
+from kit.engines.media.line_breaks import clusters, pieces, visual_order
 from kit.engines.text.speech import seconds
 from kit.errors import EngineError
 
@@ -40,8 +40,8 @@ WORK: dict[str, Callable[[str], Any]] = {
     "pieces": pieces,
     "capitals": capitals,
     "wording": lambda text: wording(text, "anton"),
-    "lines": lambda text: balance(text, "anton", 800, height=400),
-    "direction": lambda text: visual_order(text.split(), left=True),
+    "lines": lambda text: balance_lines(text, "anton", 800, height=400),
+    "direction": lambda text: visual_order(text.split(), rtl=True),
     "seconds": seconds,
     "headline": lambda text: [*headline_problems("prompt", text, "auto", "bold", (720, 1280))],
     "captions": lambda text: [*caption_problems("captions", text, "bold", 10.0)],

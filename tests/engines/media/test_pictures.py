@@ -12,9 +12,9 @@ from PIL import Image, ImageCms
 
 from kit.engines.base import CanceledError, Job, Progress
 from kit.engines.media import picture
-from kit.engines.media.inspection import PIXELS
+from kit.engines.media.inspection import MAX_PIXELS
 from kit.engines.media.picture import write_still
-from kit.engines.media.stills import Origin, open_still, origin
+from kit.engines.media.stills import PictureInfo, info_of, open_still
 from kit.errors import EngineError
 
 RED = (200, 40, 30)
@@ -111,10 +111,10 @@ def test_alpha_is_kept_apart_from_the_colors(tmp_path: Path, kind: str) -> None:
 def test_a_large_picture_is_scaled_down_and_a_small_one_never_up(tmp_path: Path, kind: str) -> None:
     path = saved(tmp_path / "a", corner(400, 100), kind)
 
-    small = open_still(path, most=50).pixels
+    small = open_still(path, side=50).pixels
     assert small.shape == (13, 50, 3) or small.shape == (12, 50, 3)
     assert np.abs(small[10, 40].astype(int) - RED).max() < 12
-    assert open_still(path, most=5000).pixels.shape == (100, 400, 3)
+    assert open_still(path, side=5000).pixels.shape == (100, 400, 3)
 
 
 def test_hidden_colors_do_not_bleed_into_the_edge_when_scaled(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_hidden_colors_do_not_bleed_into_the_edge_when_scaled(tmp_path: Path) ->
     pixels[:, :44] = (*RED, 255)
     pixels[:, 44:] = (0, 255, 0, 0)
 
-    still = open_still(saved(tmp_path / "a", Image.fromarray(pixels)), most=30)
+    still = open_still(saved(tmp_path / "a", Image.fromarray(pixels)), side=30)
 
     assert still.alpha is not None
     seen = still.pixels[still.alpha > 60].astype(int)
@@ -131,7 +131,7 @@ def test_hidden_colors_do_not_bleed_into_the_edge_when_scaled(tmp_path: Path) ->
 
 @pytest.mark.parametrize("side", [7100, 20_000])
 def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path: Path, side: int) -> None:
-    assert side**2 > PIXELS
+    assert side**2 > MAX_PIXELS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         saved(tmp_path / "a", Image.new("1", (side, side)))
@@ -140,7 +140,7 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path: Path, si
         open_still(tmp_path / "a")
     assert told.value.code == "too_large"
     with pytest.raises(EngineError, match="megapixels"):
-        origin(tmp_path / "a")
+        info_of(tmp_path / "a")
 
 
 def test_the_origin_of_a_picture_is_its_upright_size_and_how_many_there_are(tmp_path: Path) -> None:
@@ -150,9 +150,9 @@ def test_the_origin_of_a_picture_is_its_upright_size_and_how_many_there_are(tmp_
     frames = [Image.new("L", (9, 5), gray) for gray in (0, 120, 250)]
     frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
 
-    assert origin(tmp_path / "turned.jpg") == Origin(20, 30, coarse=True)
+    assert info_of(tmp_path / "turned.jpg") == PictureInfo(20, 30, coarse=True)
     assert open_still(tmp_path / "turned.jpg").pixels.shape == (30, 20, 3)
-    assert origin(tmp_path / "moving.gif") == Origin(9, 5, 3)
+    assert info_of(tmp_path / "moving.gif") == PictureInfo(9, 5, 3)
 
 
 @pytest.mark.parametrize("behind", [False, True])
@@ -171,7 +171,7 @@ def test_a_png_tells_its_upright_size_without_being_decoded(tmp_path: Path, behi
         # Cut in the pixels: whoever decodes it fails.
         path.write_bytes(content[: content.index(b"IDAT") + 6])
 
-    assert origin(path) == Origin(20, 40)
+    assert info_of(path) == PictureInfo(20, 40)
 
 
 def pixels(height: int = 60, width: int = 90) -> np.ndarray:

@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from kit.engines.media.breaking import is_leftward, pieces, visual_order
-from kit.engines.media.fonts import FACES, able, letters, path_of, with_letters
+from kit.engines.media.fonts import FACES, face_for, faces_with, letters, path_of
 from kit.engines.media.fonts.wording import Wording, capitals, wording, wording_problems
-from kit.engines.media.lettering import Block, balance, extent, sprite, stamp
+from kit.engines.media.lettering import Block, balance_lines, extent, sprite, stamp
+from kit.engines.media.line_breaks import is_rtl, pieces, visual_order
 from kit.errors import EngineError
 from tests.engines.conftest import NOT_SHAPED, SHAPED
 
@@ -19,7 +19,7 @@ TEXT = "the mountain that swallowed a village"
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("most_lines", [1, 2, 4])
 def test_a_text_fits_its_space_and_keeps_its_words(face: str, most_lines: int) -> None:
-    block = balance(TEXT, face, 300, height=120, most_lines=most_lines)
+    block = balance_lines(TEXT, face, 300, height=120, most_lines=most_lines)
 
     width, height, _ = extent(block)
     assert width <= (302 if SHAPED else 315)  # letters that are not shaped stand on whole pixels
@@ -29,21 +29,21 @@ def test_a_text_fits_its_space_and_keeps_its_words(face: str, most_lines: int) -
 
 
 def test_one_endless_word_is_broken_rather_than_shrunk_away() -> None:
-    block = balance("a" * 100, "inter", 200, height=200, most_lines=8)
+    block = balance_lines("a" * 100, "inter", 200, height=200, most_lines=8)
 
     assert len(block.lines) > 1
     assert all(line.endswith("-") for line in block.lines[:-1])
     assert "".join(block.lines).replace("-", "") == "a" * 100
-    assert block.carried == tuple(range(1, len(block.lines)))
+    assert block.continued == tuple(range(1, len(block.lines)))
 
 
 def test_an_accent_colors_both_parts_of_a_broken_word() -> None:
-    block = balance("go " + "w" * 30 + " on", "inter", 150, height=300, most_lines=4)
+    block = balance_lines("go " + "w" * 30 + " on", "inter", 150, height=300, most_lines=4)
     picture = sprite(block, color=(255, 255, 255), accent=(255, 0, 0), accented=(1,))
 
     red = (picture[..., 3] > 200) & (picture[..., 1] < 60)
     rows = np.nonzero(red.any(axis=1))[0]
-    assert len(block.carried) == 1
+    assert len(block.continued) == 1
     assert np.ptp(rows) > block.size
     white = (picture[..., 3] > 200) & (picture[..., 1] > 200)
     assert 0 < white.sum() < red.sum()
@@ -52,7 +52,7 @@ def test_an_accent_colors_both_parts_of_a_broken_word() -> None:
 @pytest.mark.parametrize("text", ["word " * 161, "many words " * 40])
 def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(EngineError) as caught:
-        balance(text, "inter", 60, height=20, smallest=10)
+        balance_lines(text, "inter", 60, height=20, smallest=10)
 
     assert caught.value.code == "text_too_long"
 
@@ -100,17 +100,17 @@ def test_every_face_has_its_license_beside_it(face: str) -> None:
     [("Hello", "anton"), ("Ωμέγα", "inter-bold"), ("Привет", "inter-bold"), ("שלום", "rubik")],
 )
 def test_a_face_without_the_letters_gives_way_to_one_that_has_them(text: str, face: str) -> None:
-    assert with_letters(text, "anton") == face
+    assert face_for(text, "anton") == face
 
 
 _WITHOUT_RAQM = """
 from PIL import _imagingft
 _imagingft.HAVE_RAQM = False
-from kit.engines.media.fonts import with_letters
-from kit.engines.media.lettering import balance, sprite
-block = balance("the mountain of Київ", "anton", 600, most_lines=2)
+from kit.engines.media.fonts import face_for
+from kit.engines.media.lettering import balance_lines, sprite
+block = balance_lines("the mountain of Київ", "anton", 600, most_lines=2)
 print(sprite(block)[..., 3].max(), sprite(block).shape[1] <= 610)
-with_letters("שלום", "anton")
+face_for("שלום", "anton")
 """
 
 
@@ -126,10 +126,10 @@ def test_without_fribidi_right_to_left_text_is_refused_and_other_text_set() -> N
 @pytest.mark.skipif(not SHAPED, reason=NOT_SHAPED)
 def test_letters_that_no_single_face_has_are_named() -> None:
     with pytest.raises(EngineError, match="together with the others: Ω") as caught:
-        with_letters("שלום Ω", "anton")
+        face_for("שלום Ω", "anton")
 
     assert caught.value.code == "no_letters"
-    assert able("שלום Ω", "anton") == ()
+    assert faces_with("שלום Ω", "anton") == ()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_no_part_is_longer_than_a_line_bears_and_none_is_lost(word: str) -> None
     ],
 )
 def test_a_text_runs_as_most_of_its_letters_do(text: str, left: bool) -> None:
-    assert is_leftward(text) is left
+    assert is_rtl(text) is left
 
 
 @pytest.mark.parametrize(
@@ -218,4 +218,4 @@ def test_a_text_runs_as_most_of_its_letters_do(text: str, left: bool) -> None:
 def test_words_stand_where_they_are_read(line: str, left: bool, seen: str) -> None:
     words = line.split()
 
-    assert [words[number] for number in visual_order(words, left=left)] == seen.split()
+    assert [words[number] for number in visual_order(words, rtl=left)] == seen.split()

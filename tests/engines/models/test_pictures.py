@@ -12,7 +12,7 @@ from PIL import Image
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
 from kit.engines.editing.attending import keep_reporting
-from kit.engines.media.stills import origin
+from kit.engines.media.stills import info_of
 from kit.errors import EngineError
 from tests.engines.drawn import ball
 from tests.engines.odd import READ, REFUSED
@@ -41,7 +41,7 @@ def masked(path: Path) -> np.ndarray:
     """Return a mask of a picture's shape; of any shape where it is no picture."""
     height, width = 9, 9
     with suppress(OSError, Image.DecompressionBombError):
-        found = origin(path)
+        found = info_of(path)
         height, width = found.height, found.width
     pixels = np.zeros((height, width), np.uint8)
     pixels[height // 3 : -(height // 3) or None, : max(1, width // 3)] = 255

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kit.engines.media.stills import origin
+from kit.engines.media.stills import info_of
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.pricing import price
@@ -127,4 +127,4 @@ def test_nothing_to_do_is_an_error_that_names_what_there_is(tmp_path: Path) -> N
 def test_colors_stay_as_they_came(tmp_path: Path, came: int, text: str, coarse: int) -> None:
     how = {"look": "warm", "text": text, "format": "jpeg"}
     given = saved(ball(), tmp_path / "in.jpg", subsampling=came)
-    assert origin(edit("restyle", tmp_path, given, **how).path).coarse == coarse
+    assert info_of(edit("restyle", tmp_path, given, **how).path).coarse == coarse

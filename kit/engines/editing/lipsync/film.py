@@ -41,7 +41,7 @@ from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import find
 from kit.engines.media.footage import Footage
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import resize
 from kit.engines.sizes import LONGEST_VOICE as LONGEST
 from kit.engines.sizes import SLACK
 from kit.errors import EngineError
@@ -120,10 +120,10 @@ def _portrait(
 ) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
     """Return the frames of a speaking picture, their size, and its metadata."""
     values = job.parameters
-    pixels = stills.open_still(path, most=_LARGEST).flatten(_BEHIND)
+    pixels = stills.open_still(path, side=_LARGEST).flatten(_BEHIND)
     height, width = pixels.shape[:2]
     size = _size(width, height, values["resolution"])
-    pixels = np.asarray(scaled(pixels, *size))
+    pixels = np.asarray(resize(pixels, *size))
     pose, guess, apart = place(pixels, Placement.of(values))
     lips = find_lips(pixels, pose, guess)
     speaker = speaker_of(pixels, pose, lips, apart=apart)

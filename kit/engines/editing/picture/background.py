@@ -10,11 +10,11 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture import files
-from kit.engines.media.color import Bytes, dither, encode, lab_of, linear, paint
-from kit.engines.media.cutout import LEAST, Box, cut_out
+from kit.engines.media.color import Bytes, dither, encode, lab_of, linear, srgb
+from kit.engines.media.cutout import MIN_CERTAINTY, Box, cut_out
 from kit.engines.media.edges import clean_rim
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.scaling import fit_size, scaled
+from kit.engines.media.scaling import fit_size, resize
 from kit.engines.media.stills import Still
 from kit.engines.media.subject import crop
 from kit.engines.painting.families import paint as paint_brief
@@ -104,7 +104,7 @@ def _find_subject(
     alpha, sure = found.alpha, found.certainty
     alpha = alpha if still.alpha is None else np.minimum(alpha, still.alpha)
     alpha = _require_subject(alpha, known=near is not None)
-    if sure < LEAST:
+    if sure < MIN_CERTAINTY:
         sentence = f"the subject does not stand out clearly enough to be cut out well: {_HELP}"
         raise EngineError(sentence, code="unsure_subject")
     return alpha, sure if near is None else None
@@ -120,7 +120,7 @@ def _require_subject(alpha: Bytes, *, known: bool) -> Bytes:
 def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Progress) -> Bytes:
     height, width = alpha.shape
     if backdrop is not None:
-        return np.asarray(scaled(crop(backdrop, width / height), width, height))
+        return np.asarray(resize(crop(backdrop, width / height), width, height))
     if job.prompt.strip():
         return paint_backdrop(job.prompt, width, height, job.seed, progress)
     return np.full((height, width, 3), files.color_of(job.parameters["color"]), np.uint8)
@@ -134,7 +134,7 @@ def _defocus(pixels: Bytes, alpha: Bytes, radius: float) -> Bytes:
     """
     longer = max(alpha.shape)
     size = fit_size(alpha.shape, round(longer * min(1.0, _DISC / radius)))
-    small, cover = (scaled(plane, *size).astype(np.float32) / 255 for plane in (pixels, alpha))
+    small, cover = (resize(plane, *size).astype(np.float32) / 255 for plane in (pixels, alpha))
     weight = (1.0 - cover)[..., None] ** 4 + 1e-4
     reach = max(1, round(radius * max(size) / longer))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))
@@ -155,7 +155,7 @@ def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Pro
         raise EngineError(no_ground(words), code="unknown_background")
     # A color is sRGB of 0 to 255, or hue and chroma.
     first, *others = (
-        np.array(it, np.float32) / 255 if len(it) == 3 else paint((0.62, it[1], it[0]))
+        np.array(it, np.float32) / 255 if len(it) == 3 else srgb((0.62, it[1], it[0]))
         for it in asked
     )
     if others:  # from top to bottom
@@ -178,4 +178,4 @@ def paint_landscape(brief: Brief, width: int, height: int, progress: Progress) -
     wide, tall = fit_size((height, width), _LARGEST, least=_NARROWEST)
     brief = replace(brief, width=wide, height=tall, falling=False)
     picture = paint_brief(brief, Progress(lambda _: progress.check())).pixels()
-    return np.asarray(scaled(picture, width, height))
+    return np.asarray(resize(picture, width, height))

@@ -11,8 +11,8 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import THUMBNAIL_SIDE, write_still
-from kit.engines.media.scaling import fit_size, scaled
-from kit.engines.media.stills import Still, open_still, origin, scale_down
+from kit.engines.media.scaling import fit_size, resize
+from kit.engines.media.stills import Still, info_of, open_still, scale_down
 from kit.engines.prompt.colors import no_color, rgb_of
 from kit.engines.sizes import MOST
 from kit.errors import EngineError
@@ -32,7 +32,7 @@ def read_picture(
     files = job.media.get(name)
     if not files:
         raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
-    still = open_still(files[0], most=most, cover=cover)
+    still = open_still(files[0], side=most, cover=cover)
     return still if clear is None or still.alpha is None else scale_down(still, clear)
 
 
@@ -44,14 +44,14 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
     given, (height, width) = read_picture(job, "mask"), shape
     tall, wide = given.pixels.shape[:2]
     if abs(wide / tall / (width / height) - 1.0) > _SHAPES:
-        mask_of, picture = (origin(job.media[name][0]) for name in ("mask", "image"))
+        mask_of, picture = (info_of(job.media[name][0]) for name in ("mask", "image"))
         raise EngineError(
             f"the mask of {mask_of.width} x {mask_of.height} pixels has another shape than the"
             f" picture of {picture.width} x {picture.height}",
             code="mask_shape",
         )
     # Red or blue paint counts as well.
-    dark = cv2.inRange(scaled(given.flatten(0), width, height), (0, 0, 0), (127, 127, 127))
+    dark = cv2.inRange(resize(given.flatten(0), width, height), (0, 0, 0), (127, 127, 127))
     mask = cv2.bitwise_not(dark, dst=dark)
     share = cv2.countNonZero(mask) / mask.size
     if shares[0] < share < shares[1]:
@@ -86,7 +86,7 @@ def write_result(
         else:  # a ninth of NumPy's time
             picture = cv2.insertChannel(alpha, cv2.cvtColor(pixels, cv2.COLOR_RGB2RGBA), 3)
     if job.media.get("image"):
-        found = origin(job.media["image"][0])
+        found = info_of(job.media["image"][0])
         facts["from"] = [found.width, found.height]
         fine = fine or not found.coarse or pixels.shape[1] < found.width
         if found.frames > 1:
@@ -100,7 +100,7 @@ def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
     if alpha is None:
         return np.ascontiguousarray(pixels)
     size = fit_size(alpha.shape, THUMBNAIL_SIDE)
-    small, cover = (scaled(part, *size) for part in (pixels, alpha))
+    small, cover = (resize(part, *size) for part in (pixels, alpha))
     rows, columns = np.ogrid[0 : size[1], 0 : size[0]]
     side = max(16, max(size) // 32)
     light = np.where((rows // side + columns // side) % 2, np.uint8(205), np.uint8(235))

@@ -10,7 +10,7 @@ from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture.files import read_picture, write_result
 from kit.engines.editing.picture.restyling import color_matrix
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import resize
 from kit.engines.media.subject import find
 from kit.engines.sizes import longest_side
 
@@ -38,7 +38,7 @@ def reframe(job: Job, progress: Progress) -> Asset:
         work = _stretch
         if mode == "smart_crop":
             x, y, wide, high = find(pixels).window(width / height)
-            rows, columns, work = slice(y, y + high), slice(x, x + wide), scaled
+            rows, columns, work = slice(y, y + high), slice(x, x + wide), resize
             pixels, alpha = pixels[rows, columns], None if alpha is None else alpha[rows, columns]
         pixels = work(pixels, width, height)
         alpha = None if alpha is None else work(alpha, width, height)
@@ -50,7 +50,7 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     """Return the whole picture over a dim blurred copy of itself that covers the frame."""
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
-    inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
+    inner = resize(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
     tall, wide = inner.shape[:2]
     top, left = (height - tall) // 2, (width - wide) // 2
     # The picture's shadow is as soft as the copy: both are drawn small.
@@ -58,7 +58,7 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     size = max(8, round(width * share)), max(8, round(height * share))
     part = np.rint([tall * width / height, wide * height / width])
     part = part.clip(1, (wide, tall)).astype(int).tolist()
-    tiny = scaled(cv2.getRectSubPix(inner, part, ((wide - 1) / 2, (tall - 1) / 2)), *size)
+    tiny = resize(cv2.getRectSubPix(inner, part, ((wide - 1) / 2, (tall - 1) / 2)), *size)
     tiny = cv2.GaussianBlur(np.float32(tiny), (0, 0), 0.04 * _SMALL, borderType=cv2.BORDER_REFLECT)
     tiny = cv2.transform(tiny, _DIM * color_matrix(1.15))
     shade = np.full(size[::-1], 1.0, np.float32)
@@ -75,7 +75,7 @@ def _stretch(pixels: Bytes, width: int, height: int) -> Bytes:
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
     # One of the two sides fits now; the remap only changes the other.
-    inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
+    inner = resize(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
     across = np.tile(_bend(width, inner.shape[1]), (height, 1))
     down = np.tile(_bend(height, inner.shape[0])[:, None], (1, width))
     border = cv2.BORDER_REPLICATE

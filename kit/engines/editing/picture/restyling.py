@@ -19,7 +19,7 @@ from kit.engines.editing.title.layout import Title
 from kit.engines.editing.title.titling import set_title
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import field, smooth_step
-from kit.engines.media.scaling import blur, fit_size, scaled
+from kit.engines.media.scaling import blur, fit_size, resize
 from kit.engines.media.stills import Still
 from kit.engines.prompt.styles import read_style
 from kit.engines.sizes import MOST, MOST_IN_BANDS
@@ -85,7 +85,7 @@ def _put_on(pixels: Bytes, look: Look, share: float, kept: float) -> None:
     size, light = pixels.shape[1::-1], None
     shade: Any = vignette(few, share * look.vignette)
     if look.glow:
-        small = cv2.transform(scaled(pixels, *few), color_matrix(look.saturation))
+        small = cv2.transform(resize(pixels, *few), color_matrix(look.saturation))
         light = cv2.split(cv2.bitwise_not(veil(cv2.LUT(small, table), share * look.glow, few)))
         light = [cv2.resize(cv2.multiply(p, shade, scale=1 / 255), size) for p in light]
     shade = cv2.resize(shade, size) if look.glow or look.vignette else None
@@ -141,7 +141,7 @@ def tables(look: Look) -> Bytes:
 
 def veil(pixels: Bytes, amount: float, size: tuple[int, int]) -> Bytes:
     """Return the glow of the brightest places of a picture, in a size."""
-    small = scaled(pixels, *fit_size(pixels.shape, _GLOW_SIDE)).astype(np.float32) / 255
+    small = resize(pixels, *fit_size(pixels.shape, _GLOW_SIDE)).astype(np.float32) / 255
     light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
     soft = blur(light, 0.012 * _GLOW_SIDE) + blur(light, 0.045 * _GLOW_SIDE)
     return np.asarray(cv2.resize(cv2.convertScaleAbs(soft, alpha=255 * amount), size))
@@ -154,7 +154,7 @@ def screen(pixels: Bytes, light: Bytes) -> None:
 
 def redraw(pixels: Bytes, manner: str) -> Bytes:
     """Return a picture redrawn in a manner, ``painting``, ``sketch`` or ``poster``."""
-    small = scaled(pixels, *fit_size(pixels.shape, _DRAWN_SIDE, least=8))
+    small = resize(pixels, *fit_size(pixels.shape, _DRAWN_SIDE, least=8))
     drawn = _MANNERS[manner](small)
     return np.asarray(cv2.resize(drawn, pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC))
 
@@ -257,7 +257,7 @@ _LINE, _SHORTEST = 13.0, 60  # steps darker than around, and length in pixels, o
 
 def _print(pixels: Bytes) -> Bytes:
     size = fit_size(pixels.shape, _PRINT_SIDE, least=8)
-    calm = cv2.medianBlur(scaled(pixels, *size), 5)
+    calm = cv2.medianBlur(resize(pixels, *size), 5)
     for reach in (7, 5):
         calm = cv2.bilateralFilter(calm, reach, 32, 4)
     lab = cv2.cvtColor(calm, cv2.COLOR_RGB2LAB).astype(np.float32) * _SCALE

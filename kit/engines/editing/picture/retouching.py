@@ -14,9 +14,9 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture.files import bands, read_mask, read_picture, write_result
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.fill import POOR, Filled, erase
-from kit.engines.media.scaling import blur, scaled
-from kit.engines.media.stills import Still, origin
+from kit.engines.media.fill import POOR_FIT, Filled, erase
+from kit.engines.media.scaling import blur, resize
+from kit.engines.media.stills import Still, info_of
 from kit.engines.sizes import MOST, MOST_IN_BANDS
 from kit.errors import EngineError
 
@@ -52,7 +52,7 @@ def retouch(job: Job, progress: Progress) -> Asset:
     work, most, clear = _OPERATIONS[operation]
     if operation == "upscale" and job.media.get("image"):
         # Refuse results that would be too large before decoding.
-        found = origin(job.media["image"][0])
+        found = info_of(job.media["image"][0])
         _check_enlarged(found.width, found.height, job.parameters["scale"], _MOST_PIXELS)
     still = read_picture(job, most=most, clear=clear)
     progress.report(0.05)
@@ -60,7 +60,7 @@ def retouch(job: Job, progress: Progress) -> Asset:
     done = work(job, still, progress.part(0.05, 0.85))
     if isinstance(done, Filled):
         facts["fit"] = round(done.fit, 2)
-        if done.fit < POOR:
+        if done.fit < POOR_FIT:
             facts["note"] = _TRACES
         done = Still(done.pixels, still.alpha)
     progress.report(0.85)
@@ -75,7 +75,7 @@ def _erase(job: Job, still: Still, progress: Progress) -> Filled:
 
 def _denoise(job: Job, still: Still, progress: Progress) -> Still:
     height, width = still.pixels.shape[:2]
-    half = scaled(still.pixels, max(1, width // 2), max(1, height // 2))
+    half = resize(still.pixels, max(1, width // 2), max(1, height // 2))
     whole, small = (
         _CLEAR * job.parameters["strength"] * noise_of(part) for part in (still.pixels, half)
     )

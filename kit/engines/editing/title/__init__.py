@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kit.engines.media.breaking import check_words, pieces
-from kit.engines.media.fonts import able, width_of
+from kit.engines.media.fonts import faces_with, width_of
 from kit.engines.media.fonts.wording import capitals, wording, wording_problems
+from kit.engines.media.line_breaks import check_words, pieces
 from kit.errors import EngineError
 from kit.parameters import Problem
 
@@ -188,7 +188,7 @@ def _problems(
     if not room or not text.strip() or found:
         return
     text = wording(text, face).text
-    faces = able(text, face)
+    faces = faces_with(text, face)
     # Joined letters are narrower than in the tables.
     if faces and not any(unicodedata.bidirectional(letter) == "AL" for letter in text):
         ems = _KERNED * width_of(text, faces[0]) + tracking * len(text)

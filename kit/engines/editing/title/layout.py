@@ -22,10 +22,10 @@ from kit.engines.editing.title import (
     margin_of,
     subtitle_room,
 )
-from kit.engines.media.breaking import is_leftward
 from kit.engines.media.color import Bytes, Floats, decode
-from kit.engines.media.lettering import Block, Color, balance, extent
-from kit.engines.media.scaling import fit_size, scaled
+from kit.engines.media.lettering import Block, Color, balance_lines, extent
+from kit.engines.media.line_breaks import is_rtl
+from kit.engines.media.scaling import fit_size, resize
 from kit.engines.media.subject import find
 from kit.errors import EngineError
 
@@ -54,7 +54,7 @@ class Title:
     def side(self) -> str:
         """The alignment of its lines, unless its style centers them."""
         align = STYLES[self.style].align
-        return "right" if align == "left" and is_leftward(self.headline) else align
+        return "right" if align == "left" and is_rtl(self.headline) else align
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _pieces(
     room = headline_room(shape, style, *share[:2])
 
     def piece(text: str, face: str, room: TitleRoom, gap: float, tracking: float) -> TitlePiece:
-        block = balance(
+        block = balance_lines(
             text, face, room.width, height=room.height, most_lines=room.lines,
             largest=room.largest, smallest=room.smallest, gap=gap, tracking=tracking,
         )  # fmt: skip
@@ -170,7 +170,7 @@ def _pieces(
 def _places(shape: tuple[int, int], title: Title, stack: Layout) -> Iterator[Layout]:
     margin = margin_of(shape)
     edge, rest = round(1.15 * margin), shape[1] - stack.width
-    flush = "right" if is_leftward(title.headline) else "left"
+    flush = "right" if is_rtl(title.headline) else "left"
     aside = ("left", "right") if stack.width <= _NARROW * (shape[1] - 2 * margin) else ()
     for side in dict.fromkeys((title.side, *aside)):
         left = {"left": margin, "right": rest - margin, "center": rest // 2}[side]
@@ -185,10 +185,10 @@ def _chart(pixels: Bytes, *, people: bool) -> Floats:
 
     Saliency, detail, relative luminance, and 1 where faces are from brow to chin.
     """
-    pixels = scaled(pixels, *fit_size(pixels.shape, _SIDE))
+    pixels = resize(pixels, *fit_size(pixels.shape, _SIDE))
     subject = find(pixels, people=people)
     draw = subject.attention
-    small = scaled(pixels, *draw.shape[::-1])
+    small = resize(pixels, *draw.shape[::-1])
     gray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.float32) / 255
     near, cells = np.zeros_like(draw), draw.shape[1] / pixels.shape[1]
     for face in subject.faces:

@@ -27,11 +27,11 @@ from kit.engines.editing.title.layout import (
     luminance,
     shade_stops,
 )
-from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
+from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, srgb
 from kit.engines.media.fonts.wording import Wording, wording
 from kit.engines.media.lettering import Block, Color, extent, mask, sprite, stamp
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.scaling import blur, scaled
+from kit.engines.media.scaling import blur, resize
 from kit.engines.media.subject import crop
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import longest_side
@@ -55,7 +55,7 @@ def make_card(job: Job, progress: Progress) -> Asset:
     words, painted = (values.get("background") or "").strip(), not job.media.get("image")
     if not painted:
         given = read_picture(job, cover=(width, height)).flatten()
-        ground = scaled(crop(given, width / height), width, height)
+        ground = resize(crop(given, width / height), width, height)
     elif words:
         ground = paint_backdrop(words, width, height, job.seed, progress)
     else:
@@ -83,7 +83,7 @@ def set_title(
     layout = lay_out(pixels, title, people=not painted)
     if style.night:
         # Dark and blue, like the day-for-night of films.
-        gain = 1.0 - style.night * (1.0 - paint((0.36, 0.15, 282.0)))
+        gain = 1.0 - style.night * (1.0 - srgb((0.36, 0.15, 282.0)))
         tables = 255 * np.linspace(0, 1, 256)[:, None] ** 1.5 * gain
         pixels = np.asarray(cv2.LUT(pixels, np.rint(tables).astype(np.uint8)[None]))
     out, inks = _choose_inks(pixels, layout, title)
@@ -224,9 +224,9 @@ def _tints(pixels: Bytes, part: Bytes) -> tuple[Floats, Floats, Color]:
         found.append((float(np.hypot(a, b)), float(np.degrees(np.arctan2(b, a)) % 360)))
     (deep, hue), (faint, other) = found
     most = 0.01 + float(np.hypot(near[:, 1], near[:, 2]).mean())
-    dark = paint((0.32, min(0.1, 1.1 * deep, most), hue))
-    pale = paint((0.975, min(0.022, 0.4 * faint), other))
-    return dark, pale, _color(paint((0.21, min(0.05, 0.8 * deep), hue)))
+    dark = srgb((0.32, min(0.1, 1.1 * deep, most), hue))
+    pale = srgb((0.975, min(0.022, 0.4 * faint), other))
+    return dark, pale, _color(srgb((0.21, min(0.05, 0.8 * deep), hue)))
 
 
 def _accent_on(color: Color, ground: float, ink: Color, *, light: bool) -> Color:
@@ -279,7 +279,7 @@ def _draw(
     how: dict[str, Any] = {"color": inks.accent if style.kicker else inks.letters}
     how["shadow"] = max(0.1, style.shadow) if inks.light else 0.0
     if piece.is_headline:
-        lines, carried = piece.block.lines, piece.block.carried
+        lines, carried = piece.block.lines, piece.block.continued
         text = "".join(f"{'' if n in carried else ' '}{line}" for n, line in enumerate(lines))
         words = text.split()
         longest = max(range(len(words)), key=lambda index: (len(words[index]), index))

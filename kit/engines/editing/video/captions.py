@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from kit.engines.editing.video.checks import CAPTION_FACES, check_pace, saying, spoken_words
-from kit.engines.media.breaking import is_leftward
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
-from kit.engines.media.fonts import able, with_letters
+from kit.engines.media.fonts import face_for, faces_with
 from kit.engines.media.fonts.wording import capitals
-from kit.engines.media.lettering import Color, balance, sprite
+from kit.engines.media.lettering import Color, balance_lines, sprite
+from kit.engines.media.line_breaks import is_rtl
 from kit.engines.media.sound import RATE, Sound
 from kit.engines.text import speech
 
@@ -222,7 +222,7 @@ def grouped(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
     """
     parts: list[tuple[Sequence[Word], bool]] = []
     for sentence in _split(words, lambda last, _: last.text.endswith(_STOPS)):
-        left = is_leftward(" ".join(word.text for word in sentence))
+        left = is_rtl(" ".join(word.text for word in sentence))
         for phrase in _split(
             sentence,
             lambda a, b: a.ends_line or a.text.endswith(_ENDS) or b.start - a.end > _BREATH,
@@ -244,7 +244,7 @@ def _split(words: Sequence[Word], between: Callable[[Word, Word], bool]) -> list
 
 def _divided(phrase: Sequence[Word], style: CaptionStyle) -> list[Sequence[Word]]:
     """Divide a phrase into as few groups as a style allows, of about equal length."""
-    faces = [frozenset(able(_style_word(word, style), style.face)) for word in phrase]
+    faces = [frozenset(faces_with(_style_word(word, style), style.face)) for word in phrase]
     # Number of groups, unevenness, and starts of the groups, for the words before each place.
     best: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
     for end in range(1, len(phrase) + 1):
@@ -266,7 +266,7 @@ def _style_word(word: Word, style: CaptionStyle) -> str:
     # Large capitals need no commas and full stops; questions keep their marks.
     text = capitals(word.text.rstrip(".,;:… \u00a0\u202f")) or word.text
     # A few phonetic letters have capitals that no font has.
-    return text if able(text, style.face) else word.text
+    return text if faces_with(text, style.face) else word.text
 
 
 def _text(group: Group, style: CaptionStyle) -> str:
@@ -283,7 +283,7 @@ class Captions:
         self._groups = grouped(words, self._style)
         for group in self._groups:
             # Report missing letters now, not after minutes of rendering.
-            with_letters(_text(group, self._style), self._style.face)
+            face_for(_text(group, self._style), self._style.face)
         self._middle = _PLACES[position][size[0] < size[1]]
 
     def draw(self, frame: Bytes, moment: float) -> None:
@@ -334,7 +334,7 @@ def _draw_group(
 @lru_cache(1)  # the letters stay the same while it grows
 def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int]) -> Bytes:
     """Return a group as a picture, shape (h, w, 4), with the word number `said` in color."""
-    block = balance(
+    block = balance_lines(
         _text(group, style),
         style.face,
         _WIDTH * size[0],
@@ -342,7 +342,7 @@ def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int
         largest=max(10, round(style.size * min(size))),
         # Illegible in a tiny film, but that must not make the job fail.
         smallest=1,
-        left=group.left,
+        rtl=group.left,
     )
     # A word may be two on the block; count those before.
     firsts = np.cumsum([0, *(len(_style_word(word, style).split()) for word in group.words)])

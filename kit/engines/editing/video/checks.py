@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kit.engines.media.breaking import pieces
-from kit.engines.media.fonts import able, with_letters
+from kit.engines.media.fonts import face_for, faces_with
 from kit.engines.media.fonts.wording import Wording, wording
+from kit.engines.media.line_breaks import pieces
 from kit.engines.sizes import LONGEST
 from kit.engines.text import speech
 from kit.errors import EngineError
@@ -89,8 +89,8 @@ def caption_words(text: str, style: str) -> Wording:
     face = CAPTION_FACES[style]
     found = wording(text, face, together=False)
     # If one font has the whole text, it has every word.
-    for word, _ in () if able(found.text, face) else spoken_words(found.text):
-        with_letters(word, face)
+    for word, _ in () if faces_with(found.text, face) else spoken_words(found.text):
+        face_for(word, face)
     return found
 
 

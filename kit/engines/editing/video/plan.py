@@ -139,10 +139,10 @@ def common_rate(rates: Sequence[float]) -> Fraction:
 
 def smooth_rate(footage: Footage) -> float:
     """Return the frame rate that keeps the fast parts of a variable rate smooth."""
-    if footage.quick == footage.fps or footage.quick < _SLOW:
-        return footage.quick
+    if footage.fast_fps == footage.fps or footage.fast_fps < _SLOW:
+        return footage.fast_fps
     # Cameras vary around a standard rate.
-    return float(min(_RATES, key=lambda usual: abs(float(usual) - footage.quick)))
+    return float(min(_RATES, key=lambda usual: abs(float(usual) - footage.fast_fps)))
 
 
 def _slowed(rate: Fraction, speed: float) -> Fraction:

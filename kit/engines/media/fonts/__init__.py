@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kit.errors import EngineError
 
-__all__ = ["FACES", "able", "fallbacks", "glyphs", "visible_codes"]
+__all__ = ["FACES", "faces_with", "fallbacks", "glyphs", "visible_codes"]
 __all__ += ["letters", "path_of", "table_of", "width_of", "with_letters"]
 
 #: Name -> file in this folder.
@@ -29,9 +29,9 @@ FACES = {
     "script": "DancingScript-Bold.ttf",
 }
 #: Faces with many scripts, tried in this order if the requested one lacks letters.
-_WIDE = ("inter-bold", "rubik")
-_MOST_NAMED = 8
-_NOT_SHAPED = "right-to-left text needs the library FriBiDi (Debian: libfribidi0; macOS: fribidi)"
+_FALLBACK_FACES = ("inter-bold", "rubik")
+_MAX_NAMED = 8
+_NO_FRIBIDI = "right-to-left text needs the library FriBiDi (Debian: libfribidi0; macOS: fribidi)"
 
 
 def path_of(face: str) -> Path:
@@ -41,34 +41,34 @@ def path_of(face: str) -> Path:
 
 def fallbacks(face: str) -> tuple[str, ...]:
     """Return the faces that a text may be set in, the requested one first."""
-    return (face, *_WIDE)
+    return (face, *_FALLBACK_FACES)
 
 
-def able(text: str, face: str) -> tuple[str, ...]:
+def faces_with(text: str, face: str) -> tuple[str, ...]:
     """Return the faces that have all letters of a text, the requested one first.
 
     Examples
     --------
-    >>> able("Hello", "anton"), able("Привет", "anton")
+    >>> faces_with("Hello", "anton"), faces_with("Привет", "anton")
     (('anton', 'inter-bold', 'rubik'), ('inter-bold', 'rubik'))
     """
     needed = visible_codes(text)
     return tuple(name for name in fallbacks(face) if needed <= letters(name))
 
 
-def with_letters(text: str, face: str) -> str:
+def face_for(text: str, face: str) -> str:
     """Return the face to set a text in: the given one, or another that has all its letters.
 
     Raises `EngineError` if no face has them all; the message names the missing ones.
     """
-    names = able(text, face)
+    names = faces_with(text, face)
     if names:
         return names[0]
     needed = visible_codes(text)
     missing = needed - frozenset().union(*map(letters, fallbacks(face)))
     if missing:
         drawn = any(code in glyphs(name) for name in fallbacks(face) for code in missing)
-        why = _NOT_SHAPED if drawn else "no font has these characters"
+        why = _NO_FRIBIDI if drawn else "no font has these characters"
         raise EngineError(f"{why}: {_join(missing)}", code="no_letters")
     others = min((needed - letters(name) for name in fallbacks(face)), key=len)
     raise EngineError(
@@ -139,7 +139,7 @@ def visible_codes(text: Iterable[str]) -> set[int]:
 
 
 def _join(codes: set[int]) -> str:
-    return " ".join(map(chr, sorted(codes)[:_MOST_NAMED]))
+    return " ".join(map(chr, sorted(codes)[:_MAX_NAMED]))
 
 
 def width_of(text: str, face: str) -> float:

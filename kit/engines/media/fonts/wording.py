@@ -11,23 +11,23 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kit.engines.media.fonts import fallbacks, letters, visible_codes, with_letters
+from kit.engines.media.fonts import face_for, fallbacks, letters, visible_codes
 from kit.errors import EngineError
 from kit.parameters import Problem
 
-__all__ = ["Wording", "capitals", "composed", "wording", "wording_problems"]
+__all__ = ["Wording", "capitals", "compose", "wording", "wording_problems"]
 
 #: Modifiers of the previous sign: variation selectors, skin tones, key caps, tags of flags.
-_TAILS = "\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
+_MODIFIERS = "\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 _SIGN = re.compile(
-    f"[\U0001f1e6-\U0001f1ff]{{2}}|[^{_TAILS}][{_TAILS}]*(?:\u200d[^{_TAILS}][{_TAILS}]*)*|[{_TAILS}]"
+    f"[\U0001f1e6-\U0001f1ff]{{2}}|[^{_MODIFIERS}][{_MODIFIERS}]*(?:\u200d[^{_MODIFIERS}][{_MODIFIERS}]*)*|[{_MODIFIERS}]"
 )
 #: Symbols, and unassigned code points, such as the newest emoji.
 _SYMBOLS = ("So", "Sk", "Sm", "Cn")
 _GAP = "\0"
 _BLANK = re.compile(f"[ \t{_GAP}]+")
-_STOPS = tuple(".,!?;:…")
-_MOST_MARKS = 30
+_PUNCTUATION = tuple(".,!?;:…")
+_MAX_MARKS = 30
 _TONES = re.compile("[\u0300\u0301\u0313\u0314\u0342]")
 #: A stressed vowel and the next one, which would be read as one sound without the accent.
 _HIATUS = re.compile("([αεου])[\u0300\u0301]([ιυ])(?![\u0300-\u0345])", re.IGNORECASE)
@@ -54,16 +54,14 @@ def wording(text: str, face: str, *, together: bool = True) -> Wording:
     Wording(text='Good morning!', left_out=('🌅',))
     """
     # Fonts draw control characters as boxes; line breaks stay.
-    signs = (
-        sign for sign in composed(text) if sign.isspace() or unicodedata.category(sign) != "Cc"
-    )
+    signs = (sign for sign in compose(text) if sign.isspace() or unicodedata.category(sign) != "Cc")
     text = "".join(signs).strip()
-    has = _having(text, face, together=together)
+    has = _font_letters(text, face, together=together)
     symbols = filter(_is_symbol, _SIGN.findall(text))
     lost = dict.fromkeys(sign for sign in symbols if not has.issuperset(visible_codes(sign)))
     if not lost:
-        return Wording(_bare(text))
-    rest = _closed(_SIGN.sub(lambda found: _GAP if found[0] in lost else found[0], text))
+        return Wording(_drop_modifiers(text))
+    rest = _close_gaps(_SIGN.sub(lambda found: _GAP if found[0] in lost else found[0], text))
     if not rest:
         raise EngineError(
             f"no font has these characters: {' '.join([*lost][:8])}, and there is nothing else",
@@ -94,10 +92,10 @@ def capitals(text: str) -> str:
     >>> capitals("Πώς; Ρολόι, café")
     'ΠΩΣ; ΡΟΛΟΪ, CAFÉ'
     """
-    return _GREEK.sub(_greek_capitals, composed(text)).upper()
+    return _GREEK.sub(_greek_capitals, compose(text)).upper()
 
 
-def composed(text: str) -> str:
+def compose(text: str) -> str:
     """Return a text with letters and marks composed into single code points where possible.
 
     Excessive marks on a letter, more than any script has, are dropped: sorting them takes time
@@ -110,7 +108,7 @@ def composed(text: str) -> str:
     kept, marks = [], 0
     for sign in text:
         marks = marks + 1 if unicodedata.combining(sign) else 0
-        if marks <= _MOST_MARKS:
+        if marks <= _MAX_MARKS:
             kept.append(sign)
     return unicodedata.normalize("NFC", "".join(kept))
 
@@ -123,19 +121,19 @@ def _greek_capitals(found: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", _TONES.sub("", apart).upper())
 
 
-def _having(text: str, face: str, *, together: bool) -> frozenset[int]:
+def _font_letters(text: str, face: str, *, together: bool) -> frozenset[int]:
     """Return the code points of the font that has all letters of a text and most of its signs."""
     signs = _SIGN.findall(text)
-    words = "".join(sign[0] for sign in signs if not _is_symbol(sign) and sign[0] not in _TAILS)
+    words = "".join(sign[0] for sign in signs if not _is_symbol(sign) and sign[0] not in _MODIFIERS)
     needed = visible_codes(words)
     able = [found for found in map(letters, fallbacks(face)) if found.issuperset(needed)]
     if able:
         wanted = visible_codes("".join(filter(_is_symbol, signs)))
         return max(able, key=lambda found: len(found & wanted))
     if together:
-        with_letters(words, face)
+        face_for(words, face)
     for word in words.split():
-        with_letters(word, face)
+        face_for(word, face)
     # The font of a symbol is not known yet: each must have it.
     return frozenset.intersection(*map(letters, fallbacks(face)))
 
@@ -144,19 +142,19 @@ def _is_symbol(sign: str) -> bool:
     return unicodedata.category(sign[0]) in _SYMBOLS
 
 
-def _bare(text: str) -> str:
+def _drop_modifiers(text: str) -> str:
     """Return a text without variation selectors, which draw nothing by themselves."""
-    return re.sub(f"[{_TAILS}]", "", text)
+    return re.sub(f"[{_MODIFIERS}]", "", text)
 
 
-def _closed(text: str) -> str:
+def _close_gaps(text: str) -> str:
     """Return a text with gaps closed: single spaces, and none before punctuation or the end."""
-    text = _BLANK.sub(_close, _bare(text))
+    text = _BLANK.sub(_gap_text, _drop_modifiers(text))
     return "\n".join(line.strip(" \t") for line in text.split("\n")).strip()
 
 
-def _close(blank: re.Match[str]) -> str:
+def _gap_text(blank: re.Match[str]) -> str:
     if _GAP not in blank[0]:
         return blank[0]
-    stops = blank[0].endswith(_GAP) and blank.string[blank.end() : blank.end() + 1] in _STOPS
+    stops = blank[0].endswith(_GAP) and blank.string[blank.end() : blank.end() + 1] in _PUNCTUATION
     return "" if stops else " "

@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kit.engines.media.color import Bytes, Floats, Oklch, noise_tile, paint
+from kit.engines.media.color import Bytes, Floats, Oklch, noise_tile, srgb
 
 _SHIFT = 4  # fractional bits of coordinates in OpenCV's drawing
 _FULL = repeat(255)
@@ -118,7 +118,7 @@ class Plane:
             if covers is not None:
                 share = covers * weight
                 cv2.subtract(weight, share, dst=weight)
-                shares.append((paint(touch.color), share))
+                shares.append((srgb(touch.color), share))
         spare = np.empty_like(weight)
         for channel, target in enumerate(canvas[:3]):
             if left.ndim == 1:
@@ -136,7 +136,7 @@ class Plane:
 
 def solid(color: Oklch) -> Floats:
     """Return one color in the shape of a plane's color."""
-    return paint(color)[:, None]
+    return srgb(color)[:, None]
 
 
 def over(canvas: Floats, plane: Plane, first: int) -> None:

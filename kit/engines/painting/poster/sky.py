@@ -9,7 +9,7 @@ from itertools import islice
 import cv2
 import numpy as np
 
-from kit.engines.media.color import Floats, mix, paint, ramp
+from kit.engines.media.color import Floats, mix, ramp, srgb
 from kit.engines.media.noise import field, smooth_step
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.looks import HourLook
@@ -87,7 +87,7 @@ def paint_sky(setting: SkySetting) -> Backdrop:
     faint = np.exp(np.hypot(*away) * np.float32(-1 / (0.30 * stage.unit)))
     near = (0.5 if light.crescent else 1.0) * glow * (0.55 * faint * faint * faint + 0.42 * faint)
     knots = np.empty((len(rows), 3, stage.columns), np.float32)
-    colors = zip(ramp(stops, down), paint(palette.light[1]), strict=True)
+    colors = zip(ramp(stops, down), srgb(palette.light[1]), strict=True)
     for number, (plane, color) in enumerate(colors):
         lit = plane[:, None] + near * np.maximum(color - plane, 0.0)[:, None]
         size = (stage.columns, len(rows))

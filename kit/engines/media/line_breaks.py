@@ -15,13 +15,13 @@ from typing import TypeAlias
 
 from kit.errors import EngineError
 
-_MOST_PIECES = 160
-_LONGEST = 22  # letters; a longer word is broken instead of shrinking all others
-_LYING = ("Mn", "Me", "Cf")  # Unicode categories of characters that are not letters of their own
-_SIGN = re.compile(r"[^-/_.,:?&=@–—]*[-/_.,:?&=@–—]+|[^-/_.,:?&=@–—]+")
+_MAX_PIECES = 160
+_MAX_LETTERS = 22  # a longer word is broken instead of shrinking all others
+_MARKS = ("Mn", "Me", "Cf")  # Unicode categories of signs that are no letters of their own
+_WORD_PART = re.compile(r"[^-/_.,:?&=@–—]*[-/_.,:?&=@–—]+|[^-/_.,:?&=@–—]+")
 
 #: Widest line, sum of squares, and the positions of line breaks.
-_Way: TypeAlias = tuple[float, float, tuple[int, ...]]
+_LineBreaks: TypeAlias = tuple[float, float, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,15 @@ def clusters(text: str) -> list[str]:
     >>> clusters("ax\u0327o")
     ['a', 'x̧', 'o']
     """
-    lies = [bool(unicodedata.combining(s)) or unicodedata.category(s) in _LYING for s in text]
-    starts = [at for at, lying in enumerate(lies) if at == 0 or not lying]
+    marks = [bool(unicodedata.combining(s)) or unicodedata.category(s) in _MARKS for s in text]
+    starts = [at for at, is_mark in enumerate(marks) if at == 0 or not is_mark]
     return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
 def check_words(parts: Sequence[TextPiece]) -> None:
     """Refuse a text with too many pieces to be readable in a picture."""
-    if len(parts) > _MOST_PIECES:
-        sentence = f"the text has more than {_MOST_PIECES} words; it would not be readable"
+    if len(parts) > _MAX_PIECES:
+        sentence = f"the text has more than {_MAX_PIECES} words; it would not be readable"
         raise EngineError(sentence, code="text_too_long")
 
 
@@ -79,13 +79,13 @@ def break_lines(
         *accumulate(width(part.text) + glue for part, glue in zip(parts, glues, strict=True)),
     ]
     # best[end]: the best way to set the first `end` pieces in the current number of lines.
-    best: dict[int, _Way] = {0: (0.0, 0.0, (0,))}
+    best: dict[int, _LineBreaks] = {0: (0.0, 0.0, (0,))}
     for _ in range(count):
-        longer: dict[int, _Way] = {}
+        longer: dict[int, _LineBreaks] = {}
         for start, (widest, squares, breaks) in best.items():
             for end in range(start + 1, len(parts) + 1):
                 line = ends[end] - ends[start] - glues[end - 1] + tails[end - 1]
-                way: _Way = (max(widest, line), squares + line * line, (*breaks, end))
+                way: _LineBreaks = (max(widest, line), squares + line * line, (*breaks, end))
                 longer[end] = min(longer.get(end, way), way)
         best = longer
     breaks = best[len(parts)][2]
@@ -95,20 +95,20 @@ def break_lines(
         + parts[last - 1].tail
         for first, last in pairwise(breaks)
     )
-    carried = (number for number, end in enumerate(breaks[1:-1], 1) if not parts[end - 1].glue)
-    return lines, tuple(carried)
+    continued = (number for number, end in enumerate(breaks[1:-1], 1) if not parts[end - 1].glue)
+    return lines, tuple(continued)
 
 
 def _cut_word(word: str) -> list[TextPiece]:
     """Return a word whole, or a long one in runs that end with a sign, cut evenly."""
     runs = [""]
-    for part in _SIGN.findall(word) if len(word) > _LONGEST else [word]:
-        if runs[-1] and len(runs[-1]) + len(part) > _LONGEST:
+    for part in _WORD_PART.findall(word) if len(word) > _MAX_LETTERS else [word]:
+        if runs[-1] and len(runs[-1]) + len(part) > _MAX_LETTERS:
             runs.append("")
         runs[-1] += part
     parts = []
     for letters in map(clusters, runs):
-        count = -(-len(letters) // _LONGEST)
+        count = -(-len(letters) // _MAX_LETTERS)
         ends = [round(len(letters) * number / count) for number in range(count + 1)]
         for first, last in pairwise(ends):
             tail = "-" if last < len(letters) else ""
@@ -116,7 +116,7 @@ def _cut_word(word: str) -> list[TextPiece]:
     return [*parts[:-1], TextPiece(parts[-1].text)]
 
 
-def is_leftward(text: str) -> bool:
+def is_rtl(text: str) -> bool:
     """Return whether a text runs from right to left: whether most of its words do.
 
     The first letter, the usual rule, only breaks ties: a Hebrew sentence that begins with a Latin
@@ -124,22 +124,22 @@ def is_leftward(text: str) -> bool:
 
     Examples
     --------
-    >>> is_leftward("iPhone הוא טלפון"), is_leftward("The word שלום"), is_leftward("2024")
+    >>> is_rtl("iPhone הוא טלפון"), is_rtl("The word שלום"), is_rtl("2024")
     (True, False, False)
     """
-    ways = [way for word in text.split() if (way := _way(word)) is not None]
+    ways = [way for word in text.split() if (way := _is_rtl_word(word)) is not None]
     left, right = ways.count(True), ways.count(False)
     return left > right or (left == right > 0 and ways[0])
 
 
-def visual_order(words: Sequence[str], *, left: bool) -> list[int]:
+def visual_order(words: Sequence[str], *, rtl: bool) -> list[int]:
     """Return the indices of a line's words in visual order, from left to right.
 
-    `left` says whether the line as a whole runs from right to left.
+    `rtl` says whether the line as a whole runs from right to left.
 
     Examples
     --------
-    >>> visual_order(["we", "say", "שלום", "עולם", "here"], left=False)
+    >>> visual_order(["we", "say", "שלום", "עולם", "here"], rtl=False)
     [0, 1, 3, 2, 4]
 
     Source: Unicode Standard Annex 9, by whole words.
@@ -147,14 +147,14 @@ def visual_order(words: Sequence[str], *, left: bool) -> list[int]:
     ways: list[bool] = []
     for word in words:
         # A number or a lone sign has the direction of the previous word.
-        way, before = _way(word), ways[-1] if ways else left
+        way, before = _is_rtl_word(word), ways[-1] if ways else rtl
         ways.append(before if way is None else way)
     runs = [(way, list(run)) for way, run in groupby(range(len(words)), key=ways.__getitem__)]
     ordered = [run[::-1] if way else run for way, run in runs]
-    return [number for run in (ordered[::-1] if left else ordered) for number in run]
+    return [number for run in (ordered[::-1] if rtl else ordered) for number in run]
 
 
-def _way(word: str) -> bool | None:
+def _is_rtl_word(word: str) -> bool | None:
     """Return whether a word runs from right to left, by its first letter; None without letters."""
     kinds = map(unicodedata.bidirectional, word)
     return next((kind != "L" for kind in kinds if kind in ("L", "R", "AL")), None)
