@@ -178,7 +178,7 @@ class LocalKeys:
         self._settings = service_settings.load(data=data)
         self._key = key
 
-    def known(self) -> list[Key]:
+    def list_all(self) -> list[Key]:
         """Return all keys, oldest first."""
         now, payer = clock(), self._payer
         rows = self._write(keys.list_keys(payer.account_id))
@@ -199,7 +199,7 @@ class LocalKeys:
 
     def revoke(self, key_id: str) -> None:
         """Revoke a key, effective immediately."""
-        if key_id not in {key.id for key in self.known()}:
+        if key_id not in {key.id for key in self.list_all()}:
             raise NotFoundError(f"there is no key {key_id!r}")
         self._write(keys.revoke(key_id, clock(), actor=_actor()))
 

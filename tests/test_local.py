@@ -172,7 +172,7 @@ def test_the_keys_of_the_demo_account_can_be_managed(data: Path) -> None:
     keys = local.LocalKeys(data, key)
 
     made = keys.create("laptop", ["creative:generate"], 30)
-    first, second = keys.known()
+    first, second = keys.list_all()
 
     assert account(url, made) == account(url, key)
     assert (first.in_use, second.in_use) == (True, False)
@@ -180,16 +180,16 @@ def test_the_keys_of_the_demo_account_can_be_managed(data: Path) -> None:
     assert second.scopes == ("read", "creative:generate")
     assert second.expires_at is not None
     keys.revoke(second.id)
-    assert [each.state for each in keys.known()] == ["active", "revoked"]
-    assert made not in repr(keys.known())
+    assert [each.state for each in keys.list_all()] == ["active", "revoked"]
+    assert made not in repr(keys.list_all())
 
 
 def test_a_demo_key_that_was_revoked_leaves_its_account(data: Path) -> None:
     url, key = local.start_embedded(data)
     before = account(url, key)
     keys = local.LocalKeys(data, key)
-    keys.revoke(keys.known()[0].id)
-    assert [(one.state, one.in_use) for one in keys.known()] == [("revoked", True)]
+    keys.revoke(keys.list_all()[0].id)
+    assert [(one.state, one.in_use) for one in keys.list_all()] == [("revoked", True)]
 
     again = local.start_embedded(data)[1]
 
@@ -201,7 +201,7 @@ def test_keys_can_be_managed_inside_a_running_loop(data: Path) -> None:
     _, key = local.start_embedded(data)
 
     async def cell() -> int:
-        return len(local.LocalKeys(data, key).known())
+        return len(local.LocalKeys(data, key).list_all())
 
     assert asyncio.run(cell()) == 1
 
@@ -212,7 +212,7 @@ def test_keys_of_another_account_stay_out_of_reach(data: Path) -> None:
     with pytest.raises(NotFoundError):
         local.LocalKeys(data, key).revoke("key_of_somebody_else")
     with pytest.raises(InvalidApiKeyError):
-        local.LocalKeys(data, "cs_test_nonsense").known()
+        local.LocalKeys(data, "cs_test_nonsense").list_all()
 
 
 def test_a_studio_goes_on_when_the_process_that_hosts_its_service_is_gone(data: Path) -> None:

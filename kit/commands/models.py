@@ -79,7 +79,7 @@ def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) ->
     from kit.studio.catalog import Models
     from kit.widgets.preview import limits_text
 
-    model = Models(models, again=dict)[name]
+    model = Models(models, fetch_again=dict)[name]
     rows = [
         (
             p.name + "*" * p.required,

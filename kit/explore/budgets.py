@@ -109,11 +109,11 @@ class Hold:
         charged = self._amount if unsure else Decimal(0)
         self._among.settle(self, f"unknown {self.number}", charged)
 
-    def sending(self) -> None:
+    def mark_sent(self) -> None:
         """Record that the start is being sent."""
         self._sent = True
 
-    def paid(self, what: str, charged: Decimal | None) -> None:
+    def charge(self, what: str, charged: Decimal | None) -> None:
         """Count a charge under the id of its result; None counts the held amount."""
         self._among.settle(self, what, self._amount if charged is None else charged)
 
@@ -126,7 +126,7 @@ class Budgets:
     >>> budget = Budgets()
     >>> with budget(credits=1) as mine:
     ...     with budget.hold(Decimal("0.4"), "a start") as held:
-    ...         held.paid("gen_1", Decimal("0.4"))
+    ...         held.charge("gen_1", Decimal("0.4"))
     >>> mine
     <Budget 0.4 of 1 credits spent>
     """

@@ -75,7 +75,7 @@ class Source(Protocol):
     def usage(self, path: str | None) -> Steps[Page | None]:
         """Fetch a page of the ledger, newest entries first; None if the service has none."""
 
-    def one(self, generation_id: str) -> Steps[bytes]:
+    def fetch_one(self, generation_id: str) -> Steps[bytes]:
         """Fetch one generation and return the body of the response."""
 
     def models(self) -> Steps[Mapping[str, wire.Model]]:
@@ -90,7 +90,7 @@ class Source(Protocol):
     def starts(self, after: str | None = None) -> Sequence[Start]:
         """Return the starts from this computer after a given one, oldest first."""
 
-    def rest(self, seconds: float) -> Steps[None]:
+    def sleep(self, seconds: float) -> Steps[None]:
         """Sleep for some seconds."""
 
 
@@ -137,7 +137,7 @@ def _sync(store: Store, source: Source, begin: Callable[[], _Pages[T]]) -> Steps
     """Sync a list while holding the store's lock."""
     lock = store.lock()
     while not lock.acquire():
-        yield from source.rest(_PATIENCE)
+        yield from source.sleep(_PATIENCE)
     try:
         found = begin()
         yield from found.bring()
@@ -393,7 +393,7 @@ class _Generations(_Pages[Synced]):
     def _one(self, generation_id: str) -> Steps[bool]:
         """Add a generation that no page contains; return whether the service knows it."""
         try:
-            body = yield from self.source.one(generation_id)
+            body = yield from self.source.fetch_one(generation_id)
         except NotFoundError:
             return False
         yield from self.take(self.read(b"[" + body + b"]", self.malformed))

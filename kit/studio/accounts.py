@@ -55,31 +55,31 @@ class AccountConnection:
 class AccountConnections:
     """The accounts of one panel; each is opened when it is first chosen.
 
-    A page of Voilà is seen by visitors, not by the user who runs it: `visitors` see no saved
-    profiles, and nothing that they type is saved.
+    A page of Voilà is seen by visitors, not by the user who runs it: they see no saved profiles,
+    and nothing that they type is saved; `is_public` is whether it is one.
     """
 
     def __init__(self, session: Session[Any]) -> None:
         operations = session.operations
-        self.visitors = is_public_page()
+        self.is_public = is_public_page()
         settings = operations.settings
-        saved = "" if self.visitors or operations.keys is not None else settings.name
+        saved = "" if self.is_public or operations.keys is not None else settings.name
         name = settings.name or settings.base_url
         self.own = AccountConnection(name, session, own=True, saved=saved)
         self._connect = "await kit.aconnect" if session.client.awaited else "kit.connect"
         self._lock = threading.Lock()
-        self._open: dict[str, AccountConnection] = {name: self.own}
+        self._opened: dict[str, AccountConnection] = {name: self.own}
 
     def choices(self) -> list[AccountChoice]:
         """Return the accounts to choose from, the studio's own first."""
         with self._lock:
-            open_now = dict(self._open)
-        saved = {} if self.visitors else {p.name: p.base_url for p in profiles.list_profiles()}
-        found = [self.describe(connection) for connection in open_now.values()]
+            opened = dict(self._opened)
+        saved = {} if self.is_public else {p.name: p.base_url for p in profiles.list_profiles()}
+        found = [self.describe(connection) for connection in opened.values()]
         return found + [
             self._describe(name, address, name)
             for name, address in saved.items()
-            if name not in open_now
+            if name not in opened
         ]
 
     def describe(self, connection: AccountConnection) -> AccountChoice:
@@ -90,10 +90,10 @@ class AccountConnections:
     def open(self, name: str) -> AccountConnection:
         """Return a connection after testing its key; blocks."""
         with self._lock:
-            known = self._open.get(name)
-        if known is not None:
-            return known
-        if self.visitors:
+            opened = self._opened.get(name)
+        if opened is not None:
+            return opened
+        if self.is_public:
             raise ConfigError(f"there is no account {name!r} on this page")
         settings = resolve(profile=name, data=self.own.session.operations.settings.data)
         assert settings is not None  # noqa: S101 - a profile that was asked for is there or raises
@@ -103,12 +103,12 @@ class AccountConnections:
 
     def enter(self, address: str, key: str, name: str) -> tuple[AccountConnection, str]:
         """Test a key, and save it if a name is given; return its connection and a message."""
-        if name and self.visitors:
+        if name and self.is_public:
             raise ConfigError("keys cannot be saved here: leave the name empty")
         settings = Settings(address, key, data=self.own.session.operations.settings.data, name=name)
-        there = next((p.base_url for p in profiles.list_profiles() if p.name == name), None)
-        if name and there is not None and origin(there) != origin(settings.base_url):
-            raise ConfigError(f"the profile {name!r} is for {there}: take another name")
+        saved_url = next((p.base_url for p in profiles.list_profiles() if p.name == name), None)
+        if name and saved_url is not None and origin(saved_url) != origin(settings.base_url):
+            raise ConfigError(f"the profile {name!r} is for {saved_url}: take another name")
         connection = self._connection(
             name or f"{settings.base_url} (not saved)", settings, saved=name
         )
@@ -116,27 +116,27 @@ class AccountConnections:
         if name:
             profiles.save(settings.base_url, key, name=name)
         left = "" if account.credits is None else f", {credits(account.credits)}"
-        kept = f"; saved as {name!r}" if name else "; not saved"
-        return self._replace(connection), f"signed in as {account.name or 'an account'}{left}{kept}"
+        note = f"; saved as {name!r}" if name else "; not saved"
+        return self._replace(connection), f"signed in as {account.name or 'an account'}{left}{note}"
 
     def close(self) -> None:
         """Close the connections of all but the studio's own account."""
         with self._lock:
-            connections = [connection for connection in self._open.values() if not connection.own]
+            connections = [connection for connection in self._opened.values() if not connection.own]
         for connection in connections:
             connection.close()
 
     def _connection(self, name: str, settings: Settings, saved: str) -> AccountConnection:
-        mine = self.own.session
-        client = type(mine.client)(settings)
-        operations = Operations(settings, passing=not saved)
-        session = Session(operations, client, mine.generation).remember()
+        own = self.own.session
+        client = type(own.client)(settings)
+        operations = Operations(settings, temporary=not saved)
+        session = Session(operations, client, own.generation).remember()
         return AccountConnection(name, session, saved=saved)
 
     def _replace(self, connection: AccountConnection) -> AccountConnection:
         with self._lock:
-            earlier = self._open.get(connection.name)
-            self._open[connection.name] = connection
+            earlier = self._opened.get(connection.name)
+            self._opened[connection.name] = connection
         if earlier is not None and not earlier.own:
             earlier.close()
         return connection
@@ -145,9 +145,9 @@ class AccountConnections:
         where = "" if not address or address in name else f" · {address.partition('://')[2]}"
         choice = AccountChoice(name, f"{name}{where}", address, saved, own)
         if own:
-            whose = "this page" if self.visitors else "the studio in your cells"
-            return replace(choice, remark=f"This is the account of {whose}.")
-        if self.visitors:
+            owner = "this page" if self.is_public else "the studio in your cells"
+            return replace(choice, remark=f"This is the account of {owner}.")
+        if self.is_public:
             remark = f"You are using {name!r}, not the account of this page."
             return replace(choice, saved="", remark=remark)
         remark = (
@@ -169,41 +169,41 @@ class AccountConnections:
 class AccountSwitcher:
     """The account switcher of one panel, as the widgets use it.
 
-    `go` switches to a connection; without it, the same widget shows the new `at`.
+    `switch` switches to a connection; without it, the same widget shows the new `current`.
     """
 
     connections: AccountConnections
-    at: AccountConnection
-    go: Callable[[AccountConnection], None] | None = None
+    current: AccountConnection
+    switch: Callable[[AccountConnection], None] | None = None
 
     @property
     def active(self) -> str:
         """The name of the account that is shown."""
-        return self.at.name
+        return self.current.name
 
-    def known(self) -> list[AccountChoice]:
+    def list_all(self) -> list[AccountChoice]:
         """Return all accounts, the studio's own first."""
-        places = self.connections.choices()
-        if self.go is None:
-            return places
+        choices = self.connections.choices()
+        if self.switch is None:
+            return choices
         # for another account, a banner says so
-        return [place if place.own else replace(place, remark="", code="") for place in places]
+        return [choice if choice.own else replace(choice, remark="", code="") for choice in choices]
 
     def choose(self, name: str) -> None:
         """Switch to an account after testing its key."""
-        self._move(self.connections.open(name))
+        self._switch(self.connections.open(name))
 
     def enter(self, address: str, key: str, name: str) -> str:
         """Test a key, save it if a name is given, switch to it, and return a message."""
         connection, sentence = self.connections.enter(address, key, name)
-        self._move(connection)
+        self._switch(connection)
         return sentence
 
-    def _move(self, connection: AccountConnection) -> None:
-        if self.go is None:
-            self.at = connection
+    def _switch(self, connection: AccountConnection) -> None:
+        if self.switch is None:
+            self.current = connection
         else:
-            self.go(connection)
+            self.switch(connection)
 
 
 def is_public_page() -> bool:
@@ -221,7 +221,7 @@ def _check_key(connection: AccountConnection) -> wire.Account:
 
 
 #: Maximum of ledger entries read to add up a month.
-_READ = 20_000
+_MAX_ENTRIES = 20_000
 
 
 def account_panel(
@@ -236,8 +236,8 @@ def account_panel(
     connections = AccountConnections(session)
     switcher = switcher or AccountSwitcher(connections, connections.own)
 
-    def look() -> Facts:
-        connection = switcher.at
+    def load() -> Facts:
+        connection = switcher.current
         settings = connection.session.operations.settings
         return Facts(
             settings.name or settings.base_url,
@@ -245,9 +245,9 @@ def account_panel(
             connection.session.client.block(spent_lately()),
         )
 
-    keys = None if connections.visitors else session.operations.keys
+    keys = None if connections.is_public else session.operations.keys
     return AccountPanel(
-        look, keys=keys, profiles=switcher, on_close=connections.close, subscribe=session.subscribe
+        load, keys=keys, profiles=switcher, on_close=connections.close, subscribe=session.subscribe
     )
 
 
@@ -256,15 +256,15 @@ def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
     now = now or datetime.now(UTC)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = today.replace(day=1)
-    usage = calls.list_usage(limit=1000)
+    call = calls.list_usage(limit=1000)
     try:
-        read = yield from flows.list_all(usage, _READ, is_last=lambda one: one.created_at < month)
+        rows = yield from flows.list_all(call, _MAX_ENTRIES, is_last=lambda e: e.created_at < month)
     except answers.UNKNOWN_PATH:
         return None
 
     def spent(since: datetime) -> Decimal:
-        taken = (-e.credits for e in read if e.kind != "grant" and e.created_at >= since)
-        return sum(taken, Decimal(0))
+        amounts = (-e.credits for e in rows if e.kind != "grant" and e.created_at >= since)
+        return sum(amounts, Decimal(0))
 
-    some = f"Only its newest {len(read):,} entries were read, so it may be more."
-    return Spent(spent(today), spent(month), (some,) if len(read) == _READ else ())
+    notice = f"Only its newest {len(rows):,} entries were read, so it may be more."
+    return Spent(spent(today), spent(month), (notice,) if len(rows) == _MAX_ENTRIES else ())

@@ -21,10 +21,10 @@ from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples,
 from kit.parameters import Request
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
-from kit.studio.requests import body_of, say_what_is_wrong
+from kit.studio.requests import body_of, convert_errors
 
 #: Errors that a start would raise too. Any other error only means that there is no estimate.
-_SERIOUS = (
+_START_ERRORS = (
     errors.MissingApiKeyError,
     errors.InvalidApiKeyError,
     errors.ExpiredApiKeyError,
@@ -45,8 +45,8 @@ class Billing:
         self._settings = settings
         self._policy = policy
         self._notices = notices
-        self._estimates = True
-        self._seen: dict[str, tuple[str, ...]] = {}
+        self._has_estimates = True
+        self._learned_files: dict[str, tuple[str, ...]] = {}
 
     def price(self, request: Request) -> Flow[wire.Quote]:
         """Return the price of a request: by rule, else the service, receipts, the default.
@@ -55,7 +55,7 @@ class Billing:
         Without a default it is a `ConfigError`: an unknown price is never shown as 0.
         """
         quote = price_by_rule(request)
-        if quote is None and not request.media and self._estimates:
+        if quote is None and not request.media and self._has_estimates:
             quote = yield from self._quote_by_service(request)
         if quote is None and not request.model.pricing:
             quote = self._quote_receipts(request.model, _features(request))
@@ -70,8 +70,8 @@ class Billing:
         quote = yield from self.price(request)
         checked = yield from self.check(request)
         if checked is not None:
-            known = {"balance": checked.balance, "affordable": checked.affordable}
-            return quote.model_copy(update=known)
+            update = {"balance": checked.balance, "affordable": checked.affordable}
+            return quote.model_copy(update=update)
         if quote.affordable is not None:
             return quote
         try:
@@ -87,16 +87,16 @@ class Billing:
 
         None for other services, and for requests with files, which are validated when uploaded.
         """
-        if request.media or not self._settings.ours or not self._estimates:
+        if request.media or not self._settings.ours or not self._has_estimates:
             return None
         return (yield from self._quote_by_service(request))
 
     def price_today(self, model: wire.Model, given: Mapping[str, Any]) -> wire.Quote | None:
         """Return today's price of settings, without files; None if they are not valid any more."""
-        known = {p.name for p in model.setting_parameters}
-        kept = {name: value for name, value in given.items() if name in known}
+        names = {p.name for p in model.setting_parameters}
+        settings = {name: value for name, value in given.items() if name in names}
         limits = parameters.limits(model)
-        values, problems = parameters.settings(model.setting_parameters, kept, limits=limits)
+        values, problems = parameters.settings(model.setting_parameters, settings, limits=limits)
         return None if problems else self.price_values(model, values, {})
 
     def price_values(
@@ -125,11 +125,11 @@ class Billing:
             quote = yield from self.price(request)
         except errors.ConfigError as error:
             raise errors.BudgetError(f"{error}; it is not started inside a budget") from None
-        return self.budgets.hold(times * most_expected(quote), what)
+        return self.budgets.hold(times * max_cost(quote), what)
 
     def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
         """Count a charge; if a model has no price rule, the price book learns from it."""
-        hold.paid(receipt.id, receipt.credits_charged)
+        hold.charge(receipt.id, receipt.credits_charged)
         self.changes.notify()
         charged = receipt.credits_charged
         if charged is not None and request.model.pricing is None:
@@ -145,11 +145,11 @@ class Billing:
 
     def buy_title(self, topic: str, *, again: bool = True) -> Flow[tuple[wire.Title, bool]]:
         """Return a title and whether it is reused: the earlier one of its topic, unless `again`."""
-        with say_what_is_wrong():
+        with convert_errors():
             call = calls.suggest_title(topic)
         order = ["title", topic]
-        texts, before = yield from self._buy(order, again, "a title", pricing.TITLE, call)
-        return wire.Title.model_validate(texts[0]), before
+        texts, reused = yield from self._buy(order, again, "a title", pricing.TITLE, call)
+        return wire.Title.model_validate(texts[0]), reused
 
     def buy_scripts(
         self, order: wire.WriteScripts, *, again: bool = True
@@ -158,16 +158,16 @@ class Billing:
 
         Texts are only checked against the limits of our service; others check their own.
         """
-        if self._settings.ours and (wrong := [*parameters.script_problems(order)]):
-            raise errors.ParameterError.fields(wrong)
-        asked = ["scripts", order.model_dump(mode="json", by_alias=True)]
+        if self._settings.ours and (problems := [*parameters.script_problems(order)]):
+            raise errors.ParameterError.fields(problems)
+        request = ["scripts", order.model_dump(mode="json", by_alias=True)]
         several = str(order.variations) == "2"
         what, credits = (
             ("2 scripts", 2 * pricing.SCRIPT) if several else ("a script", pricing.SCRIPT)
         )
         call = calls.write_scripts(order)
-        texts, before = yield from self._buy(asked, again, what, credits, call)
-        return [wire.Script.model_validate(each) for each in texts], before
+        texts, reused = yield from self._buy(request, again, what, credits, call)
+        return [wire.Script.model_validate(each) for each in texts], reused
 
     def _buy(
         self, order: list[Any], again: bool, what: str, credits: Decimal, call: Call[Any]
@@ -178,12 +178,12 @@ class Billing:
                 if line.get("order") == order and line["texts"]:
                     return line["texts"], True
         with self.budgets.hold(credits, what) as hold:
-            hold.sending()
+            hold.mark_sent()
             found = yield from flows.ask(call)
-            hold.paid(f"{what} {hold.number}", credits)
+            hold.charge(f"{what} {hold.number}", credits)
         self.changes.notify()
-        several = found if isinstance(found, list) else [found]
-        texts = [each.model_dump(mode="json", by_alias=True) for each in several]
+        results = found if isinstance(found, list) else [found]
+        texts = [each.model_dump(mode="json", by_alias=True) for each in results]
         self._notices.try_write(
             lambda: self._texts.append({"order": order, "texts": texts}), "the texts"
         )
@@ -193,10 +193,10 @@ class Billing:
         try:
             quote = yield from flows.ask(calls.estimate(body_of(request)), self._policy)
         except errors.ApiError as error:
-            if isinstance(error, _SERIOUS) or _names_fields(error):
+            if isinstance(error, _START_ERRORS) or _names_fields(error):
                 raise
             # a failed path may work later; any other error means that there is no such path
-            self._estimates = isinstance(error, errors.InternalError)
+            self._has_estimates = isinstance(error, errors.InternalError)
             return None
         return quote.model_copy(update={"source": "service"})
 
@@ -209,9 +209,9 @@ class Billing:
         if account is not None:
             archive = history_sync.open_archive(self._settings, account)
             files = tuple(archive.files())
-            if self._seen.get(model.id, ()) != files:
+            if self._learned_files.get(model.id, ()) != files:
                 self.book.learn(model, known_samples(model, archive.paid(model.id, MOST)))
-                self._seen[model.id] = files
+                self._learned_files[model.id] = files
         return self.book.quote(model, values)
 
 
@@ -266,12 +266,12 @@ def _round_seconds(seconds: Fraction | None) -> Fraction | None:
 def check_changes(models: Sequence[wire.Model], changes: Mapping[str, Any]) -> None:
     """Check that some model has each changed setting and accepts its value."""
     for name, value in changes.items():
-        takers = [p for model in models for p in model.setting_parameters if p.name == name]
-        if not takers:
-            known = {p.name for model in models for p in model.setting_parameters}
-            hint = parameters.suggest(name, known)
+        matching = [p for model in models for p in model.setting_parameters if p.name == name]
+        if not matching:
+            names = {p.name for model in models for p in model.setting_parameters}
+            hint = parameters.suggest(name, names)
             raise errors.ConfigError(f"no such model has a setting {name!r}{hint}")
-        problems = [parameters.problem_with(p, value, parameters.UNKNOWN) for p in takers]
+        problems = [parameters.problem_with(p, value, parameters.UNKNOWN) for p in matching]
         if value is not None and all(problems):
             raise errors.ConfigError(f"{name} {problems[0]}")
 
@@ -293,16 +293,16 @@ def price_by_default(request: Request) -> wire.Quote:
     model = request.model
     if model.credits_at_defaults is None:
         raise errors.ConfigError(f"the service does not say what the model {model.id!r} costs")
-    usual = {p.name: p.default for p in model.setting_parameters}
+    defaults = {p.name: p.default for p in model.setting_parameters}
     given = priced_settings(model, request.parameters)
-    others = [name for name, value in given.items() if value != usual.get(name)]
-    but = f"; yours differs in {', '.join(others)}" if others else ""
-    kind = f"estimated: the price with the model's defaults{but}"
+    others = [name for name, value in given.items() if value != defaults.get(name)]
+    difference = f"; yours differs in {', '.join(others)}" if others else ""
+    kind = f"estimated: the price with the model's defaults{difference}"
     term = wire.Term(kind=kind, credits=model.credits_at_defaults)
     return wire.Quote(total=model.credits_at_defaults, source="default", terms=[term])
 
 
-def most_expected(quote: wire.Quote) -> Decimal:
+def max_cost(quote: wire.Quote) -> Decimal:
     """Return the most that a quote may cost: its total, plus its error if it was learned."""
     return quote.total + (quote.error if isinstance(quote, LearnedQuote) else 0)
 
@@ -310,8 +310,8 @@ def most_expected(quote: wire.Quote) -> Decimal:
 def _features(request: Request) -> dict[str, object]:
     """Return what the price of a request may depend on, including the lengths of its media."""
     seconds = {
-        f"seconds of {name}": float(sum(known))
+        f"seconds of {name}": float(sum(measured))
         for name, found in media_lengths(request, request.media).items()
-        if (known := [s for _, s in found if s is not None])
+        if (measured := [s for _, s in found if s is not None])
     }
     return {**request.complete, **seconds}

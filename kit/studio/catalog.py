@@ -30,7 +30,7 @@ class UnknownModelError(NotFoundError, KeyError):
     __str__ = Exception.__str__
 
     @classmethod
-    def among(cls, model_id: str, known: Iterable[str]) -> UnknownModelError:
+    def suggesting(cls, model_id: str, known: Iterable[str]) -> UnknownModelError:
         """Build the error with a suggested id, or the list of all."""
         return cls(f"there is no model {model_id!r}{suggest(str(model_id), known)}")
 
@@ -38,37 +38,37 @@ class UnknownModelError(NotFoundError, KeyError):
 class ModelCatalog:
     """The models of a service, fetched once."""
 
-    def __init__(self, policy: Policy, known: Mapping[str, wire.Model] | None = None) -> None:
+    def __init__(self, policy: Policy, models: Mapping[str, wire.Model] | None = None) -> None:
         self._policy = policy
-        self._known = None if known is None else dict(known)
+        self._models = None if models is None else dict(models)
 
     @property
-    def known(self) -> Mapping[str, wire.Model]:
+    def cached(self) -> Mapping[str, wire.Model]:
         """The models as last fetched; empty before that."""
-        return self._known or {}
+        return self._models or {}
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id."""
-        if self._known is None or refresh:
+        if self._models is None or refresh:
             found = yield from flows.ask(calls.list_models(), self._policy)
-            self._known = {model.id: model for model in (*found.image, *found.video)}
-        return self._known
+            self._models = {model.id: model for model in (*found.image, *found.video)}
+        return self._models
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
         """Return the current definition of a model, also of one that is not listed."""
         model_id = model.id if isinstance(model, wire.Model) else model
         if not requests.json_text(model_id, "model"):
             raise ParameterError.fields([("model", "is required: the id of a model")])
-        known = yield from self.models()
-        if model_id in known:
-            return known[model_id]
+        models = yield from self.models()
+        if model_id in models:
+            return models[model_id]
         try:
             return (yield from flows.ask(calls.get_model(model_id), self._policy))
         except NotFoundError:
-            raise UnknownModelError.among(model_id, known) from None
+            raise UnknownModelError.suggesting(model_id, models) from None
 
 
-def describe_retirement(model: wire.Model, known: Mapping[str, wire.Model]) -> str:
+def describe_retirement(model: wire.Model, models: Mapping[str, wire.Model]) -> str:
     """Return when a model is removed, its replacement and the price; empty if it is not."""
     if model.retires_at is None and model.replaced_by is None:
         return ""
@@ -77,7 +77,7 @@ def describe_retirement(model: wire.Model, known: Mapping[str, wire.Model]) -> s
     )
     if model.replaced_by:
         sentence += f"; {model.replaced_by!r} replaces it"
-        other = known.get(model.replaced_by)
+        other = models.get(model.replaced_by)
         if other and other.credits_at_defaults is not None:
             sentence += f", for {other.credits_at_defaults:f} credits at its defaults"
     return sentence
@@ -89,20 +89,20 @@ class Models(Mapping[str, wire.Model]):
 
     Examples
     --------
-    >>> models = Models({"poster": wire.Model(id="poster")}, again=lambda: None)
+    >>> models = Models({"poster": wire.Model(id="poster")}, fetch_again=lambda: None)
     >>> models["postr"]
     Traceback (most recent call last):
     kit.studio.catalog.UnknownModelError: there is no model 'postr'; did you mean 'poster'?
     """
 
     items_by_id: Mapping[str, wire.Model]
-    again: Callable[[], Any]
+    fetch_again: Callable[[], Any]
 
     def __getitem__(self, model_id: str) -> wire.Model:
         try:
             return self.items_by_id[model_id]
         except KeyError:
-            raise UnknownModelError.among(model_id, self.items_by_id) from None
+            raise UnknownModelError.suggesting(model_id, self.items_by_id) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.items_by_id)
@@ -133,7 +133,7 @@ class Models(Mapping[str, wire.Model]):
 
     def refresh(self) -> Any:
         """Fetch the models again and return them; with an async studio, await it."""
-        return self.again()
+        return self.fetch_again()
 
 
 _IDENTIFIER = "kit"
@@ -160,7 +160,7 @@ def complete_call(before: str, names: Mapping[str, Any]) -> tuple[str, list[str]
     except KitError:
         return "", []
     if found := _MODEL.match(call["given"]):
-        return found["begun"], _starting(found["begun"], models)
+        return found["begun"], _complete_word(found["begun"], models)
     found = _AFTER_MODEL.match(call["given"])
     model = models.get(found["model"]) if found else None
     return _complete_setting(model, found["rest"]) if found and model else ("", [])
@@ -169,15 +169,15 @@ def complete_call(before: str, names: Mapping[str, Any]) -> tuple[str, list[str]
 def _complete_setting(model: wire.Model, given: str) -> tuple[str, list[str]]:
     if found := _VALUE.search(given):
         values = [v for p in model.parameters if p.name == found["name"] for v in p.enum or ()]
-        return found["begun"], _starting(found["begun"], map(str, values))
+        return found["begun"], _complete_word(found["begun"], map(str, values))
     if found := _NAME.search(given):
         names = [f"{p.name}=" for p in model.parameters if f"{p.name}=" not in given]
-        return found["begun"], _starting(found["begun"], names)
+        return found["begun"], _complete_word(found["begun"], names)
     return "", []
 
 
-def _starting(begun: str, words: Iterable[str]) -> list[str]:
-    return [word for word in words if word.startswith(begun)]
+def _complete_word(beginning: str, words: Iterable[str]) -> list[str]:
+    return [word for word in words if word.startswith(beginning)]
 
 
 def register_completion(shell: Any = None) -> None:
@@ -189,10 +189,10 @@ def register_completion(shell: Any = None) -> None:
         return
     matchers = completer.custom_matchers
     if all(getattr(each, "matcher_identifier", "") != _IDENTIFIER for each in matchers):
-        matchers.append(_matcher_of(shell))
+        matchers.append(_make_matcher(shell))
 
 
-def _matcher_of(shell: Any) -> Callable[[Any], dict[str, Any]]:
+def _make_matcher(shell: Any) -> Callable[[Any], dict[str, Any]]:
     from IPython.core.completer import SimpleCompletion, context_matcher
 
     @context_matcher(identifier=_IDENTIFIER)  # type: ignore[untyped-decorator]
@@ -200,10 +200,10 @@ def _matcher_of(shell: Any) -> Callable[[Any], dict[str, Any]]:
         lines = context.full_text.split("\n")
         last = lines[context.cursor_line][: context.cursor_position]
         before = "\n".join([*lines[: context.cursor_line], last])
-        begun, words = complete_call(before, shell.user_ns)
+        beginning, words = complete_call(before, shell.user_ns)
         return {
             "completions": [SimpleCompletion(text=word, type="param") for word in words],
-            "matched_fragment": begun,
+            "matched_fragment": beginning,
             "suppress": bool(words),
         }
 

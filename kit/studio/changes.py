@@ -43,7 +43,7 @@ class Changes:
 
 
 #: Minimum of seconds between two checks of a studio for changes made elsewhere.
-_PAUSE = 5.0
+_CHECK_SECONDS = 5.0
 
 
 class ChangeWatch:
@@ -61,28 +61,28 @@ class ChangeWatch:
     ) -> None:
         self._changes, self._clock, self._begin = changes, clock, begin
         self._lock = threading.Lock()
-        self._next = clock()
-        self._known: object = None
+        self._next_check = clock()
+        self._last: object = None
 
-    def look(self, newest: Callable[[], object]) -> None:
+    def check(self, newest: Callable[[], object]) -> None:
         """Notify subscribers if the newest state differs from that of the last check.
 
         `newest` returns that state; it may block, and raise a `KitError`.
         """
         with self._lock:
-            if self._clock() < self._next:
+            if self._clock() < self._next_check:
                 return
-            self._next = math.inf
+            self._next_check = math.inf
         self._begin(functools.partial(self._compare, newest))
 
     def _compare(self, newest: Callable[[], object]) -> None:
         try:
             found = newest()
         except KitError:
-            found = self._known  # it cannot be reached now; the next check may notify
+            found = self._last  # it cannot be reached now; the next check may notify
         finally:
-            self._next = self._clock() + _PAUSE
-        before, self._known = self._known, found
+            self._next_check = self._clock() + _CHECK_SECONDS
+        before, self._last = self._last, found
         if before is not None and before != found:
             self._changes.notify()
 

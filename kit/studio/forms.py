@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from kit.parameters import Request
     from kit.widgets.form import Form
     from kit.widgets.form.presets import Presets
-    from kit.widgets.form.service import Settle
+    from kit.widgets.form.service import Link
     from kit.widgets.writing import Writing, WritingOrder
 
 #: Number of earlier results offered as an input, and of files fetched at the same time.
-EARLIER, _AT_ONCE = 24, 6
+MAX_EARLIER, _MAX_FETCHES = 24, 6
 
 
 class PaidService:
@@ -107,9 +107,9 @@ class FormService(PaidService):
         charged = self._operations.find_charge(facts)
         return self._operations.journal.usual_seconds(facts.model_id or "", charged)
 
-    def hold(self, facts: wire.Generation) -> Any:
+    def wrap(self, facts: wire.Generation) -> Any:
         """Return a generation as an object of the user's studio."""
-        return self._session.hold(facts)
+        return self._session.wrap(facts)
 
     def cancel(self, generation_id: str) -> None:
         """Ask the service to cancel a generation."""
@@ -119,21 +119,21 @@ class FormService(PaidService):
         """Return a finished generation as HTML."""
         return generation._repr_mimebundle_()["text/html"]
 
-    def original(self, facts: wire.Generation) -> Path:
+    def fetch_output(self, facts: wire.Generation) -> Path:
         """Return the output file of a generation, downloaded if necessary."""
         return self._client.block(downloads.output(self._operations.cache, facts))
 
-    def earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
+    def list_earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
         """Return the newest results of a kind with their thumbnails, fetched in parallel."""
-        listed = calls.list_generations(limit=EARLIER, status="completed", asset_type=kind)
+        listed = calls.list_generations(limit=MAX_EARLIER, status="completed", asset_type=kind)
         found, _ = self._client.block(flows.fetch_page(listed))
-        there = (one for one in found if one.state == "completed" and not one.deletion)
-        fitting = [one for one in there if _kind(one) == kind][:EARLIER]
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-earlier") as pool:
-            pictures = list(pool.map(find_thumbnail, map(self._session.hold, fitting)))
-        return [(one, small) for one, small in zip(fitting, pictures, strict=True) if small]
+        available = (one for one in found if one.state == "completed" and not one.deletion)
+        matching = [one for one in available if _kind(one) == kind][:MAX_EARLIER]
+        with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-earlier") as pool:
+            pictures = list(pool.map(find_thumbnail, map(self._session.wrap, matching)))
+        return [(one, picture) for one, picture in zip(matching, pictures, strict=True) if picture]
 
-    def takers(self, facts: wire.Generation) -> list[wire.Model]:
+    def accepting_models(self, facts: wire.Generation) -> list[wire.Model]:
         """Return the models with an input parameter for a generation's output."""
         models = self._client.block(self._operations.models())
         return [one for one in models.values() if _input_for(one, facts)]
@@ -142,27 +142,27 @@ class FormService(PaidService):
         """Return the form for a generation's request, or for a model that gets its output."""
         model = self._client.block(self._operations.model(model_id or facts.model_id or ""))
         if model_id is None:
-            known = {parameter.name for parameter in model.setting_parameters}
-            given = {n: v for n, v in (facts.parameters or {}).items() if n in known}
+            names = {parameter.name for parameter in model.setting_parameters}
+            given = {n: v for n, v in (facts.parameters or {}).items() if n in names}
             return build_form(self._session, model, facts.prompt, None, given)
-        media = {_input_for(model, facts): self.original(facts)}
+        media = {_input_for(model, facts): self.fetch_output(facts)}
         return build_form(self._session, model, None, media, {})
 
     def open_model(self, model_id: str) -> tuple[wire.Model, Presets]:
         """Return a model as forms show it, and its presets."""
         return open_model(self._session, self._client.block(self._operations.model(model_id)))
 
-    def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
+    def save(self, name: str, content: bytes | memoryview, link: Link | None = None) -> Path:
         """Save a file, once for each content, and return its path."""
         safe = re.sub(r"[^\w.-]", "_", Path(name).name)[-100:] or "upload"
         digest = hashlib.sha256(content).hexdigest()[:16]
         path = self.uploads / digest / safe
         if not path.exists():
             make_folder(path.parent)
-            if settle is None or not settle(path):
-                beside = path.with_suffix(".part")
-                beside.write_bytes(content)
-                beside.replace(path)
+            if link is None or not link(path):
+                part = path.with_suffix(".part")
+                part.write_bytes(content)
+                part.replace(path)
         return path
 
     def path(self, medium: Any) -> Path:
@@ -172,17 +172,17 @@ class FormService(PaidService):
             return Path(medium).expanduser()
         source = uploads.source(medium, ours=self._operations.settings.ours)
         with source.open() as file:
-            return self.keep(source.name, file.read())
+            return self.save(source.name, file.read())
 
     def _hold_result(self, flow: Flow[wire.Generation], on_wait: Callable[[str], None]) -> Any:
         resumable = self._session.resumable(flows.report_waits(flow, on_wait))
-        return self._session.hold(self._client.block(resumable))
+        return self._session.wrap(self._client.block(resumable))
 
     def _wait_and_fetch(
         self, generation_id: str, on_update: Callable[[wire.Generation], None]
     ) -> Flow[wire.Generation]:
-        done = yield from self._operations.wait(generation_id, on_update=on_update)
-        return (yield from self._operations.fetch(done))
+        generation = yield from self._operations.wait(generation_id, on_update=on_update)
+        return (yield from self._operations.fetch(generation))
 
 
 def _input_for(model: wire.Model, facts: wire.Generation) -> str:
@@ -201,11 +201,11 @@ def open_model(session: Session[Any], model: wire.Model) -> tuple[wire.Model, Pr
     from kit.widgets.form.presets import Presets
 
     operations = session.operations
-    folder, known = operations.settings.data / "notebook" / "presets", operations.catalog.known
-    for other in known.values():
+    folder, models = operations.settings.data / "notebook" / "presets", operations.catalog.cached
+    for other in models.values():
         if other.replaced_by:
             Presets(folder, other.replaced_by).add(Presets(folder, other.id))
-    if sentence := describe_retirement(model, known):
+    if sentence := describe_retirement(model, models):
         described = f"{sentence[0].upper()}{sentence[1:]}. {model.description}"
         model = model.model_copy(update={"description": described})
     return model, Presets(folder, model.replaced_by or model.id)
@@ -223,7 +223,7 @@ def build_form(
 
     operations = session.operations
     settings = operations.settings
-    awaited = session.client.awaited and not operations.passing
+    awaited = session.client.awaited and not operations.temporary
     model, presets = open_model(session, model)
     profile = "" if operations.keys else settings.name
     return Form(
@@ -237,7 +237,7 @@ def build_form(
         presets=presets,
         awaited=awaited,
         studio=code.studio(
-            profile, settings.base_url if operations.passing else "", awaited=awaited
+            profile, settings.base_url if operations.temporary else "", awaited=awaited
         ),
     )
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kit.file_metadata import FileMetadata
 
 #: Formats to which pictures can be converted when saved.
-_CONVERTED = ("image/png", "image/jpeg", "image/webp")
+_CONVERTIBLE_TYPES = ("image/png", "image/jpeg", "image/webp")
 
 
 def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[str, str]:
@@ -47,10 +47,10 @@ def fetch_files(generation: BaseGeneration, whole: bool) -> Fetched:
     """Return file and thumbnail; for a picture only the thumbnail unless `whole`."""
     block, cache, facts = generation.client.block, generation.operations.cache, generation.facts
     video = facts.asset_type == "video"
-    small = block(downloads.poster(cache, facts)) if video or not whole else None
-    if small and not video:
-        return None, small
-    return block(downloads.output(cache, facts)), small
+    thumbnail = block(downloads.poster(cache, facts)) if video or not whole else None
+    if thumbnail and not video:
+        return None, thumbnail
+    return block(downloads.output(cache, facts)), thumbnail
 
 
 def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:
@@ -58,15 +58,15 @@ def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:
     if generation.status != "completed":
         return None
     cache, facts = generation.operations.cache, generation.facts
-    small = generation.client.block(downloads.poster(cache, facts))
-    gone = bool(facts.deletion) and not cache.path(facts).exists()
+    thumbnail = generation.client.block(downloads.poster(cache, facts))
+    deleted = bool(facts.deletion) and not cache.path(facts).exists()
     kind = facts.asset_type
-    if small is None and kind is None:  # not reported: taken from the model
+    if thumbnail is None and kind is None:  # not reported: taken from the model
         model = generation.client.block(generation.operations.models()).get(facts.model_id or "")
         kind = model.asset_type if model else None
-    if small is None and kind == "image" and not gone:
+    if thumbnail is None and kind == "image" and not deleted:
         return generation.client.block(downloads.output(cache, facts)).read_bytes()
-    return small
+    return thumbnail
 
 
 def find_thumbnail(generation: BaseGeneration) -> bytes | None:
@@ -191,9 +191,9 @@ class BaseGeneration:
     def __reduce__(self) -> tuple[Any, ...]:
         facts = self.facts  # without the signed addresses, which need no key
         output = facts.output and facts.output.model_copy(update={"thumbnail_url": None})
-        shown = {"output_url": None, "media_urls": None, "output": output}
-        plain = facts.model_copy(update=shown)
-        return restore_generation, (self._service, plain, self.made_before)
+        changes = {"output_url": None, "media_urls": None, "output": output}
+        unsigned = facts.model_copy(update=changes)
+        return restore_generation, (self._service, unsigned, self.made_before)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         return self._service, self.id, self.status
@@ -213,8 +213,8 @@ class BaseGeneration:
         return f"{text[:-1]}, made before>" if self.made_before else text
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        shown, note = render_media(self)
-        html = preview.generation(self.facts, self._charged, media=shown, note=note)
+        media, note = render_media(self)
+        html = preview.generation(self.facts, self._charged, media=media, note=note)
         html += preview.remark(MADE_BEFORE) if self.made_before else ""
         return {"text/plain": repr(self), "text/html": html}
 
@@ -242,29 +242,29 @@ def save_file(generation: BaseGeneration, file: Path | str, metadata: bool) -> F
     path = yield from fetch_output(generation)
     target = Path(file).expanduser()
     if target.is_dir():
-        plain = re.fullmatch(r"[\w-][\w.-]{0,99}", generation.id)  # else it may lead elsewhere
-        name = generation.id if plain else hash_text(generation.id, 32)
+        is_plain = re.fullmatch(r"[\w-][\w.-]{0,99}", generation.id)  # else it may lead elsewhere
+        name = generation.id if is_plain else hash_text(generation.id, 32)
         target /= f"{name}{path.suffix}"
     elif not target.suffix and not target.is_char_device():
         target = target.with_name(f"{target.name}{path.suffix}")
-    asked = guess_type(target.name)
-    kept = asked in ("", guess_type(path.name))
-    if not kept and asked not in _CONVERTED:
+    content_type = guess_type(target.name)
+    is_same_type = content_type in ("", guess_type(path.name))
+    if not is_same_type and content_type not in _CONVERTIBLE_TYPES:
         raise ConfigError(
             f"the file is {path.suffix}, which is not converted to {target.suffix}: save it as "
             f"{target.with_suffix(path.suffix).name}"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
-    if kept:
+    if is_same_type:
         shutil.copyfile(path, target)
     else:
         picture = read_picture(path, f"it cannot be saved as {target.suffix}")
-        picture = picture.convert("RGB") if asked == "image/jpeg" else picture
+        picture = picture.convert("RGB") if content_type == "image/jpeg" else picture
         picture.save(target, quality=95)
     if not metadata:
         file_metadata.remove(target)
-    elif described := describe_request(generation, path):
-        file_metadata.embed(target, described)
+    elif request := describe_request(generation, path):
+        file_metadata.embed(target, request)
     return target
 
 
@@ -340,14 +340,14 @@ def restore_generation(
 ) -> BaseGeneration:
     """Restore a pickled generation with a studio that is connected in this process."""
     newest_first = (held() for held in reversed(_SESSIONS.valuerefs()))
-    here = (one for one in newest_first if one and service_key(one.operations.settings) == service)
-    session = next(here, None)
+    found = (one for one in newest_first if one and service_key(one.operations.settings) == service)
+    session = next(found, None)
     if session is None:
         raise ConfigError(
             f"the generation {facts.id} is one of the service {service[0]}: kit.connect() to it, "
             "with the same data folder, before it is loaded, or pass the studio before it"
         )
-    held: BaseGeneration = session.hold(facts, made_before=made_before)
+    held: BaseGeneration = session.wrap(facts, made_before=made_before)
     return held
 
 
@@ -369,7 +369,7 @@ class Session(Generic[G]):
         """Call a method after each change; return a function that checks for external changes."""
         client, operations = self.client, self.operations
         operations.billing.changes.subscribe(call)
-        return lambda: operations.watch.look(lambda: client.block(operations.newest()))
+        return lambda: operations.watch.check(lambda: client.block(operations.newest()))
 
     def remember(self) -> Self:
         """Register the session for unpickled generations of its service, and return it."""
@@ -382,12 +382,12 @@ class Session(Generic[G]):
             return (yield from flow)
         except KitError as error:
             if error.generation_id:
-                held: Any = self.hold(wire.Generation(id=error.generation_id))
-                error.resume = held.wait
+                generation: Any = self.wrap(wire.Generation(id=error.generation_id))
+                error.resume = generation.wait
             raise
 
-    def hold(self, facts: wire.Generation, *, made_before: bool = False) -> G:
+    def wrap(self, facts: wire.Generation, *, made_before: bool = False) -> G:
         """Return a generation object of the studio's kind, blocking or async."""
         kind: Any = self.generation
-        held: G = kind(facts, self.operations, self.client, made_before=made_before)
-        return held
+        generation: G = kind(facts, self.operations, self.client, made_before=made_before)
+        return generation

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kit.explore.syncing import Page, Start, Synced
 
 _log = logging.getLogger("kit")
-_SHORT = (
+_SHORT_LIST_WARNING = (
     "the service lists only its newest %d generations, and %s more were started here; "
     "studio.history.frame() without a limit has them too"
 )
@@ -62,7 +62,7 @@ class HistorySync:
 
     def archive(self) -> Flow[Archive]:
         """Return the archive as of the last sync."""
-        account = yield from self._owner()
+        account = yield from self._find_account()
         return open_archive(self._settings, account)
 
     def current(
@@ -133,13 +133,13 @@ class HistorySync:
         yield from self.check(choice, listed)
         malformed = pages.MalformedValues()
         tables = [pages.read_table(content, malformed) for content in contents or [b"[]"]]
-        read = charges.fill_tags(pa.concat_tables(tables), self.tags())
+        table = charges.fill_tags(pa.concat_tables(tables), self.tags())
         malformed.warn()
         ids = pa.array([one.id for one in listed], pa.string())
-        whole = read.take(pc.index_in(ids, value_set=read["id"].combine_chunks()).drop_null())
-        if charges.complete(whole):
-            return whole
-        return charges.fill_credits(whole, self._journal.credits(), (yield from self.models()))
+        selected = table.take(pc.index_in(ids, value_set=table["id"].combine_chunks()).drop_null())
+        if charges.complete(selected):
+            return selected
+        return charges.fill_credits(selected, self._journal.credits(), (yield from self.models()))
 
     def _list(
         self,
@@ -191,10 +191,10 @@ class HistorySync:
         """Log if a list is shorter than requested and lacks generations started here."""
         if limit is not None and len(listed) >= limit:
             return
-        mine = self._own_keys()
-        started = {entry.id for entry in self._journal.entries() if entry.by in mine}
+        own_keys = self._own_keys()
+        started = {entry.id for entry in self._journal.entries() if entry.by in own_keys}
         if missing := len(started.difference(listed)):
-            _log.warning(_SHORT, len(listed), f"{missing:,}")
+            _log.warning(_SHORT_LIST_WARNING, len(listed), f"{missing:,}")
 
     def usage(self, path: str | None) -> Flow[Page | None]:
         """Fetch a page of the ledger; None if the service has none."""
@@ -217,7 +217,7 @@ class HistorySync:
         """Return the starts from this computer at the service, after a given one."""
         from kit.explore.syncing import Start
 
-        mine = self._own_keys()
+        own_keys = self._own_keys()
         return [
             Start(
                 id=entry.id,
@@ -225,18 +225,18 @@ class HistorySync:
                 model_id=entry.model_id,
                 credits=None if entry.credits is None else Decimal(entry.credits),
                 state=None if entry.state == "processing" else entry.state,
-                mine=entry.by in mine,
+                mine=entry.by in own_keys,
             )
             for entry in self._journal.entries(after)
         ]
 
     def _own_keys(self) -> set[str]:
         """Return hashes of the keys known to belong to this account."""
-        known = _read(_accounts(self._settings))
+        accounts = _read(_accounts(self._settings))
         own = self._settings.key_hash
-        return {own, *(key for key, account in known.items() if account == known.get(own))}
+        return {own, *(key for key, account in accounts.items() if account == accounts.get(own))}
 
-    def one(self, generation_id: str) -> Flow[bytes]:
+    def fetch_one(self, generation_id: str) -> Flow[bytes]:
         """Fetch a generation and return the bytes of the response."""
         reply: Reply = yield from flows.exchange(calls.get_generation(generation_id))
         return reply.content
@@ -248,7 +248,7 @@ class HistorySync:
         except KitError:
             return {}
 
-    def rest(self, seconds: float) -> Flow[None]:
+    def sleep(self, seconds: float) -> Flow[None]:
         """Sleep for some seconds."""
         yield Sleep(seconds)
 
@@ -260,17 +260,17 @@ class HistorySync:
         reply, following = yield from flows.fetch_rows(call)
         return Page(reply.content, following.path if following else None)
 
-    def _owner(self) -> Flow[str]:
+    def _find_account(self) -> Flow[str]:
         """Return the id of the account, from an earlier response if possible."""
         if self._account is None:
-            known = known_account(self._settings)
-            if known is None:
-                known = (yield from flows.ask(calls.get_account())).id
+            account = known_account(self._settings)
+            if account is None:
+                account = (yield from flows.ask(calls.get_account())).id
                 file = _accounts(self._settings)
                 make_folder(file.parent)
-                by_key = {**_read(file), self._settings.key_hash: known}
+                by_key = {**_read(file), self._settings.key_hash: account}
                 write_private(file, json.dumps(by_key))
-            self._account = known
+            self._account = account
         return self._account
 
 
@@ -294,7 +294,7 @@ def show_progress(progress: ShowProgress, label: str = "") -> Iterator[OnProgres
                 line = shown.enter_context(progress(what))
             now = time.monotonic()
             if line is not None:
-                line.saying(describe_progress(what, so_far, now - start))
+                line.show_text(describe_progress(what, so_far, now - start))
 
         yield update
 

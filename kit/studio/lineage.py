@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Maximum of generations in one lineage.
-MOST = 100
+MAX_GENERATIONS = 100
 
 G = TypeVar("G", bound=BaseGeneration)
 #: Id of a generation -> ids of the generations whose outputs are its inputs.
@@ -43,18 +43,18 @@ def trace_inputs(
     Inputs are those that the service reports, else those in this computer's journal. A generation
     that the service no longer has is represented by its id.
     """
-    found, inputs, waiting = {facts.id: facts}, {}, [facts]
-    while waiting:
-        one = waiting.pop()
+    found, inputs, queue = {facts.id: facts}, {}, [facts]
+    while queue:
+        one = queue.pop()
         reported = [known.generation_id for known in one.inputs or () if known.generation_id]
         inputs[one.id] = list(dict.fromkeys(reported or operations.journal.start(one.id).inputs))
         for known in inputs[one.id]:
-            if known not in found and len(found) < MOST:
+            if known not in found and len(found) < MAX_GENERATIONS:
                 try:
                     found[known] = yield from operations.get(known)
                 except KitError:
                     found[known] = wire.Generation(id=known, status="gone")
-                waiting.append(found[known])
+                queue.append(found[known])
     levels = find_levels(facts.id, inputs)
     return sorted(found.values(), key=lambda one: -levels.get(one.id, 0)), inputs
 
@@ -62,11 +62,11 @@ def trace_inputs(
 def find_levels(last: str, inputs: Inputs) -> dict[str, int]:
     """Return the longest distance of each generation from the last one."""
     levels = {last: 0}
-    for _ in range(MOST):  # ends even if there is a cycle
+    for _ in range(MAX_GENERATIONS):  # ends even if there is a cycle
         before = dict(levels)
         for one, level in before.items():
             for known in inputs.get(one, ()):
-                levels[known] = min(max(levels.get(known, 0), level + 1), MOST)
+                levels[known] = min(max(levels.get(known, 0), level + 1), MAX_GENERATIONS)
         if levels == before:
             break
     return levels

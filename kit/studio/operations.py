@@ -52,26 +52,26 @@ _log = logging.getLogger("kit")
 
 _UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
 #: Maximum of equal requests in one call.
-MOST_AT_ONCE = 100
+MAX_STARTS = 100
 #: Error statuses that concern the key or are temporary, and not the requested generation.
-_ANY = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
+_GENERAL_STATUSES = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
 #: Default maximum of generations whose thumbnails are fetched for a comparison of pictures.
-FETCHED = 100
+DEFAULT_FETCHES = 100
 #: Number of pictures after which hashes are saved, so that an interruption loses no more.
-_PORTION = 100
-_NOT_COMPARED = (
+_BATCH_PICTURES = 100
+_UNINDEXED_WARNING = (
     "%s pictures of the history are not indexed yet and are not compared: each call indexes up to"
     " %d, newest first; fetch= sets how many"
 )
 #: Number of newest generations that are checked for changes made elsewhere.
-_WATCHED = 5
+_WATCHED_COUNT = 5
 
 
 class Operations:
     """The flows of one studio; those that start something take the flow that validates it.
 
-    `keys` manages the account's keys, if that is possible from here. `passing` is whether the key
-    was typed into a panel and not saved: no cell has such a studio.
+    `keys` manages the account's keys, if that is possible from here. `temporary` is whether the
+    key was typed into a panel and not saved: no cell has such a studio.
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class Operations:
         *,
         policy: Policy = PATIENT,
         keys: Keys | None = None,
-        passing: bool = False,
+        temporary: bool = False,
         journal: Journal | None = None,
         catalog: ModelCatalog | None = None,
         line: ProgressDisplay | None = None,
     ) -> None:
         self.settings = settings
         self.keys = keys
-        self.passing = passing
+        self.temporary = temporary
         self.journal = journal or Journal.of(settings)
         self.progress = partial(progress, enabled=settings.progress, line=line, clock=policy.clock)
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
@@ -99,13 +99,13 @@ class Operations:
         self.history_sync = HistorySync(settings, self.models, self.journal, self.progress)
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)
-        kept = self.journal, self.billing, self.notices
-        self.starts = Starts(settings, policy, *kept, get=self.get, fetch=self.fetch)
+        shared = self.journal, self.billing, self.notices
+        self.starts = Starts(settings, policy, *shared, get=self.get, fetch=self.fetch)
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
         """Return a model by its id, even if it is not listed; log once if it retires."""
         found = yield from self.catalog.model(model)
-        if sentence := describe_retirement(found, self.catalog.known):
+        if sentence := describe_retirement(found, self.catalog.cached):
             self.notices.log(sentence)
         return found
 
@@ -120,17 +120,17 @@ class Operations:
     ) -> Flow[Request]:
         """Validate a request against its model; errors have one sentence per problem."""
         text, model = requests.json_text(prompt, "prompt"), (yield from self.model(model_id))
-        media, rest = separate_media(model, media, given)
-        wanted = requests.json_parameters(model, rest)
+        media, settings = separate_media(model, media, given)
+        values = requests.json_parameters(model, settings)
         resolved = yield from resolve_media(media)
         files = uploads.sources(model, resolved, ours=self.settings.ours)
-        checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
-        known = {name: checked[name] for name in wanted}
+        checked = parameters.check(model, prompt=text, parameters=values, media=files)
+        validated = {name: checked[name] for name in values}
         inputs = [*find_inputs(media)] if files else ()
         checked_tags = requests.check_tags(tags)
         if not isinstance(file_metadata, bool):
             raise ParameterError(f"metadata must be True or False, not {file_metadata!r}")
-        return Request(model, text, known, files, checked_tags, inputs, file_metadata)
+        return Request(model, text, validated, files, checked_tags, inputs, file_metadata)
 
     def with_files(self, request: Request) -> Flow[Request]:
         """Return a validated request with its paths opened as files to upload."""
@@ -138,32 +138,32 @@ class Operations:
         files = uploads.sources(request.model, request.media, ours=self.settings.ours)
         return replace(request, media=files)
 
-    def quote(self, wanted: Flow[Request]) -> Flow[wire.Quote]:
+    def quote(self, validation: Flow[Request]) -> Flow[wire.Quote]:
         """Return the price of a request and whether the balance allows it; see `Billing.price`."""
-        return (yield from self.billing.quote((yield from wanted)))
+        return (yield from self.billing.quote((yield from validation)))
 
-    def start(self, wanted: Flow[Request]) -> Flow[wire.Generation]:
+    def start(self, validation: Flow[Request]) -> Flow[wire.Generation]:
         """Upload files, send a start, write it to the journal, and return the generation."""
-        return (yield from self.starts.send((yield from wanted)))
+        return (yield from self.starts.send((yield from validation)))
 
-    def start_many(self, wanted: Flow[Request], count: int) -> Flow[list[wire.Generation]]:
+    def start_many(self, validation: Flow[Request], count: int) -> Flow[list[wire.Generation]]:
         """Start a request `count` times, if the open budgets allow all of them; see `start`."""
-        if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
+        if not isinstance(count, int) or not 1 < count <= MAX_STARTS:
             raise ParameterError(
-                f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
+                f"n must be 1 to {MAX_STARTS}, not {count!r}; a model's own parameter of that "
                 "name is given as parameters={'n': ...}"
             )
-        request = yield from wanted
+        request = yield from validation
         with (yield from self.billing.hold(request, count)):
             files = yield from self.starts.upload(request)
-        begun = []
+        started = []
         for _ in range(count):
-            begun.append((yield from self.starts.send(request, references=files)))
-        return begun
+            started.append((yield from self.starts.send(request, references=files)))
+        return started
 
     def generate(
         self,
-        wanted: Flow[Request],
+        validation: Flow[Request],
         *,
         again: bool = False,
         timeout: float | None = None,
@@ -180,16 +180,16 @@ class Operations:
         trace = StartTrace() if trace is None else trace
         clock = self.policy.clock
         began = clock()
-        starting = self.starts.start_or_reuse(wanted, again=again, on_sent=on_sent, trace=trace)
-        ends = None if timeout is None else began + timeout
-        begun = yield from flows.limit_time(starting, ends, clock)
-        on_update(begun)
-        if not (begun.finished and trace.before):
-            begun = yield from self.wait(
-                begun.id, timeout=timeout, began=began, on_update=on_update
+        starting = self.starts.start_or_reuse(validation, again=again, on_sent=on_sent, trace=trace)
+        end = None if timeout is None else began + timeout
+        started = yield from flows.limit_time(starting, end, clock)
+        on_update(started)
+        if not (started.finished and trace.reused):
+            started = yield from self.wait(
+                started.id, timeout=timeout, began=began, on_update=on_update
             )
         trace.done = True
-        return (yield from self.fetch(begun))
+        return (yield from self.fetch(started))
 
     def fetch(self, generation: wire.Generation) -> Flow[wire.Generation]:
         """Return a completed generation, with its output downloaded to the cache."""
@@ -207,17 +207,17 @@ class Operations:
         on_update: OnUpdate = lambda _: None,
     ) -> Flow[wire.Generation]:
         """Wait for a generation and return it completed, or raise the error that ended it."""
-        done = yield from self._shared_wait.wait(
+        ended = yield from self._shared_wait.wait(
             generation_id,
             status_url=self.starts.addresses.get(generation_id),
             timeout=requests.parse_timeout(timeout),
             began=began,
             on_update=on_update,
         )
-        self._note_end(done)
-        if done.state != "completed":
-            raise failure_error(done)
-        return done
+        self._record_end(ended)
+        if ended.state != "completed":
+            raise failure_error(ended)
+        return ended
 
     def get(self, generation_id: str) -> Flow[wire.Generation]:
         """Return the current state of a generation."""
@@ -225,7 +225,7 @@ class Operations:
         call = calls.get_generation(generation_id, status_url=address)
         found = yield from flows.ask(call, self.policy)
         if found.finished:
-            self._note_end(found)
+            self._record_end(found)
         return found
 
     def cancel(self, generation_id: str) -> Flow[wire.Generation]:
@@ -251,8 +251,8 @@ class Operations:
     def newest(self) -> Flow[tuple[object, ...]]:
         """Return the balance and the states of the newest generations."""
         account = yield from flows.ask(calls.get_account(), ONCE)
-        listed, _ = yield from flows.fetch_page(calls.list_generations(limit=_WATCHED), ONCE)
-        states = ((one.id, one.state, one.credits_refunded) for one in listed[:_WATCHED])
+        listed, _ = yield from flows.fetch_page(calls.list_generations(limit=_WATCHED_COUNT), ONCE)
+        states = ((one.id, one.state, one.credits_refunded) for one in listed[:_WATCHED_COUNT])
         return account.credits, *states
 
     def find_similar(
@@ -261,23 +261,23 @@ class Operations:
         archive: Archive,
         choice: HistoryFilter = ALL,
         limit: int | None = None,
-        fetch: int = FETCHED,
+        fetch: int = DEFAULT_FETCHES,
     ) -> Flow[pd.DataFrame]:
         """Return the generations most similar to a picture; see `History.similar`."""
-        wanted = yield from self._hash(picture, archive)
+        target = yield from self._hash(picture, archive)
         missing = archive.without_hash(choice)
         if missing:
             with self.progress("pictures") as line:
-                here = yield from self._find_pictures(missing, fetch, line)
-                names = list(here)
-                for start in range(0, len(names), _PORTION):
-                    line.saying(f"indexing {start:,} of {len(names):,} new pictures")
-                    portion = names[start : start + _PORTION]
-                    archive.add_hashes({name: here[name] for name in portion})
+                found = yield from self._find_pictures(missing, fetch, line)
+                names = list(found)
+                for start in range(0, len(names), _BATCH_PICTURES):
+                    line.show_text(f"indexing {start:,} of {len(names):,} new pictures")
+                    batch = names[start : start + _BATCH_PICTURES]
+                    archive.add_hashes({name: found[name] for name in batch})
                     yield Sleep(0)  # lets other tasks run
-            if left := len(missing) - len(here):
-                _log.warning(_NOT_COMPARED, f"{left:,}", fetch)
-        return archive.similar(wanted, limit, choice)
+            if unindexed := len(missing) - len(found):
+                _log.warning(_UNINDEXED_WARNING, f"{unindexed:,}", fetch)
+        return archive.similar(target, limit, choice)
 
     def _hash(self, picture: Any, archive: Archive) -> Flow[bytes]:
         """Return the hash of a generation, given by itself or by id, or of any picture."""
@@ -311,7 +311,7 @@ class Operations:
         here: dict[str, Path | None] = {name: path for name, path in small.items() if path.exists()}
         new = [name for name in missing if name not in here][:fetch]
         for number, name in enumerate(new):
-            line.saying(f"fetching {number:,} of {len(new):,} pictures")
+            line.show_text(f"fetching {number:,} of {len(new):,} pictures")
             try:
                 facts = yield from self.get(name)
             except NotFoundError:
@@ -327,12 +327,12 @@ class Operations:
 
     def pending(self) -> Flow[list[wire.Generation]]:
         """Return started generations not yet seen to end; an ended one is returned once."""
-        broken = yield from self.starts.find_unanswered()
+        recovered = yield from self.starts.find_unanswered()
         addresses = {each: self.starts.addresses.get(each) for each in self.journal.pending()}
-        found = {**broken, **(yield from self._check_all(addresses))}
+        found = {**recovered, **(yield from self._check_all(addresses))}
         for generation in found.values():
             if generation.finished:
-                self._note_end(generation)
+                self._record_end(generation)
         return list(found.values())
 
     def _check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
@@ -340,19 +340,19 @@ class Operations:
         try:
             return (yield from self._shared_wait.check_all(addresses))
         except ApiError as error:
-            if error.answered in _ANY:
+            if error.answered in _GENERAL_STATUSES:
                 raise
         found = {}
-        for known, address in addresses.items():
-            call = calls.get_generation(known, status_url=address)
+        for name, address in addresses.items():
+            call = calls.get_generation(name, status_url=address)
             try:
-                found[known] = yield from flows.ask(call, self.policy)
+                found[name] = yield from flows.ask(call, self.policy)
             except NotFoundError:
                 continue
             except ApiError as error:
-                if error.answered in _ANY:
+                if error.answered in _GENERAL_STATUSES:
                     raise
-                self.notices.log(f"{known} was started from here and is left out: {error}")
+                self.notices.log(f"{name} was started from here and is left out: {error}")
         return found
 
     def find_charge(self, generation: wire.Generation) -> Decimal | None:
@@ -361,7 +361,7 @@ class Operations:
             return generation.credits_charged
         return self.journal.start(generation.id).charged
 
-    def _note_end(self, generation: wire.Generation) -> None:
+    def _record_end(self, generation: wire.Generation) -> None:
         self.billing.count_refund(generation)
         self.notices.try_write(partial(self._write_end, generation), f"the end of {generation.id}")
 

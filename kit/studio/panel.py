@@ -35,9 +35,9 @@ _DOUBTS = {
     "estimate": "Estimates are at today's prices.",
     "none": "Unknown amounts count as 0.",
 }
-_WRITTEN = "Titles and scripts are not counted: this service keeps no ledger."
+_UNCOUNTED_TEXTS = "Titles and scripts are not counted: this service keeps no ledger."
 #: Number of days and models shown.
-DAYS, MODELS = 30, 12
+SHOWN_DAYS, MAX_MODELS = 30, 12
 
 
 def cost_page(
@@ -53,17 +53,17 @@ def cost_page(
     summary, daily = costs.summary(spent), costs.by(spent, "day")
     models, sources = costs.by(spent, "model"), costs.by(spent, "source")
     last = today or datetime.now(UTC).date()
-    net = {last - timedelta(days=back): Decimal(0) for back in range(DAYS - 1, -1, -1)}
+    net = {last - timedelta(days=age): Decimal(0) for age in range(SHOWN_DAYS - 1, -1, -1)}
     for day, amount in zip(daily["day"].dt.date, daily["net"], strict=True):
         if day in net:
             net[day] = _credits(amount)
-    whole = summary[summary["kind"] == "all"]
+    total = summary[summary["kind"] == "all"]
     totals = [
         ("left", balance),
         ("spent today", net[last]),
-        (f"spent in {DAYS} days", sum(net.values(), Decimal(0))),
-        ("spent in all", _credits(whole["net"].sum())),
-        ("refunded", _credits(whole["refunded"].sum())),
+        (f"spent in {SHOWN_DAYS} days", sum(net.values(), Decimal(0))),
+        ("spent in all", _credits(total["net"].sum())),
+        ("refunded", _credits(total["refunded"].sum())),
     ]
     days = [(day.isoformat(), amount) for day, amount in net.items()]
     doubts = _doubts(sources, ledger)
@@ -71,11 +71,11 @@ def cost_page(
         draw.figures(totals, _basis(sources), doubts),
         draw.columns("Day by day", days, doubts),
     ]
-    shown = models.head(MODELS)
-    rows = zip(shown["model"].fillna("none"), shown["net"], shown["count"], strict=True)
-    most = [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]
-    title = f"By model, the {MODELS} most expensive" if len(models) > MODELS else "By model"
-    bars = draw.bars(title, most, doubts)
+    top = models.head(MAX_MODELS)
+    rows = zip(top["model"].fillna("none"), top["net"], top["count"], strict=True)
+    amounts = [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]
+    title = f"By model, the {MAX_MODELS} most expensive" if len(models) > MAX_MODELS else "By model"
+    bars = draw.bars(title, amounts, doubts)
     return "".join([*parts, bars] if len(models) else parts[:1])
 
 
@@ -90,7 +90,7 @@ def _doubts(sources: CostFrame, ledger: bool) -> list[str]:
     """Return the reasons why the sums may be wrong, one sentence each."""
     found = set(sources["source"].astype(str))
     doubts = [words for name, words in _DOUBTS.items() if name in found]
-    return doubts if ledger else [*doubts, _WRITTEN]
+    return doubts if ledger else [*doubts, _UNCOUNTED_TEXTS]
 
 
 def _credits(amount: Any) -> Decimal:
@@ -124,7 +124,7 @@ class PanelAccounts:
         if self._panel is not None:
             self._panel.page_set = self._opened[connection]
 
-    def turn_to(self, page: str) -> None:
+    def open_page(self, page: str) -> None:
         """Open a page."""
         if self._panel is not None:
             self._panel.page = page
@@ -133,15 +133,15 @@ class PanelAccounts:
 class PanelPages:
     """Builds the pages of one account; they make blocking calls in the background."""
 
-    def __init__(self, connection: AccountConnection, opened_in: PanelAccounts) -> None:
+    def __init__(self, connection: AccountConnection, panel: PanelAccounts) -> None:
         self._connection = connection
-        self._opened_in = opened_in
+        self._accounts = panel
         self._session = connection.session
         self._client = self._session.client
         self._operations = self._session.operations
         self._create_page: CreatePage | None = None
-        self._wanted: str | None = None
-        self._listed: list[wire.Model] = []
+        self._model_id: str | None = None
+        self._listed_models: list[wire.Model] = []
 
     def page_set(self) -> PageSet:
         """Return the pages of this account, none of them built yet."""
@@ -153,30 +153,30 @@ class PanelPages:
             PanelPage("Write", self.write),
             PanelPage("Account", self.account),
         ]
-        place = self._opened_in.connections.describe(self._connection)
-        shown = "" if place.own else banner(place.remark, place.code)
+        choice = self._accounts.connections.describe(self._connection)
+        banner_html = "" if choice.own else banner(choice.remark, choice.code)
         subscribe = self._session.subscribe
-        return PageSet(pages, heading=self.heading, banner=shown, subscribe=subscribe)
+        return PageSet(pages, heading=self.heading, banner=banner_html, subscribe=subscribe)
 
     def heading(self) -> str:
         """Return the account and its balance."""
-        return heading(self._place, self._connection.account())
+        return heading(self._account_label, self._connection.account())
 
     def snapshot(self) -> str:
         """Return the static snapshot shown when a saved notebook is opened."""
         code = f"{'await ' if self._client.awaited else ''}studio.panel()"
-        return render_panel(self._place, self._listed, code)
+        return render_panel(self._account_label, self._listed_models, code)
 
     def models(self) -> Any:
         """Return all models; a click on one opens its form."""
-        self._listed = self._models(refresh=True)
-        return ModelPage(self._listed, use=self._open_form)
+        self._listed_models = self._models(refresh=True)
+        return ModelPage(self._listed_models, use=self._open_form)
 
     def create(self) -> Any:
         """Return a model picker with a form; at first a model that needs no file."""
         models = self._models()
-        easy = next((m.id for m in models if not needs_a_file(m)), None)
-        self._create_page = CreatePage(models, form=self.form, model=self._wanted or easy)
+        first = next((m.id for m in models if not needs_a_file(m)), None)
+        self._create_page = CreatePage(models, form=self.form, model=self._model_id or first)
         return self._create_page
 
     def history(self) -> Any:
@@ -192,8 +192,8 @@ class PanelPages:
         from kit.explore.costs import Spending
 
         archive = self._client.block(self._operations.history_sync.current(usage=True, quiet=True))
-        kept = self._client.block(accounts.spent_lately()) is not None
-        return page(cost_page(Spending(archive), self._connection.account().credits, ledger=kept))
+        ledger = self._client.block(accounts.spent_lately()) is not None
+        return page(cost_page(Spending(archive), self._connection.account().credits, ledger=ledger))
 
     def write(self) -> Any:
         """Return the writing panel."""
@@ -202,12 +202,12 @@ class PanelPages:
     def account(self) -> Any:
         """Return the account, and its keys if they can be managed from here."""
         switcher = AccountSwitcher(
-            self._opened_in.connections, self._connection, self._opened_in.switch_to
+            self._accounts.connections, self._connection, self._accounts.switch_to
         )
         return accounts.account_panel(self._session, switcher=switcher)
 
     @property
-    def _place(self) -> str:
+    def _account_label(self) -> str:
         settings = self._operations.settings
         return (
             f"profile {self._connection.saved}"
@@ -223,7 +223,7 @@ class PanelPages:
         return forms.build_form(self._session, model, None, None, {})
 
     def _open_form(self, model_id: str) -> None:
-        self._wanted = model_id
+        self._model_id = model_id
         if self._create_page is not None:
             self._create_page.model = model_id
-        self._opened_in.turn_to("Create")
+        self._accounts.open_page("Create")

@@ -34,28 +34,28 @@ if TYPE_CHECKING:
 _log = logging.getLogger("kit")
 
 #: Sent to let the service choose a value, which it then reports.
-_ANY = -1
+_SERVICE_CHOOSES = -1
 #: The largest integer that all JSON parsers keep exact.
-_EXACT = 2**53
+_MAX_EXACT = 2**53
 _ID = re.compile(r"[\w-]+")
 
 
 def matches_request(
-    facts: wire.Generation, asked: wire.StartGeneration, *, strictly: bool = False
+    facts: wire.Generation, request: wire.StartGeneration, *, strict: bool = False
 ) -> bool:
     """Return whether a generation matches a request, as far as its fields are reported.
 
-    If `strictly`, model and prompt must be reported: without them it could be any generation.
+    If `strict`, model and prompt must be reported: without them it could be any generation.
     """
-    if facts.model_id != asked.model_id and (strictly or facts.model_id is not None):
+    if facts.model_id != request.model_id and (strict or facts.model_id is not None):
         return False
-    prompt, shown = (asked.prompt or "").strip(), facts.prompt
-    if (shown or "").strip() != prompt and (strictly or shown is not None):
+    prompt, shown = (request.prompt or "").strip(), facts.prompt
+    if (shown or "").strip() != prompt and (strict or shown is not None):
         return False
     return all(
-        value == _ANY or normalize_numbers(settings[name]) == normalize_numbers(value)
+        value == _SERVICE_CHOOSES or normalize_numbers(settings[name]) == normalize_numbers(value)
         for settings in [facts.parameters or {}]
-        for name, value in asked.parameters.items()
+        for name, value in request.parameters.items()
         if settings.get(name) is not None
     )
 
@@ -76,7 +76,7 @@ def fingerprint(facts: wire.Generation) -> str:
 
 def normalize_numbers(value: Any) -> Any:
     """Return a value with equal numbers in the same form, at every depth."""
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
         return int(value)
     if isinstance(value, dict):
         return {name: normalize_numbers(each) for name, each in value.items()}
@@ -133,8 +133,8 @@ def check_tags(tags: Any) -> dict[str, str]:
         raise ParameterError(
             f"tags must be a mapping such as {{'campaign': 'winter'}}, not {tags!r}"
         )
-    if wrong := [*tag_problems(tags or {})]:
-        raise ParameterError.fields(wrong)
+    if problems := [*tag_problems(tags or {})]:
+        raise ParameterError.fields(problems)
     return dict(tags or {})
 
 
@@ -158,8 +158,8 @@ def merge_parameters(
             "parameters must be a mapping of names to values, such as {'steps': 20}, not a "
             f"{type(parameters).__name__}"
         )
-    if twice := parameters.keys() & settings.keys():
-        names = ", ".join(map(repr, sorted(map(str, twice))))
+    if duplicates := parameters.keys() & settings.keys():
+        names = ", ".join(map(repr, sorted(map(str, duplicates))))
         raise ParameterError(f"given twice, in parameters and by name: {names}")
     return {**parameters, **settings}
 
@@ -178,7 +178,7 @@ def script_request(
     if variations not in (1, 2):
         raise ParameterError(f"variations must be 1 or 2, not {variations!r}")
     suggested = title if isinstance(title, wire.Title) else wire.Title(title=title)
-    with say_what_is_wrong():
+    with convert_errors():
         return wire.WriteScripts(
             topic=topic,
             title=json_text(suggested.title, "title") or "",
@@ -192,7 +192,7 @@ def script_request(
 
 
 @contextmanager
-def say_what_is_wrong() -> Iterator[None]:
+def convert_errors() -> Iterator[None]:
     """Raise validation errors of a body as `ParameterError`."""
     try:
         yield
@@ -203,12 +203,12 @@ def say_what_is_wrong() -> Iterator[None]:
 
 def _whole_seconds(duration: float | str) -> str:
     try:
-        whole = float(duration)
+        seconds = float(duration)
     except (TypeError, ValueError):
-        whole = 0.5
-    if not whole.is_integer() or whole <= 0:
+        seconds = 0.5
+    if not seconds.is_integer() or seconds <= 0:
         raise ParameterError(f"duration must be a whole number of seconds, not {duration!r}")
-    return str(int(whole))
+    return str(int(seconds))
 
 
 def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMetadata:
@@ -248,13 +248,13 @@ def settings_of_file(
     Settings that the model does not have, and unread ones of other programs' files, are left out
     and logged.
     """
-    known = {parameter.name for parameter in model.setting_parameters}
-    if dropped := [name for name in found.parameters if name not in known]:
+    names = {parameter.name for parameter in model.setting_parameters}
+    if dropped := [name for name in found.parameters if name not in names]:
         _log.warning("the model %s has no %s: left out", model.id, ", ".join(sorted(dropped)))
     if found.unread:
         _log.warning("other metadata of the file, left out: %s", "; ".join(found.unread))
-    kept = {name: value for name, value in found.parameters.items() if name in known}
-    return {**kept, **changes}
+    settings = {name: value for name, value in found.parameters.items() if name in names}
+    return {**settings, **changes}
 
 
 def is_id(value: Any) -> bool:
@@ -304,8 +304,8 @@ def find_inputs(media: Any) -> Iterator[str]:
 
 
 #: Maximum depth of nested lists: deeper ones contain themselves.
-_DEEPEST = 20
-_HALF = "holds half a character (a lone surrogate), which no service can read"
+_MAX_DEPTH = 20
+_HALF_CHARACTER = "holds half a character (a lone surrogate), which no service can read"
 
 
 class _UnsendableError(ValueError):
@@ -314,7 +314,7 @@ class _UnsendableError(ValueError):
 
 def json_parameters(model: wire.Model, given: Mapping[Any, Any]) -> dict[str, Any]:
     """Return settings as JSON values; empty ones are left out."""
-    known = {parameter.name for parameter in model.parameters}
+    names = {parameter.name for parameter in model.parameters}
     media = [parameter.name for parameter in model.media_parameters]
     values: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -322,8 +322,8 @@ def json_parameters(model: wire.Model, given: Mapping[Any, Any]) -> dict[str, An
         try:
             found = json_value(value)
         except _UnsendableError as error:
-            stranger = media and name not in known  # such as a file under a wrong name
-            sentence = f"unknown parameter{suggest(str(name), media)}" if stranger else str(error)
+            is_unknown = media and name not in names  # such as a file under a wrong name
+            sentence = f"unknown parameter{suggest(str(name), media)}" if is_unknown else str(error)
             problems.append((f"parameters.{name}", sentence))
             continue
         if found is not None:
@@ -340,19 +340,19 @@ def json_text(value: Any, what: str) -> str | None:
     if not isinstance(value, str):
         raise ParameterError.fields([(what, f"must be text, not {_shorten(value)}")])
     if not _has_whole_letters(value):
-        raise ParameterError.fields([(what, _HALF)])
+        raise ParameterError.fields([(what, _HALF_CHARACTER)])
     return str(value).strip() or None
 
 
 def json_value(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON; missing values of pandas are None."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise _UnsendableError("contains itself")
     if value is None or isinstance(value, bool) or type(value) is int:
         return value
-    for kind, make in _KINDS:
+    for kind, convert in _CONVERTERS:
         if isinstance(value, kind):
-            return make(value, depth)
+            return convert(value, depth)
     foreign = type(value).__module__.partition(".")[0] in ("numpy", "pandas")
     if foreign and (hasattr(value, "item") or hasattr(value, "tolist")):
         return _unpack(value, depth)
@@ -367,10 +367,10 @@ def _unpack(value: Any, depth: int) -> Any:
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     if kind == "M":
         value = value.astype("datetime64[us]")  # finer ones would become plain integers
-    whole = value.tolist() if hasattr(value, "tolist") else value.item()
-    if kind == "m" or type(whole) is type(value):
+    unpacked = value.tolist() if hasattr(value, "tolist") else value.item()
+    if kind == "m" or type(unpacked) is type(value):
         raise _UnsendableError(f"must be a number or text, not {_shorten(value)}")
-    return json_value(whole, depth + 1)
+    return json_value(unpacked, depth + 1)
 
 
 def _float(value: float, depth: int) -> float:
@@ -387,7 +387,7 @@ def _exact(value: Decimal | Fraction, depth: int) -> float | int:
 
 def _string(value: str, _depth: int) -> str:
     if not _has_whole_letters(value):
-        raise _UnsendableError(_HALF)
+        raise _UnsendableError(_HALF_CHARACTER)
     return str(value)
 
 
@@ -402,7 +402,7 @@ def _mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
 
 
 #: Types of values -> how they are converted; the first match applies.
-_KINDS: tuple[tuple[type | tuple[type, ...], Callable[[Any, int], Any]], ...] = (
+_CONVERTERS: tuple[tuple[type | tuple[type, ...], Callable[[Any, int], Any]], ...] = (
     (enum.Enum, lambda value, depth: json_value(value.value, depth)),
     (str, _string),
     (int, lambda value, _: int(value)),

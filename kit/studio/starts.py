@@ -44,34 +44,34 @@ OnSent: TypeAlias = Callable[[str, float], None]
 #: Maximum difference between the clocks of a service's servers.
 _SLACK = timedelta(minutes=2)
 #: Maximum of list pages that are searched.
-_PAGES = 10
+_MAX_PAGES = 10
 #: Error statuses that concern all requests, not only the list.
-_EVERY = frozenset({401, 429, 503})
+_GENERAL_STATUSES = frozenset({401, 429, 503})
 #: Error statuses for an id that does not exist, or is not an id of this service.
-_GONE = frozenset({400, 404, 410, 422})
+_MISSING_STATUSES = frozenset({400, 404, 410, 422})
 #: Maximum of generations of an equal request that are checked before a new start.
-_LOOKED_AT = 10
-_FILES = "mediaUploads"
+_MAX_CHECKED = 10
+_MEDIA_FIELD = "mediaUploads"
 #: How long a key is valid, with an hour to spare. Source: contract, "Conventions".
-_REPEATABLE = timedelta(hours=23)
+_KEY_LIFETIME = timedelta(hours=23)
 #: How far back `pending` searches for a start, and names one that no list shows.
-_SOUGHT = timedelta(days=3)
+_MAX_AGE = timedelta(days=3)
 #: Seconds between two checks of an equal start that is being sent.
-_LOOK = 0.1
+_CHECK_SECONDS = 0.1
 
 
 @dataclass(slots=True)
 class StartTrace:
     """How far a request came when it was stopped, as far as that is known.
 
-    `again` is whether a new start was requested in any case, `before` whether the generation is of
+    `again` is whether a new start was requested in any case, `reused` whether the generation is of
     an earlier equal request, `sent` whether the start was sent, so that it may be executed.
     """
 
     again: bool = False
     sent: bool = False
     id: str | None = None
-    before: bool = False
+    reused: bool = False
     done: bool = False
     credits: Decimal | None = None
 
@@ -163,16 +163,16 @@ class Starts:
     _in_flight: set[str] = field(default_factory=set)
 
     def start_or_reuse(
-        self, wanted: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
+        self, validation: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
     ) -> Flow[wire.Generation]:
         """Return the result of an earlier equal request, unless `again`, or send a new start."""
-        request = yield from wanted
+        request = yield from validation
         digest = digest_of(request)
         while not again and self.settings.reuse:
             known = self.journal.find_earlier(digest)
-            begun = yield from self.find_earlier(request, digest, trace)
-            if begun is not None:
-                return begun
+            started = yield from self.find_earlier(request, digest, trace)
+            if started is not None:
+                return started
             with suppress(OvertakenError):
                 return (yield from self.send(request, on_sent=on_sent, trace=trace, known=known))
         return (yield from self.send(request, on_sent=on_sent, trace=trace))
@@ -213,18 +213,18 @@ class Starts:
                 if known is not None and self._is_overtaken(digest, key, known):
                     self._settle(key)
                     raise OvertakenError
-                hold.sending()
+                hold.mark_sent()
                 receipt = yield from self._ask(call, key, trace)
                 trace.id, trace.credits = receipt.id, receipt.credits_charged
                 if receipt.status_url and self.settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
                 # before anything else: whatever fails from here on, the generation can be found
-                lost = self._write_start(receipt, request, digest, key)
+                error = self._write_start(receipt, request, digest, key)
             finally:
                 self._in_flight.discard(key)
             self.billing.count_payment(request, receipt, hold)
-        if lost is not None:
-            raise lost
+        if error is not None:
+            raise error
         return generation_of_receipt(request, receipt)
 
     def upload(
@@ -246,17 +246,17 @@ class Starts:
         try:
             # an equal start that this studio is sending may have the result
             while self._in_flight.intersection(i.key for i in self.journal.intents(digest)):
-                yield Sleep(_LOOK)
+                yield Sleep(_CHECK_SECONDS)
         except flows.Late:
             raise NoAnswerError(
                 "an equal request is being started and has not been answered yet"
             ) from None
-        known = ids or self.journal.find_earlier(digest)[:_LOOKED_AT]
-        begun = yield from self._find_usable(request, known, fetched=ids is None)
-        if begun is None:
+        known = ids or self.journal.find_earlier(digest)[:_MAX_CHECKED]
+        started = yield from self._find_usable(request, known, fetched=ids is None)
+        if started is None:
             return (yield from self._recover(request, digest, trace))
-        trace.id, trace.before = begun.id, True
-        return begun
+        trace.id, trace.reused = started.id, True
+        return started
 
     def _find_usable(
         self, request: Request, ids: Sequence[str], *, fetched: bool
@@ -265,10 +265,10 @@ class Starts:
 
         `fetched`: whether the output of a completed one must also be downloaded.
         """
-        passed: list[str] = []
+        reasons: list[str] = []
         gone: KitError | None = None
-        for known in ids:
-            facts = yield from self._check_one(known, request, passed)
+        for name in ids:
+            facts = yield from self._check_one(name, request, reasons)
             if facts is None:
                 continue
             if facts.state != "completed" or not fetched:
@@ -279,30 +279,30 @@ class Starts:
                 gone = gone or error
         if gone is not None:
             raise suggest_again(gone)
-        if passed:
-            self.notices.log(f"the request is sent again, because {'; '.join(passed)}")
+        if reasons:
+            self.notices.log(f"the request is sent again, because {'; '.join(reasons)}")
         return None
 
     def _check_one(
-        self, known: str, request: Request, passed: list[str]
+        self, name: str, request: Request, reasons: list[str]
     ) -> Flow[wire.Generation | None]:
         try:
-            facts = yield from self.get(known)
+            facts = yield from self.get(name)
         except KitError as error:
-            gone = isinstance(error, ApiError) and error.answered in _GONE
-            if not (gone or (yield from self._may_read(error))):
+            gone = isinstance(error, ApiError) and error.answered in _MISSING_STATUSES
+            if not (gone or (yield from self._can_read_list(error))):
                 raise suggest_again(error) from None
-            passed.append(f"its earlier result {known} cannot be fetched ({error})")
+            reasons.append(f"its earlier result {name} cannot be fetched ({error})")
             return None
         if facts.state not in ("processing", "completed"):
             return None
         shown = self.journal.shown_hash(facts.id)
         if matches_request(facts, body_of(request)) or (shown and shown == fingerprint(facts)):
             return facts
-        passed.append(f"its earlier result {known} is a different generation at this service now")
+        reasons.append(f"its earlier result {name} is a different generation at this service now")
         return None
 
-    def _may_read(self, error: KitError) -> Flow[bool]:
+    def _can_read_list(self, error: KitError) -> Flow[bool]:
         """Whether a missing right concerns only one generation, because the list can be read."""
         if not isinstance(error, InsufficientScopeError):
             return False
@@ -325,7 +325,7 @@ class Starts:
         Raises `NoAnswerError` if it is unknown whether the start was executed.
         """
         for intent in reversed(self.journal.intents(digest)):
-            if self.settings.ours and datetime.now(UTC) - intent.moment < _REPEATABLE:
+            if self.settings.ours and datetime.now(UTC) - intent.moment < _KEY_LIFETIME:
                 found = yield from self._repeat(request, intent, trace)
             else:
                 found = yield from self._search_list(intent)
@@ -339,7 +339,7 @@ class Starts:
 
         Nothing is sent again, so this costs nothing. Starts that are not listed are logged.
         """
-        oldest = datetime.now(UTC) - _SOUGHT
+        oldest = datetime.now(UTC) - _MAX_AGE
         intents = [
             each
             for each in self.journal.intents()
@@ -386,26 +386,26 @@ class Starts:
         self, receipt: wire.Receipt, request: Request, digest: str, key: str
     ) -> NoAnswerError | None:
         """Write a start to the journal; return the error if that fails."""
-        known: Any = {"request": digest, "key": key, "tags": request.tags, "inputs": request.inputs}
+        facts: Any = {"request": digest, "key": key, "tags": request.tags, "inputs": request.inputs}
         try:
-            self.journal.add_start(receipt, model_id=request.model.id, **known)
+            self.journal.add_start(receipt, model_id=request.model.id, **facts)
         except OSError as error:
-            lost = NoAnswerError(
+            failure = NoAnswerError(
                 f"the generation {receipt.id} was started, and could not be written into the "
                 f"journal ({failure_reason(error)}): keep its id; "
                 f"studio.history[{receipt.id!r}] finds it"
             )
-            lost.generation_id = receipt.id
-            return lost
+            failure.generation_id = receipt.id
+            return failure
         return None
 
     def _repeat(
         self, request: Request, intent: Intent, trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Send the same body with the same key: the service executes and charges it only once."""
-        same: Any = {"key": intent.key, "digest": intent.request, "body": intent.body}
+        options: Any = {"key": intent.key, "digest": intent.request, "body": intent.body}
         try:
-            return (yield from self.send(request, **same, references={}, trace=trace))
+            return (yield from self.send(request, **options, references={}, trace=trace))
         except (NotFoundError, BadRequestError):
             return None  # it was never executed, and its files are gone by now
 
@@ -432,12 +432,12 @@ class Starts:
         query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self.settings.ours else {}
         call = calls.list_generations(**query)
         listed = ListedGenerations(since - _SLACK)
-        for number in range(_PAGES):
+        for number in range(_MAX_PAGES):
             try:
                 reply, following = yield from flows.fetch_rows(call, self.policy)
                 items = answers.read(call, reply)
             except ApiError as error:
-                if error.answered in _EVERY:
+                if error.answered in _GENERAL_STATUSES:
                     raise
                 return listed
             listed.since += timedelta(0) if number else answers.moment(reply) - datetime.now(UTC)
@@ -454,13 +454,13 @@ class Starts:
         Lists do not show input files, so a start with files needs a match without alternatives.
         """
         new = [facts for facts in self._find_similar(intent, listed) if listed.is_new(facts)]
-        if not new or (intent.body.get(_FILES) and (len(new) > 1 or self._has_rival(intent))):
+        if not new or (intent.body.get(_MEDIA_FIELD) and (len(new) > 1 or self._has_rival(intent))):
             return None
         facts = new[0]
         receipt = wire.Receipt(id=facts.id, credits_charged=facts.credits_charged)
-        known: Any = {"request": intent.request, "key": intent.key, "tags": intent.tags}
-        note = partial(self.journal.add_start, receipt, model_id=facts.model_id or "", **known)
-        self.notices.try_write(note, f"the start of {facts.id}")
+        options: Any = {"request": intent.request, "key": intent.key, "tags": intent.tags}
+        write = partial(self.journal.add_start, receipt, model_id=facts.model_id or "", **options)
+        self.notices.try_write(write, f"the start of {facts.id}")
         return facts
 
     def _doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
@@ -468,9 +468,9 @@ class Starts:
         model = intent.body.get("modelId", "a model")
         when = f"{intent.moment:%Y-%m-%d %H:%M} UTC"
         why = "the service does not list it (yet)"
-        if looks := [facts.id for facts in self._find_similar(intent, listed)]:
-            known = " or ".join(looks[-3:])
-            why = f"what the service lists is not enough to decide: it may be {known}"
+        if ids := [facts.id for facts in self._find_similar(intent, listed)]:
+            choices = " or ".join(ids[-3:])
+            why = f"what the service lists is not enough to decide: it may be {choices}"
         return (
             f"a start of {model} may have been carried out at {when}: no response was received, "
             f"and {why}; studio.history.list() shows all generations"
@@ -479,17 +479,17 @@ class Starts:
     def _find_similar(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:
         """Return the generations equal to a request and not started from here, oldest first."""
         try:
-            asked = wire.StartGeneration.model_validate(dict(intent.body))
+            request = wire.StartGeneration.model_validate(dict(intent.body))
         except ValueError:
             return []  # written by another release, or by hand
         return [
             facts
             for facts in reversed(listed.items)
-            if not self.journal.start(facts.id).at and matches_request(facts, asked, strictly=True)
+            if not self.journal.start(facts.id).at and matches_request(facts, request, strict=True)
         ]
 
     def _has_rival(self, intent: Intent) -> bool:
         """Whether another start differs only in its files."""
-        mine = {**intent.body, _FILES: None}
+        mine = {**intent.body, _MEDIA_FIELD: None}
         others = [each.body for each in self.journal.intents() if each.key != intent.key]
-        return any({**body, _FILES: None} == mine for body in others)
+        return any({**body, _MEDIA_FIELD: None} == mine for body in others)

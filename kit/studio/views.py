@@ -25,7 +25,7 @@ from kit.studio.generation import (
     fetch_thumbnail,
     render_media,
 )
-from kit.studio.operations import FETCHED, Operations
+from kit.studio.operations import DEFAULT_FETCHES, Operations
 from kit.widgets import media, preview
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Gallery, GalleryItem
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from kit.widgets.table import HistoryTable
 
 #: Bytes up to which a video is embedded in the preview below a table.
-_LIVE = 6_000_000
+_MAX_EMBEDDED_BYTES = 6_000_000
 #: Generations that are fetched at the same time.
-_AT_ONCE = 6
+_MAX_FETCHES = 6
 
 
 def gallery(
@@ -95,10 +95,10 @@ def compare(
     from kit.explore.ratings import rank
     from kit.widgets.blind import BlindComparison
 
-    shown = _gallery_items(generations, studio)
-    if len(shown) < 2:
-        raise ConfigError(f"a comparison needs at least two generations, not {len(shown)}")
-    return BlindComparison(shown, rank, size=size) if blind else Comparison(shown, size)
+    items = _gallery_items(generations, studio)
+    if len(items) < 2:
+        raise ConfigError(f"a comparison needs at least two generations, not {len(items)}")
+    return BlindComparison(items, rank, size=size) if blind else Comparison(items, size)
 
 
 def history_table(
@@ -130,7 +130,7 @@ def history_table(
     )
 
 
-def _search(session: Session[Any], asked: set[str], frame: pd.DataFrame, text: str) -> Any:
+def _search(session: Session[Any], indexed: set[str], frame: pd.DataFrame, text: str) -> Any:
     """Return the positions of rows that contain words, or look like the generation in ``like:ID``.
 
     A repeated search fetches nothing, because the table repeats it often.
@@ -141,10 +141,10 @@ def _search(session: Session[Any], asked: set[str], frame: pd.DataFrame, text: s
     if prefix != "like" or not name:
         return search_rows(frame, text)
     archive = session.client.block(session.operations.history_sync.archive())
-    fetch = 0 if text in asked else FETCHED
+    fetch = 0 if text in indexed else DEFAULT_FETCHES
     flow = session.operations.find_similar(name.strip(), archive, fetch=fetch)
     places = frame.index.get_indexer(session.client.block(flow).index)
-    asked.add(text)
+    indexed.add(text)
     return places[places >= 0]
 
 
@@ -315,15 +315,15 @@ def gallery_item(generation: BaseGeneration) -> GalleryItem:
 
 def _gallery_items(items: Any, studio: BaseStudio | None) -> list[GalleryItem]:
     """Return the items to show, in order; ids are fetched in parallel."""
-    wanted = list(_flatten(items))
-    ids = [item for item in wanted if isinstance(item, str)]
+    chosen = list(_flatten(items))
+    ids = [item for item in chosen if isinstance(item, str)]
     if ids and studio is None:
         raise ConfigError("ids need the studio that made them: pass studio=studio")
     found: dict[str, BaseGeneration] = {}
     if studio is not None:
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-views") as pool:
+        with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-views") as pool:
             found = dict(zip(ids, pool.map(partial(_get, studio.session), ids), strict=True))
-    return [gallery_item(found[item] if isinstance(item, str) else item) for item in wanted]
+    return [gallery_item(found[item] if isinstance(item, str) else item) for item in chosen]
 
 
 def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
@@ -344,19 +344,19 @@ def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
 
 
 def _get(session: Session[Any], name: str) -> BaseGeneration:
-    found: BaseGeneration = session.hold(session.client.block(session.operations.get(name)))
+    found: BaseGeneration = session.wrap(session.client.block(session.operations.get(name)))
     return found
 
 
 def _preview(generation: BaseGeneration) -> str:
     """Return the preview of a generation in a widget, where relative addresses do not work."""
     style = "max-width:min(100%,340px);height:auto;border-radius:4px"
-    fit = media.Fit(embed=_LIVE, beside=False, style=style)
-    facts, weight = generation.facts, (generation.facts.output or wire.Output()).size_bytes
-    if facts.asset_type == "video" and (weight is None or weight > _LIVE):
-        small, title = fetch_thumbnail(generation), generation.prompt or ""
-        shown, note = media.large_video(small, weight, title=title, fit=fit), facts.deletion or ""
+    fit = media.Fit(embed=_MAX_EMBEDDED_BYTES, beside=False, style=style)
+    facts, size = generation.facts, (generation.facts.output or wire.Output()).size_bytes
+    if facts.asset_type == "video" and (size is None or size > _MAX_EMBEDDED_BYTES):
+        thumbnail, title = fetch_thumbnail(generation), generation.prompt or ""
+        html, note = media.large_video(thumbnail, size, title=title, fit=fit), facts.deletion or ""
     else:
-        shown, note = render_media(generation, fit)
+        html, note = render_media(generation, fit)
     charged = generation.operations.find_charge(facts)
-    return preview.generation(facts, charged, media=shown, note=note)
+    return preview.generation(facts, charged, media=html, note=note)

@@ -63,13 +63,13 @@ class ProgressUpdates:
     def __call__(self, generation: wire.Generation) -> None:
         """Show the progress of a generation."""
         if not generation.finished:
-            self.saying(self._label, generation.progress)
+            self.show_text(self._label, generation.progress)
 
-    def sending(self, name: str, share: float) -> None:
+    def show_upload(self, name: str, share: float) -> None:
         """Show the share of a file sent so far, 0 to 1."""
-        self.saying(f"sending {name}", share)
+        self.show_text(f"sending {name}", share)
 
-    def saying(
+    def show_text(
         self, words: str, fraction: float | None = None, pictures: Sequence[str] = ()
     ) -> None:
         """Show a text with the progress in place of the label."""

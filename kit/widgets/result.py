@@ -26,10 +26,10 @@ _DEFAULT = "Use as input for …"
 class ResultService(Protocol):
     """The service as results use it; all calls may block, so they are made in the background."""
 
-    def original(self, facts: wire.Generation) -> Path:
+    def fetch_output(self, facts: wire.Generation) -> Path:
         """Return the file of a generation, unchanged."""
 
-    def takers(self, facts: wire.Generation) -> Sequence[wire.Model]:
+    def accepting_models(self, facts: wire.Generation) -> Sequence[wire.Model]:
         """Return the models that accept an output as an input."""
 
     def open_form(self, facts: wire.Generation, model_id: str | None = None) -> Any:
@@ -67,7 +67,7 @@ class ResultCard(ipywidgets.VBox):
         self._new = new
         self._message = new(ipywidgets.HTML, _dom_classes=("kit-status",))
         self._page = new(FileReceiver)
-        self._takers = new(ipywidgets.Dropdown, options=[(_DEFAULT, "")], description=_DEFAULT)
+        self._models = new(ipywidgets.Dropdown, options=[(_DEFAULT, "")], description=_DEFAULT)
         self._opened = new(OpenedBox, background=background)
         open_form = partial(self._open, None)
         has_file = facts.state == "completed"
@@ -79,7 +79,7 @@ class ResultCard(ipywidgets.VBox):
             ("Reuse settings" if edit else "Open in a form", "pencil", edit or open_form),
         ]
         row = [self._button(word, icon, act) for word, icon, act in buttons if act is not None]
-        row += [self._takers, self._message, self._page]
+        row += [self._models, self._message, self._page]
         line = new(ipywidgets.HTML, value=markup.faint(describe(facts)))
         bar = new(ipywidgets.HBox, children=row, _dom_classes=("kit-bar", "kit-actions"))
         super().__init__(
@@ -87,11 +87,11 @@ class ResultCard(ipywidgets.VBox):
             layout=shown.layout,
             _dom_classes=("kit-result",),
         )
-        self._takers.observe(self._taker_chosen, "value")
+        self._models.observe(self._model_chosen, "value")
         if has_file:
-            background.begin(self._guarded(self._find_takers))
+            background.begin(self._guarded(self._find_models))
         else:
-            self._takers.add_class("kit-hidden")
+            self._models.add_class("kit-hidden")
 
     def __repr__(self) -> str:
         return f"<ResultCard {self._facts.id}>"
@@ -105,7 +105,7 @@ class ResultCard(ipywidgets.VBox):
 
     def _send(self, action: str) -> None:
         def work() -> None:
-            path = self._service.original(self._facts)
+            path = self._service.fetch_output(self._facts)
             kind = guess_type(path.name) or "application/octet-stream"
             named = f"{self._facts.model_id or 'result'}-{self._facts.id}{path.suffix}"
             title = self._facts.prompt or named
@@ -114,16 +114,16 @@ class ResultCard(ipywidgets.VBox):
 
         self._background.begin(self._guarded(work))
 
-    def _find_takers(self) -> None:
-        models = self._service.takers(self._facts)
-        self._takers.options = [(_DEFAULT, ""), *((m.title or m.id, m.id) for m in models)]
+    def _find_models(self) -> None:
+        models = self._service.accepting_models(self._facts)
+        self._models.options = [(_DEFAULT, ""), *((m.title or m.id, m.id) for m in models)]
         if not models:
-            self._takers.add_class("kit-hidden")
+            self._models.add_class("kit-hidden")
 
-    def _taker_chosen(self, change: Any) -> None:
+    def _model_chosen(self, change: Any) -> None:
         if change.new:
             self._open(change.new)
-            self._takers.value = ""
+            self._models.value = ""
 
     def _open(self, model_id: str | None) -> None:
         self._opened.fill(lambda: self._service.open_form(self._facts, model_id))

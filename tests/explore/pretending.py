@@ -156,7 +156,7 @@ class Service:
         tail = since.isoformat() if since and self.filters else ""
         return Page(json.dumps(shown).encode(), f"{shown[-1]['id']},{tail}" if more else None)
 
-    def one(self, generation_id: str) -> Generator[Any, Any, bytes]:
+    def fetch_one(self, generation_id: str) -> Generator[Any, Any, bytes]:
         self._count(generation_id)
         yield
         for row in self.known:
@@ -207,7 +207,7 @@ class Service:
         self.ledger.append({**row, **fields})
         return str(row["id"])
 
-    def rest(self, seconds: float) -> Generator[Any, Any, None]:
+    def sleep(self, seconds: float) -> Generator[Any, Any, None]:
         self.rested += seconds
         yield
 

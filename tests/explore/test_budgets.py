@@ -24,8 +24,8 @@ def budget() -> Budgets:
 
 def spend(budget: Budgets, amount: str, name: str = "gen") -> None:
     with budget.hold(Decimal(amount), "a start") as hold:
-        hold.sending()
-        hold.paid(name, Decimal(amount))
+        hold.mark_sent()
+        hold.charge(name, Decimal(amount))
 
 
 def test_nested_budgets_must_both_allow_a_start(budget: Budgets) -> None:
@@ -70,7 +70,7 @@ def test_the_receipt_counts_or_the_quote_where_it_does_not_say(
     budget: Budgets, charged: Decimal | None, spent: str
 ) -> None:
     with budget(credits=1) as mine, budget.hold(Decimal("0.5"), "a start") as hold:
-        hold.paid("gen", charged)
+        hold.charge("gen", charged)
     assert mine.spent == Decimal(spent)
 
 
@@ -98,7 +98,7 @@ def test_after_an_error_only_what_may_be_charged_is_spent(
     with budget(credits=1) as mine:
         hold = budget.hold(Decimal("0.5"), "a start")
         if sent:
-            hold.sending()
+            hold.mark_sent()
         with pytest.raises(type(error)), hold:
             raise error
         assert mine.spent == Decimal(spent)
@@ -108,8 +108,8 @@ def test_after_an_error_only_what_may_be_charged_is_spent(
 def test_what_was_paid_is_spent_once_whatever_happens_afterwards(budget: Budgets) -> None:
     def lose() -> None:
         with budget.hold(Decimal("0.5"), "a start") as hold:
-            hold.sending()
-            hold.paid("gen", Decimal("0.4"))
+            hold.mark_sent()
+            hold.charge("gen", Decimal("0.4"))
             raise KitError("the file was lost on its way")
 
     with budget(credits=1) as mine:
@@ -121,7 +121,7 @@ def test_what_was_paid_is_spent_once_whatever_happens_afterwards(budget: Budgets
 def test_doubts_add_up(budget: Budgets) -> None:
     def lose() -> None:
         with budget.hold(Decimal("0.5"), "a start") as hold:
-            hold.sending()
+            hold.mark_sent()
             raise KitError("lost")
 
     with budget(credits=9) as mine:

@@ -101,7 +101,7 @@ class Others:
 
     def look(self, after: float = 60.0) -> None:
         self.now += after
-        self.watch.look(self.ask)
+        self.watch.check(self.ask)
         while self.waiting:
             self.waiting.pop()()
 
@@ -131,7 +131,7 @@ def test_many_pages_look_once_in_a_while() -> None:
 def test_a_look_that_waits_is_the_only_one() -> None:
     others = Others()
     for _ in range(3):
-        others.watch.look(others.ask)
+        others.watch.check(others.ask)
 
     assert len(others.waiting) == 1
 

@@ -52,7 +52,7 @@ def test_what_was_made_opens_in_a_form_and_is_an_input_of_others(studio: Studio)
     again = service.open_form(made.facts)
     assert again.value["prompt"] == "a lake"
     assert again.value["parameters"]["style"] == "ink"
-    takers = [model.id for model in service.takers(made.facts)]
+    takers = [model.id for model in service.accepting_models(made.facts)]
     assert "paint" not in takers
     taken = service.open_form(made.facts, takers[0])
     ((path,),) = taken.value["media"].values()
@@ -63,11 +63,11 @@ def test_earlier_results_are_offered_with_their_pictures(studio: Studio) -> None
     service = FormService(studio.session)
     made = [studio.generate("paint", prompt) for prompt in ("a lake", "a hill")]
 
-    found = service.earlier("image")
+    found = service.list_earlier("image")
 
     assert [facts.id for facts, _ in found] == [made[1].id, made[0].id]
     assert [content for _, content in found] == [png(), png()]
-    assert service.earlier("video") == []
+    assert service.list_earlier("video") == []
 
 
 def test_each_submit_is_a_new_start(studio: Studio, other: Server) -> None:
@@ -120,7 +120,7 @@ def test_pictures_and_paths_become_files(studio: Studio, other: Server, tmp_path
 def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
     service = FormService(studio.session)
 
-    one, two = service.keep("../../a b.png", png()), service.keep("../../a b.png", png())
+    one, two = service.save("../../a b.png", png()), service.save("../../a b.png", png())
 
     assert one == two
     assert one.name == "a_b.png"
@@ -135,9 +135,9 @@ def test_a_file_that_can_be_put_there_is_not_written(studio: Studio) -> None:
         put.append(path)
         return bool(path.write_bytes(b"put"))
 
-    one = service.keep("a.png", png(), settle)
-    two = service.keep("a.png", png(), settle)
-    other = service.keep("b.png", png(), lambda _: False)
+    one = service.save("a.png", png(), settle)
+    two = service.save("a.png", png(), settle)
+    other = service.save("b.png", png(), lambda _: False)
 
     assert put == [one] == [two]
     assert one.read_bytes() == b"put"

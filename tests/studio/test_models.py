@@ -11,7 +11,7 @@ POSTER = Model(id="poster", setting_parameters=[Parameter(name="size", type="int
 
 @pytest.fixture
 def models() -> Models:
-    return Models({"poster": POSTER, "drift": Model(id="drift")}, again=lambda: None)
+    return Models({"poster": POSTER, "drift": Model(id="drift")}, fetch_again=lambda: None)
 
 
 def test_it_is_a_mapping(models: Models) -> None:

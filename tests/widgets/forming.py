@@ -141,21 +141,21 @@ class Shop:
             raise self.error
         return ("held", generation_id)
 
-    def hold(self, facts: wire.Generation) -> Any:
+    def wrap(self, facts: wire.Generation) -> Any:
         return ("held", facts.id, facts.state)
 
-    def original(self, facts: wire.Generation) -> Path:
+    def fetch_output(self, facts: wire.Generation) -> Path:
         path = self.folder / f"{facts.id}.png"
         path.write_bytes(b"all pixels")
         return path
 
-    def earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
+    def list_earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
         return self.results
 
     def usual_seconds(self, facts: wire.Generation) -> float | None:
         return self.usual
 
-    def takers(self, facts: wire.Generation) -> list[wire.Model]:
+    def accepting_models(self, facts: wire.Generation) -> list[wire.Model]:
         return [wire.Model(id="restyle", title="Restyle")]
 
     def open_form(self, facts: wire.Generation, model_id: str | None = None) -> Any:
@@ -173,13 +173,13 @@ class Shop:
     def uploads(self) -> Path:
         return self.folder
 
-    def keep(self, name: str, content: bytes | memoryview, settle: Any = None) -> Path:
+    def save(self, name: str, content: bytes | memoryview, settle: Any = None) -> Path:
         path = self.folder / name
         path.write_bytes(content)
         return path
 
     def path(self, medium: Any) -> Path:
-        return self.keep("medium.png", medium) if isinstance(medium, bytes) else Path(medium)
+        return self.save("medium.png", medium) if isinstance(medium, bytes) else Path(medium)
 
 
 COUNT = wire.Parameter(name="count", type="integer", default=1, minimum=1, maximum=10)

@@ -30,7 +30,7 @@ class Ring:
         ]
         self.asked: list[tuple[Any, ...]] = []
 
-    def known(self) -> list[Key]:
+    def list_all(self) -> list[Key]:
         return self.keys
 
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
@@ -69,7 +69,7 @@ class Row:
         self.refused = False
         self.entered: list[tuple[str, str, str]] = []
 
-    def known(self) -> list[AccountChoice]:
+    def list_all(self) -> list[AccountChoice]:
         remark = "Only this panel uses <work>"
         code = "studio = kit.connect(profile='work')"
         return [

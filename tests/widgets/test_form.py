@@ -277,7 +277,7 @@ def test_an_unknown_price_is_not_nothing(stage: Stage) -> None:
 
 
 def test_a_price_by_the_second_of_a_medium_is_asked_for(stage: Stage, shop: Shop) -> None:
-    voice = shop.keep("voice.mp3", b"ID3")
+    voice = shop.save("voice.mp3", b"ID3")
     form = formed(
         stage,
         shop,

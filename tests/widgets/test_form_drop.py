@@ -34,7 +34,7 @@ class Field:
         self.checked.append(offers)
         return self.problem
 
-    def keep(self, name: str, content: memoryview, settle: Any) -> Path:
+    def save(self, name: str, content: memoryview, settle: Any) -> Path:
         if self.broken:
             raise self.broken
         path = self.folder / name
@@ -58,7 +58,7 @@ def spool(tmp_path: Path) -> Path:
 def zone(one: Field, stage: Stage, spool: Path) -> Drop:
     return Drop(
         check=one.check,
-        keep=one.keep,
+        keep=one.save,
         take=one.taken.append,
         background=stage.background,
         folder=spool,

@@ -123,7 +123,7 @@ def test_chips_are_removed_and_reordered(form: Form, stage: Stage) -> None:
 def test_an_earlier_result_is_picked_by_its_picture(
     form: Form, shop: Shop, stage: Stage, folder: Path
 ) -> None:
-    shop.original = lambda facts: folder / "faces" / "b.png"  # type: ignore[method-assign]
+    shop.fetch_output = lambda facts: folder / "faces" / "b.png"  # type: ignore[method-assign]
     shop.results = [(wire.Generation(id="gen_1", prompt="a <lake>"), picture())]
     find(widget(form, "mediaUploads.portrait"), "Earlier").click()
     stage.run()
@@ -172,7 +172,7 @@ def test_a_result_that_is_gone_is_said(form: Form, shop: Shop, stage: Stage) -> 
         raise UploadError("the output is gone")
 
     shop.results = [(wire.Generation(id="gen_1"), picture())]
-    shop.original = gone  # type: ignore[method-assign]
+    shop.fetch_output = gone  # type: ignore[method-assign]
     find(widget(form, "mediaUploads.portrait"), "Earlier").click()
     stage.run()
     press(form, "gen_1")
@@ -397,7 +397,7 @@ def test_a_file_that_cannot_be_kept_is_said(shop: Shop, stage: Stage) -> None:
     def full(name: str, content: bytes | memoryview, settle: Any = None) -> Path:
         raise UploadError("the disk is full")
 
-    shop.keep = full  # type: ignore[method-assign]
+    shop.save = full  # type: ignore[method-assign]
     form = Form(MODEL, service=shop, background=stage.background)
     answer = page(form, "mediaUploads.portrait", stage).give(("x.png", b"1"))
 

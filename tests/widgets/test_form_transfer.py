@@ -27,7 +27,7 @@ def test_what_has_arrived_becomes_a_file_without_a_copy(tmp_path: Path) -> None:
     spool.write(LAKE)
     assert list(tmp_path.iterdir()) == [], "until then it has no name"
 
-    assert spool.settle(path)
+    assert spool.link(path)
 
     spool.write(HILL)
     spool.close()
@@ -40,7 +40,7 @@ def test_what_is_there_already_is_left_alone(tmp_path: Path) -> None:
     spool.write(LAKE)
     path.write_bytes(HILL)
 
-    assert not spool.settle(path)
+    assert not spool.link(path)
 
     assert path.read_bytes() == HILL
     spool.close()
@@ -50,7 +50,7 @@ def test_where_no_file_can_be_named_later_it_has_to_be_copied(tmp_path: Path) ->
     spool, path = Spool(tmp_path, nameless=0), tmp_path / "lake.png"
     spool.write(LAKE)
 
-    assert not spool.settle(path)
+    assert not spool.link(path)
 
     assert not path.exists()
     with spool.content() as content:
@@ -65,7 +65,7 @@ def test_the_next_file_does_not_write_into_the_one_that_is_kept(tmp_path: Path) 
     for number, content in enumerate((LAKE, HILL)):
         assert transfer.write(number, 0, content)
         path = tmp_path / transfer.offer.name
-        if not transfer.spool.settle(path):
+        if not transfer.spool.link(path):
             path.write_bytes(content)
         transfer.advance()
 

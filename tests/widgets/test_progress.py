@@ -189,7 +189,7 @@ def test_a_loop_in_a_cell_has_one_line() -> None:
 def test_pictures_are_shown_as_they_arrive() -> None:
     display = Display()
     with progress("sweep", line=NotebookLine(display)) as update:
-        update.saying("sweep · 1 of 2", 0.5, ["data:image/webp;base64,AAAA"])
+        update.show_text("sweep · 1 of 2", 0.5, ["data:image/webp;base64,AAAA"])
 
     assert "sweep · 1 of 2" in display.published[-2]["text/html"]
     assert 'src="data:image/webp;base64,AAAA"' in display.published[-2]["text/html"]

@@ -70,7 +70,7 @@ def test_what_cannot_be_done_is_said(card: ResultCard, shop: Shop, stage: Stage)
     def refuse(*_: object) -> None:
         raise NoAnswerError("the output <is> gone")
 
-    shop.original = refuse  # type: ignore[method-assign, assignment]
+    shop.fetch_output = refuse  # type: ignore[method-assign, assignment]
     find(card, "Download").click()
     stage.run()
 

@@ -63,8 +63,8 @@ class AsyncTitles:
 
         `again` pays for a new title. Topics: `kit.wire.TOPICS`.
         """
-        found, before = await self._client.run(self._billing.buy_title(topic, again=again))
-        return SuggestedTitle(**found.model_dump(), made_before=before)
+        found, reused = await self._client.run(self._billing.buy_title(topic, again=again))
+        return SuggestedTitle(**found.model_dump(), made_before=reused)
 
 
 class AsyncScripts:
@@ -97,8 +97,8 @@ class AsyncScripts:
         order = script_request(
             topic, title, duration, use_hook, use_cta, use_ragebait, variations, hook_angle
         )
-        found, before = await self._client.run(self._billing.buy_scripts(order, again=again))
-        return ScriptList(found, made_before=before)
+        found, reused = await self._client.run(self._billing.buy_scripts(order, again=again))
+        return ScriptList(found, made_before=reused)
 
 
 class AsyncUsage:
@@ -234,7 +234,7 @@ class AsyncStudio(BaseStudio):
         request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
-        return self.session.hold(await self._run(self.session.operations.start(request)))
+        return self.session.wrap(await self._run(self.session.operations.start(request)))
 
     @overload
     async def generate(
@@ -311,8 +311,8 @@ class AsyncStudio(BaseStudio):
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
         if n != 1:
-            begun = await self._run(self.session.operations.start_many(request, n))
-            return [await self.session.hold(one).wait(timeout) for one in begun]
+            started = await self._run(self.session.operations.start_many(request, n))
+            return [await self.session.wrap(one).wait(timeout) for one in started]
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
             trace = StartTrace(again=again)
@@ -321,12 +321,12 @@ class AsyncStudio(BaseStudio):
                 again=again,
                 timeout=timeout,
                 on_update=on_update,
-                on_sent=on_update.sending,
+                on_sent=on_update.show_upload,
                 trace=trace,
             )
             try:
-                reported = flows.report_waits(flow, on_update.saying)
-                return self.session.hold(await self._run(reported), made_before=trace.before)
+                reported = flows.report_waits(flow, on_update.show_text)
+                return self.session.wrap(await self._run(reported), made_before=trace.reused)
             except asyncio.CancelledError as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 show_own_lines(stop)
@@ -355,13 +355,13 @@ class AsyncStudio(BaseStudio):
         found = read_file(file)
         if not (name := model or found.model):
             raise ConfigError("the file does not say which model made it: pass model=")
-        with_model = await self._run(self.session.operations.model(name))
-        if media is None and with_model.media_parameters and found.inputs:
+        definition = await self._run(self.session.operations.model(name))
+        if media is None and definition.media_parameters and found.inputs:
             media = [await self.history[one] for one in found.inputs]
-        prompt = changes.pop("prompt", found.prompt if with_model.supports_prompt else None)
-        settings = settings_of_file(found, with_model, changes)
+        prompt = changes.pop("prompt", found.prompt if definition.supports_prompt else None)
+        settings = settings_of_file(found, definition, changes)
         return await self.generate(
-            with_model,
+            definition,
             prompt,
             media=media,
             timeout=timeout,
@@ -411,7 +411,7 @@ class AsyncStudio(BaseStudio):
 
     async def _models(self, *, refresh: bool) -> Models:
         found = await self._run(self.session.operations.models(refresh=refresh))
-        return Models(found, again=partial(self._models, refresh=True))
+        return Models(found, fetch_again=partial(self._models, refresh=True))
 
     async def _run(self, flow: Flow[T]) -> T:
         return await self.client.run(self.session.resumable(flow))

@@ -57,8 +57,8 @@ class AsyncGeneration(BaseGeneration):
     async def lineage(self) -> Lineage[AsyncGeneration]:
         """Return the generations whose outputs are its inputs, directly or not, with costs."""
         found, inputs = await self._run(trace_inputs(self.operations, self.facts))
-        held = [AsyncGeneration(one, self.operations, self.client) for one in found]
-        return Lineage(held, inputs)
+        generations = [AsyncGeneration(one, self.operations, self.client) for one in found]
+        return Lineage(generations, inputs)
 
     async def refresh(self) -> AsyncGeneration:
         """Fetch and return its current state."""

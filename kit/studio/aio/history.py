@@ -56,24 +56,24 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
 
     async def __aiter__(self) -> AsyncIterator[AsyncGeneration]:
         following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations()
-        seen, shown = set[str](), set[str]()
-        while following and following.path not in seen:
-            seen.add(following.path)  # protects against a list whose pages form a cycle
+        paths, ids = set[str](), set[str]()
+        while following and following.path not in paths:
+            paths.add(following.path)  # protects against a list whose pages form a cycle
             page, following = await self._client.run(flows.fetch_page(following))
             for facts in page:
-                if facts.id not in shown:  # pages may shift while they are read
-                    yield self._session.hold(facts)
-                shown.add(facts.id)
+                if facts.id not in ids:  # pages may shift while they are read
+                    yield self._session.wrap(facts)
+                ids.add(facts.id)
             following = following if page else None
 
     async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
         if isinstance(which, slice):
             if which.stop is which.step is None and (which.start or 0) < 0:
                 return [await self._get(each) for each in (await self._ids())[which]]
-            ends = which.stop
+            stop = which.stop
             steps = (which.start, which.stop, which.step)
-            forward = ends is not None and all(step is None or step >= 0 for step in steps)
-            return (await self.list(ends if forward else None))[which]
+            forward = stop is not None and all(step is None or step >= 0 for step in steps)
+            return (await self.list(stop if forward else None))[which]
         found = (await self.list(which + 1)) if which >= 0 else (await self._ids())
         try:
             one = found[which]
@@ -93,7 +93,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         The filters are those of `frame`.
         """
         found = await self._client.run(self._history.list_newest(limit, parse_filter(**filters)))
-        return [self._session.hold(facts) for facts in found]
+        return [self._session.wrap(facts) for facts in found]
 
     async def sync(self) -> Synced:
         """Update the history on this computer and return what was added.
@@ -144,8 +144,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         if limit is not None:
             from kit.explore.arrow import Columns
 
-            wanted = Columns(columns, parameters, media)
-            return wanted.frame(await self._client.run(self._history.newest(limit, choice)))
+            selected = Columns(columns, parameters, media)
+            return selected.frame(await self._client.run(self._history.newest(limit, choice)))
         archive = await self._archive(sync, choice)
         return await to_thread(archive.frame, choice, columns, parameters=parameters, media=media)
 
@@ -228,20 +228,20 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         """
         target = Path(folder).expanduser()
         target.mkdir(parents=True, exist_ok=True)
-        wanted: Filters = {**filters, "status": "completed"}
-        frame = await self.frame(limit, **wanted)
+        completed: Filters = {**filters, "status": "completed"}
+        frame = await self.frame(limit, **completed)
         lines = []
         for name in frame.index:
-            made = await self._get(name)
+            result = await self._get(name)
             try:
-                file = await made.output.save(target)
+                file = await result.output.save(target)
             except GoneError:
                 continue
-            facts = {"id": made.id, "model": made.model_id, "parameters": made.parameters}
-            lines.append({"file_name": file.name, "text": made.prompt, **facts})
-        described = target / "metadata.jsonl"
-        described.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-        return described
+            facts = {"id": result.id, "model": result.model_id, "parameters": result.parameters}
+            lines.append({"file_name": file.name, "text": result.prompt, **facts})
+        index = target / "metadata.jsonl"
+        index.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        return index
 
     async def files(self, table: str = "generations", *, sync: bool = True) -> builtins.list[str]:
         """Return the Parquet files of ``generations`` or ``usage``, for use with other tools.
@@ -286,12 +286,12 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         Those that ended while no kernel was running are listed once; ``wait()`` fetches the result.
         """
         found = await self._client.run(self._session.operations.pending())
-        return [self._session.hold(facts) for facts in found]
+        return [self._session.wrap(facts) for facts in found]
 
     def __len__(self) -> int:
         """Return the number of generations, after a sync."""
-        counted = self._client.wait_for(self.sql("select count(*) as n from generations"))
-        return int(counted["n"].iloc[0])
+        frame = self._client.wait_for(self.sql("select count(*) as n from generations"))
+        return int(frame["n"].iloc[0])
 
     async def table(
         self,
@@ -321,7 +321,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
 
     async def _get(self, generation_id: str) -> AsyncGeneration:
         found = await self._client.run(self._session.operations.get(generation_id))
-        return self._session.hold(found)
+        return self._session.wrap(found)
 
     async def _archive(
         self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False

@@ -32,13 +32,13 @@ H = TypeVar("H", bound=BaseGeneration)
 
 #: Requests that run at the same time.
 AT_ONCE = 4
-_LOOK = 0.1
+_POLL_SECONDS = 0.1
 #: Seconds that canceling waits for starts that are being sent.
-_ENDING = 5.0
+_CANCEL_SECONDS = 5.0
 #: Maximum of pictures shown while a sweep runs, the newest ones.
-_SHOWN = 24
+_MAX_PICTURES = 24
 #: Maximum bytes of all pictures in a sheet, and maximum and minimum bytes of one.
-_SHEET, _LARGE, _SMALL = 1_200_000, 30_000, 4_000
+_SHEET_BYTES, _LARGE, _SMALL = 1_200_000, 30_000, 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +73,16 @@ def describe_progress(
     states = [result.status for result in results]
     if any(state != "planned" for state in states):
         counts = {state: states.count(state) for state in dict.fromkeys(states)}
-        return ", ".join([*(f"{n} {state}" for state, n in counts.items()), *_ends(results)])
-    known = sum(cell.known is not None for cell in cells)
-    before = f", {known} made before" if known else ""
+        return ", ".join([*(f"{n} {state}" for state, n in counts.items()), *_amounts(results)])
+    reused = sum(cell.earlier_id is not None for cell in cells)
+    made_before = f", {reused} made before" if reused else ""
     price = markup.credits(credits)
     if credits is not None and (why := prices.GUESSES.get(least_sure_source(cells))):
         price = f"about {price} ({why})"
-    return f"{markup.count_of(len(cells), 'request')}{before}, {price}"
+    return f"{markup.count_of(len(cells), 'request')}{made_before}, {price}"
 
 
-def _ends(results: Sequence[CellResult]) -> list[str]:
+def _amounts(results: Sequence[CellResult]) -> list[str]:
     """Return the charges of canceled requests, and all refunds, as texts."""
     found = [result.generation for result in results if result.generation is not None]
     refunded = sum((g.credits_refunded or Decimal(0) for g in found), Decimal(0))
@@ -122,7 +122,7 @@ class BaseSweep(Generic[H]):
         if isinstance(number, slice):
             return [self[n] for n in range(len(self))[number]]
         facts = self._result(range(len(self))[number]).generation
-        return None if facts is None else self._session.hold(facts)
+        return None if facts is None else self._session.wrap(facts)
 
     def __repr__(self) -> str:
         return f"<Sweep {self.title}: {self._describe()}>"
@@ -145,19 +145,19 @@ class BaseSweep(Generic[H]):
         total = self.credits
         if total is None:
             raise ConfigError(f"the service does not say what every request of {self.title} costs")
-        left = [c for n, c in enumerate(self._cells) if self._is_open(n) and not c.known]
-        error = sum((cell.at_most for cell in left), Decimal(0)) - total
-        kind = f"{len(left)} requests, {len(self) - len(left)} made before"
+        remaining = [c for n, c in enumerate(self._cells) if self._is_open(n) and not c.earlier_id]
+        error = sum((cell.max_credits for cell in remaining), Decimal(0)) - total
+        kind = f"{len(remaining)} requests, {len(self) - len(remaining)} made before"
         if error:
             kind += f", ± {error:f}"
-        source = cells.least_sure_source(left)
+        source = cells.least_sure_source(remaining)
         return wire.Quote(total=total, source=source, terms=[wire.Term(kind=kind, credits=total)])
 
     @property
     def generations(self) -> list[H]:
         """The generations started so far, in the order of the requests."""
         found = (self._result(n).generation for n in range(len(self)))
-        return [self._session.hold(facts) for facts in found if facts is not None]
+        return [self._session.wrap(facts) for facts in found if facts is not None]
 
     def frame(self, *, constants: bool = False) -> pd.DataFrame:
         """Return one row per request, numbered; requests from a dataframe keep its index.
@@ -184,7 +184,7 @@ class BaseSweep(Generic[H]):
     def _draw_sheet(self, x: str | None, y: str | None, size: int) -> Sheet:
         from kit.explore.sweeps.sheet import lay_out_sheet
 
-        tiles = [self._tile(n, asked, size) for n, asked in enumerate(self.plan.requests)]
+        tiles = [self._tile(n, values, size) for n, values in enumerate(self.plan.requests)]
         spent = round(float(self._table()["net"].sum()), 6)
         title = f"{self.title}: {self._describe()}" + (
             f", {markup.credits(spent)}" if self._results else ""
@@ -200,19 +200,19 @@ class BaseSweep(Generic[H]):
         label = " · ".join(f"{name} {text(value)}" for name, value in values.items())
         if result.generation is None:
             return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
-        held = self._session.hold(result.generation)
-        limit = max(_SMALL, min(_LARGE, _SHEET // len(self)))
+        generation = self._session.wrap(result.generation)
+        limit = max(_SMALL, min(_LARGE, _SHEET_BYTES // len(self)))
         try:
-            content = fetch_thumbnail(held)
+            content = fetch_thumbnail(generation)
             picture = media.picture(content, limit=limit, width=2 * size) if content else None
         except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
             picture = None
-        caption = markup.credits(held.credits)
+        caption = markup.credits(generation.credits)
         if result.status != "completed":
             caption = f"{result.status} · {caption}"
-        if picture is None and held.facts.deletion:
-            caption = f"{held.facts.deletion} · {caption}"
-        best = self.ratings[held.id] == BEST
+        if picture is None and generation.facts.deletion:
+            caption = f"{generation.facts.deletion} · {caption}"
+        best = self.ratings[generation.id] == BEST
         return Tile(picture, f"#{number} · {caption}", label, favorite=best, number=number)
 
     def _show_sheet(self, sheet: Sheet) -> None:
@@ -250,16 +250,16 @@ class BaseSweep(Generic[H]):
         with self._session.operations.progress(self.title) as update:
             pictures: dict[str, str] = {}
             shown = None
-            while not run.join(_LOOK):
+            while not run.join(_POLL_SECONDS):
                 done = sum(not self._is_open(number) for number in range(len(self)))
-                now = done, int(self._session.operations.policy.clock())
-                if now != shown:  # once a second: all pictures are sent each time
-                    shown = now
+                state = done, int(self._session.operations.policy.clock())
+                if state != shown:  # once a second: all pictures are sent each time
+                    shown = state
                     self._add_pictures(pictures)
                     words = f"{self.title} · {done} of {len(self)}"
                     share = sum(result.share for result in list(self._results.values()))
-                    small = list(filter(None, pictures.values()))[-_SHOWN:]
-                    update.saying(words, share / max(1, len(self)), small)
+                    newest = list(filter(None, pictures.values()))[-_MAX_PICTURES:]
+                    update.show_text(words, share / max(1, len(self)), newest)
         if run.fatal is not None:
             run.fatal.add_note(f"{self._describe()}; run() continues from here")
             raise run.fatal
@@ -270,25 +270,25 @@ class BaseSweep(Generic[H]):
                 f"{len(refused)} of {len(self)} requests have no result; request {number}: {why}"
             )
 
-    def _add_pictures(self, known: dict[str, str]) -> None:
+    def _add_pictures(self, found: dict[str, str]) -> None:
         """Add thumbnails of new results."""
         for result in list(self._results.values()):
             facts = result.generation
-            if facts is None or facts.state != "completed" or facts.id in known:
+            if facts is None or facts.state != "completed" or facts.id in found:
                 continue
             try:
-                content = fetch_thumbnail(self._session.hold(facts))
-                known[facts.id] = media.picture(content, limit=_SMALL, width=120) if content else ""
+                content = fetch_thumbnail(self._session.wrap(facts))
+                found[facts.id] = media.picture(content, limit=_SMALL, width=120) if content else ""
             except Exception:  # noqa: BLE001 - one picture takes no other away
-                known[facts.id] = ""
+                found[facts.id] = ""
 
     def _stop(self, interruption: BaseException) -> None:
         """Stop starting requests, because the wait was interrupted."""
         if self._run is not None:
             self._run.stop.set()
         find = self._session.operations.find_charge
-        begun = [r.generation for r in self._results.values() if r.status == "processing"]
-        cost = sum((find(facts) or Decimal(0) for facts in begun if facts), Decimal(0))
+        running = [r.generation for r in self._results.values() if r.status == "processing"]
+        cost = sum((find(facts) or Decimal(0) for facts in running if facts), Decimal(0))
         interruption.add_note(
             f"{self._describe()}; what was started continues, for {markup.credits(cost)}: run() "
             "waits for it at no extra cost"
@@ -303,7 +303,7 @@ class BaseSweep(Generic[H]):
             for number, result in list(self._results.items()):
                 if result.status == "processing" and result.generation is not None:
                     self._results[number] = self._cancel_one(result.generation)
-            if run is None or not run.join(_ENDING):
+            if run is None or not run.join(_CANCEL_SECONDS):
                 return
             run = None  # again, for requests that were just being started
 
@@ -320,14 +320,14 @@ class BaseSweep(Generic[H]):
                     f"the service does not say what every request of {self.title} costs; "
                     "unpriced=True runs them anyway"
                 )
-            left = [n for n in range(len(self)) if self._is_open(n)]
-            total = sum((self._cells[n].at_most for n in left), Decimal(0))
+            remaining = [n for n in range(len(self)) if self._is_open(n)]
+            total = sum((self._cells[n].max_credits for n in remaining), Decimal(0))
             self._session.operations.billing.budgets.check(
-                total, f"a sweep of {len(left)} requests"
+                total, f"a sweep of {len(remaining)} requests"
             )
             clock = self._session.operations.policy.clock
             self._run = SweepRun(
-                self._session.client, self._work, self._note_failure, deque(left), clock
+                self._session.client, self._work, self._note_failure, deque(remaining), clock
             )
             self._run.begin(at_once)
 
@@ -341,7 +341,7 @@ class BaseSweep(Generic[H]):
 
         cell, latest = self._cells[number], self._result(number).generation
         if latest is not None and not latest.finished:  # it is waited for, despite any error
-            cell = replace(cell, before=(latest.id, *cell.before))
+            cell = replace(cell, earlier=(latest.id, *cell.earlier))
         return cells.make_cell(self._session.operations, cell, self._notes, self._digest, update)
 
     def _note_failure(self, number: int, error: KitError) -> None:

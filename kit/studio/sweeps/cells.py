@@ -23,7 +23,7 @@ from kit.explore.sweeps import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.templates import CHOICE
 from kit.parameters import Request
 from kit.private import JsonLines
-from kit.studio.billing import most_expected
+from kit.studio.billing import max_cost
 from kit.studio.operations import Operations
 from kit.studio.requests import digest_of
 from kit.studio.starts import StartTrace
@@ -33,51 +33,51 @@ if TYPE_CHECKING:
 
 _MODEL, _MEDIA, _PARAMETER, _TAG = "model", "media", "parameters.", "tag."
 #: Fields of a request besides its settings.
-_OWN = frozenset({PROMPT, _MODEL, _MEDIA})
+_REQUEST_FIELDS = frozenset({PROMPT, _MODEL, _MEDIA})
 _NO_ROWS = (
     "rows must be a DataFrame or a list of mappings: [{'prompt': 'a lake'}, ...]; "
     "pd.DataFrame(...) makes rows of columns"
 )
 #: Maximum of problems named in one message.
-_NAMED = 20
+_MAX_NAMED = 20
 #: Maximum of different requests of a sweep that a service like ours validates before any start.
-_ASKED = 300
+_MAX_CHECKED = 300
 #: Sources of prices, the least reliable first.
 _SOURCES = ("default", "receipts", "service", "rule")
 #: Model, prompt, media, parameters and tags of a request, as given by the user.
-Asked: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any], Mapping[str, str]]
+GivenRequest: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One checked and priced request of a sweep.
 
-    `digest` identifies it in the journal; equal cells of equal sweeps share it. `before` are its
-    earlier generations without failed ones, oldest first. Each of its `starts` has its own key.
+    `digest` identifies it in the journal; equal cells of equal sweeps share it. `earlier` are its
+    generations without failed ones, oldest first. Each of its `starts` has its own key.
     """
 
     request: Request
     digest: str
     quote: wire.Quote | None
-    before: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
     starts: int = 0
 
     @property
-    def known(self) -> str | None:
+    def earlier_id(self) -> str | None:
         """The id of its earlier generation, if any."""
-        return self.before[0] if self.before else None
+        return self.earlier[0] if self.earlier else None
 
     @property
     def credits(self) -> Decimal | None:
         """The credits it will still cost; None if unknown."""
-        if self.known is not None:
+        if self.earlier_id is not None:
             return Decimal(0)
         return None if self.quote is None else self.quote.total
 
     @property
-    def at_most(self) -> Decimal:
+    def max_credits(self) -> Decimal:
         """The same, plus the error of a learned price; 0 if unknown."""
-        return Decimal(0) if self.known or self.quote is None else most_expected(self.quote)
+        return Decimal(0) if self.earlier_id or self.quote is None else max_cost(self.quote)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,12 @@ def plan_sweep(
     lists = [_column_name(p.name) for p in found.setting_parameters if p.max_items is not None]
     named = {PROMPT: prompt, **{_column_name(name): value for name, value in values.items()}}
     given = {name: value for name, value in named.items() if value is not None}
-    made = plan_values(given, plan, lists=lists)
+    planned = plan_values(given, plan, lists=lists)
     requests = [
-        _request(found.id, media, {**made.fixed, **varied}, tags) for varied in made.requests
+        _request(found.id, media, {**planned.fixed, **varied}, tags) for varied in planned.requests
     ]
     cells = yield from check_cells(operations, requests, again)
-    return SweepCells(made, cells, f"{found.id} × {len(requests)}")
+    return SweepCells(planned, cells, f"{found.id} × {len(requests)}")
 
 
 def plan_rows(
@@ -125,19 +125,19 @@ def plan_rows(
     given = [_clean(row) for row in _records(frame)]
     if not given:
         raise ConfigError("there are no rows")
-    usual = model.id if isinstance(model, wire.Model) else model
-    named = [{_MODEL: usual, **row} if usual else row for row in given]
-    missing = [str(n) for n, row in enumerate(named) if not row.get(_MODEL)]
+    default = model.id if isinstance(model, wire.Model) else model
+    rows = [{_MODEL: default, **row} if default else row for row in given]
+    missing = [str(n) for n, row in enumerate(rows) if not row.get(_MODEL)]
     if missing:
         raise ConfigError(
             f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
         )
-    requests = [_request(row[_MODEL], row.get(_MEDIA), row, tags) for row in named]
+    requests = [_request(row[_MODEL], row.get(_MEDIA), row, tags) for row in rows]
     cells = yield from check_cells(operations, requests, again)
-    shown = [
-        {n: v for n, v in row.items() if n != _MEDIA and not n.startswith(_TAG)} for row in named
+    visible = [
+        {n: v for n, v in row.items() if n != _MEDIA and not n.startswith(_TAG)} for row in rows
     ]
-    plan = plan_rows_of(shown)
+    plan = plan_rows_of(visible)
     if hasattr(frame, "columns"):
         plan = replace(plan, rows=cast("pd.DataFrame", frame).copy())
     models = " and ".join(dict.fromkeys(model for model, *_ in requests))
@@ -146,20 +146,20 @@ def plan_rows(
 
 def _request(
     model: str, media: Any, values: Mapping[str, Any], tags: Mapping[str, str] | None
-) -> Asked:
-    own = [name for name in values if name.startswith(_TAG)]
+) -> GivenRequest:
+    tag_names = [name for name in values if name.startswith(_TAG)]
     settings = {
         name.removeprefix(_PARAMETER): value
         for name, value in values.items()
-        if name not in _OWN and name not in own and not name.startswith(CHOICE)
+        if name not in _REQUEST_FIELDS and name not in tag_names and not name.startswith(CHOICE)
     }
-    named = {name.removeprefix(_TAG): str(values[name]) for name in own}
+    named = {name.removeprefix(_TAG): str(values[name]) for name in tag_names}
     return model, values.get(PROMPT), media, settings, {**(tags or {}), **named}
 
 
 def _column_name(name: str) -> str:
     """Return a setting's name as a column; with a prefix if a request has a field of that name."""
-    return f"{_PARAMETER}{name}" if name in _OWN else name
+    return f"{_PARAMETER}{name}" if name in _REQUEST_FIELDS else name
 
 
 def _records(frame: Any) -> list[Mapping[str, Any]]:
@@ -180,10 +180,10 @@ def _clean(row: Mapping[str, Any]) -> dict[str, Any]:
         _column_name(name.removeprefix(_PARAMETER)) if name.startswith(_PARAMETER) else name: value
         for name, value in ((str(name), value) for name, value in row.items())
     }
-    return {name: value for name, value in named.items() if not _empty(value)}
+    return {name: value for name, value in named.items() if not _is_empty(value)}
 
 
-def _empty(value: Any) -> bool:
+def _is_empty(value: Any) -> bool:
     """Whether a cell is empty: None, or a missing value of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -191,7 +191,7 @@ def _empty(value: Any) -> bool:
 
 
 def check_cells(
-    operations: Operations, requests: Sequence[Asked], again: bool | str
+    operations: Operations, requests: Sequence[GivenRequest], again: bool | str
 ) -> Flow[list[Cell]]:
     """Check and price all requests of a sweep.
 
@@ -200,10 +200,10 @@ def check_cells(
     requests name them and the reasons; nothing was sent.
     """
     checked = yield from _check_all(operations, requests)
-    anew = again is True or (not again and not operations.settings.reuse)
-    take = uuid.uuid4().hex if anew else again or ""
+    is_new = again is True or (not again and not operations.settings.reuse)
+    run_id = uuid.uuid4().hex if is_new else again or ""
     prices: dict[str, wire.Quote | None] = {}
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     cells = []
     for request in checked:
         digest = digest_of(request)
@@ -212,9 +212,9 @@ def check_cells(
                 prices[digest] = yield from operations.billing.price(request)
             except ConfigError:
                 prices[digest] = None
-        seen[digest] = seen.get(digest, 0) + 1
-        more = (f"@{take}" if take else "") + (f"#{n}" if (n := seen[digest]) > 1 else "")
-        cells.append(Cell(request, digest + more, prices[digest]))
+        counts[digest] = counts.get(digest, 0) + 1
+        suffix = (f"@{run_id}" if run_id else "") + (f"#{n}" if (n := counts[digest]) > 1 else "")
+        cells.append(Cell(request, digest + suffix, prices[digest]))
     return refresh_cells(operations, cells)
 
 
@@ -224,8 +224,8 @@ def refresh_cells(operations: Operations, cells: Sequence[Cell]) -> list[Cell]:
     found = []
     for cell in cells:
         starts = journal.get(cell.digest, [])
-        before = dict.fromkeys(name for name, led_on in starts if led_on)
-        found.append(replace(cell, before=tuple(before), starts=len(starts)))
+        earlier = dict.fromkeys(name for name, usable in starts if usable)
+        found.append(replace(cell, earlier=tuple(earlier), starts=len(starts)))
     return found
 
 
@@ -233,45 +233,45 @@ def make_cell(
     operations: Operations, cell: Cell, notes: JsonLines, sweep: str, on_update: OnUpdate
 ) -> Flow[None]:
     """Generate a cell, or wait for its earlier generation; `on_update` gets every response."""
-    begun = yield from operations.starts.find_earlier(
-        cell.request, cell.digest, StartTrace(), ids=cell.before
+    started = yield from operations.starts.find_earlier(
+        cell.request, cell.digest, StartTrace(), ids=cell.earlier
     )
-    if begun is None:
+    if started is None:
         facts = f"{sweep} {cell.digest} {cell.starts}"  # identifies each start
         key = f"kit-sweep-{hash_text(facts, 40)}"
-        begun = yield from _start_cell(operations, cell, notes, key)
-    on_update(begun)
-    if not begun.finished:
-        begun = yield from operations.wait(begun.id, on_update=on_update)
-        on_update(begun)
+        started = yield from _start_cell(operations, cell, notes, key)
+    on_update(started)
+    if not started.finished:
+        started = yield from operations.wait(started.id, on_update=on_update)
+        on_update(started)
     try:
-        yield from operations.fetch(begun)
+        yield from operations.fetch(started)
     except KitError:
         return  # it is paid and available: showing it fetches it
 
 
 def least_sure_source(cells: Sequence[Cell]) -> str:
     """Return the least reliable source of the prices of the remaining requests."""
-    found = {cell.quote.source for cell in cells if cell.quote and not cell.known}
+    found = {cell.quote.source for cell in cells if cell.quote and not cell.earlier_id}
     return min(found or {"rule"}, key=_SOURCES.index)
 
 
-def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Request]]:
+def _check_all(operations: Operations, requests: Sequence[GivenRequest]) -> Flow[list[Request]]:
     checked, problems = [], []
-    made = set(operations.journal.starts())
-    for number, asked in enumerate(requests):
+    journaled = set(operations.journal.starts())
+    for number, given in enumerate(requests):
         try:
-            request = yield from operations.request(*asked)
+            request = yield from operations.request(*given)
             checked.append(request)
             digest = digest_of(request)
-            if digest not in made and number < _ASKED:
-                made.add(digest)
+            if digest not in journaled and number < _MAX_CHECKED:
+                journaled.add(digest)
                 yield from operations.billing.check(request)
         except (BadRequestError, NotFoundError) as error:
             problems.append(f"request {number}: {error}")
     if problems:
-        more = f" ... and {len(problems) - _NAMED} more" if len(problems) > _NAMED else ""
-        shown = "\n".join(problems[:_NAMED])
+        more = f" ... and {len(problems) - _MAX_NAMED} more" if len(problems) > _MAX_NAMED else ""
+        shown = "\n".join(problems[:_MAX_NAMED])
         raise ParameterError(
             f"{len(problems)} of {len(requests)} requests are invalid; nothing was sent\n"
             f"{shown}{more}"

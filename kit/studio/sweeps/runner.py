@@ -33,9 +33,9 @@ FATAL = (
 )
 #: Errors after which the same request is tried again.
 _BUSY = (errors.RateLimitError, errors.UnavailableError)
-_TRIES = 20
+_MAX_TRIES = 20
 #: Seconds to wait if a busy service does not say how long, and the longest single wait.
-_REST, _SLICE = 5.0, 1.0
+_BUSY_SECONDS, _MAX_SLEEP_SECONDS = 5.0, 1.0
 
 
 class RunStopped(Exception):  # noqa: N818 - it is no error
@@ -44,11 +44,11 @@ class RunStopped(Exception):  # noqa: N818 - it is no error
 
 @dataclass
 class SweepRun:
-    """One run over numbered tasks; `failed` is called with a task's error."""
+    """One run over numbered tasks; `on_failure` is called with a task's error."""
 
     client: Client | AsyncClient
     work: Callable[[int], Flow[None]]
-    failed: Callable[[int, errors.KitError], None]
+    on_failure: Callable[[int, errors.KitError], None]
     tasks: deque[int]
     clock: Callable[[], float] = time.monotonic
     stop: threading.Event = field(default_factory=threading.Event)
@@ -80,24 +80,24 @@ class SweepRun:
     def _loop(self) -> None:
         while (task := self._next_task()) is not None:
             try:
-                self.client.block(flows.run_steps(self.work(task), self._take))
+                self.client.block(flows.run_steps(self.work(task), self._execute))
             except RunStopped:
                 self._put_back(task)
             except _BUSY as error:
-                self._again(task, error)
+                self._retry(task, error)
             except FATAL as error:
                 self.fatal = self.fatal or error
                 self.stop.set()
                 self._put_back(task)
-                self.failed(task, error)
+                self.on_failure(task, error)
             except errors.KitError as error:
-                self.failed(task, error)
+                self.on_failure(task, error)
             except Exception as error:  # noqa: BLE001 - a bug must not end as a thread's silence
-                self.failed(task, errors.KitError(f"{type(error).__name__}: {error}"))
+                self.on_failure(task, errors.KitError(f"{type(error).__name__}: {error}"))
 
     def _next_task(self) -> int | None:
         """Return the next task, or None if this thread should end."""
-        self.client.block(self._rest())
+        self.client.block(self._wait_while_busy())
         with self._lock:
             if self.stop.is_set() or not self.tasks:
                 self._working -= 1
@@ -109,32 +109,32 @@ class SweepRun:
         with self._lock:
             self.tasks.appendleft(task)
 
-    def _again(self, task: int, error: errors.RateLimitError | errors.UnavailableError) -> None:
+    def _retry(self, task: int, error: errors.RateLimitError | errors.UnavailableError) -> None:
         """Put a task back and pause all threads; after many tries it has failed.
 
         A task that may have been charged fails at once: another try might be charged again.
         """
         with self._lock:
             tries = self._tries[task] = self._tries.get(task, 0) + 1
-            if tries < _TRIES and not error.unsettled:
+            if tries < _MAX_TRIES and not error.unsettled:
                 self.tasks.appendleft(task)
                 self._busy_until = max(
-                    self._busy_until, self.clock() + (error.retry_after or _REST)
+                    self._busy_until, self.clock() + (error.retry_after or _BUSY_SECONDS)
                 )
                 return
-        self.failed(task, error)
+        self.on_failure(task, error)
 
-    def _take(self, step: Step) -> Flow[Any]:
+    def _execute(self, step: Step) -> Flow[Any]:
         """Execute a step; a pause requested of one flow applies to the next requests of all."""
         if isinstance(step, SendRequest):
-            yield from self._rest()
+            yield from self._wait_while_busy()
         outcome = yield step
         error = flows.find_error(outcome) if isinstance(outcome, (Reply, NoReply)) else None
         if isinstance(error, _BUSY) and error.retry_after:
             self._busy_until = max(self._busy_until, self.clock() + error.retry_after)
         return outcome
 
-    def _rest(self) -> Flow[None]:
+    def _wait_while_busy(self) -> Flow[None]:
         """Wait for the pause that the service requested, in slices that a stop can end."""
         while (left := self._busy_until - self.clock()) > 0 and not self.stop.is_set():
-            yield Sleep(min(left, _SLICE))
+            yield Sleep(min(left, _MAX_SLEEP_SECONDS))

@@ -62,8 +62,8 @@ class Titles:
 
         `again` pays for a new title. Topics: `kit.wire.TOPICS`.
         """
-        found, before = self._client.run(self._billing.buy_title(topic, again=again))
-        return SuggestedTitle(**found.model_dump(), made_before=before)
+        found, reused = self._client.run(self._billing.buy_title(topic, again=again))
+        return SuggestedTitle(**found.model_dump(), made_before=reused)
 
 
 class Scripts:
@@ -96,8 +96,8 @@ class Scripts:
         order = script_request(
             topic, title, duration, use_hook, use_cta, use_ragebait, variations, hook_angle
         )
-        found, before = self._client.run(self._billing.buy_scripts(order, again=again))
-        return ScriptList(found, made_before=before)
+        found, reused = self._client.run(self._billing.buy_scripts(order, again=again))
+        return ScriptList(found, made_before=reused)
 
 
 class Usage:
@@ -233,7 +233,7 @@ class Studio(BaseStudio):
         request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
-        return self.session.hold(self._run(self.session.operations.start(request)))
+        return self.session.wrap(self._run(self.session.operations.start(request)))
 
     @overload
     def generate(
@@ -310,8 +310,8 @@ class Studio(BaseStudio):
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
         if n != 1:
-            begun = self._run(self.session.operations.start_many(request, n))
-            return [self.session.hold(one).wait(timeout) for one in begun]
+            started = self._run(self.session.operations.start_many(request, n))
+            return [self.session.wrap(one).wait(timeout) for one in started]
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
             trace = StartTrace(again=again)
@@ -320,12 +320,12 @@ class Studio(BaseStudio):
                 again=again,
                 timeout=timeout,
                 on_update=on_update,
-                on_sent=on_update.sending,
+                on_sent=on_update.show_upload,
                 trace=trace,
             )
             try:
-                reported = flows.report_waits(flow, on_update.saying)
-                return self.session.hold(self._run(reported), made_before=trace.before)
+                reported = flows.report_waits(flow, on_update.show_text)
+                return self.session.wrap(self._run(reported), made_before=trace.reused)
             except KeyboardInterrupt as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 show_own_lines(stop)
@@ -354,13 +354,13 @@ class Studio(BaseStudio):
         found = read_file(file)
         if not (name := model or found.model):
             raise ConfigError("the file does not say which model made it: pass model=")
-        with_model = self._run(self.session.operations.model(name))
-        if media is None and with_model.media_parameters and found.inputs:
+        definition = self._run(self.session.operations.model(name))
+        if media is None and definition.media_parameters and found.inputs:
             media = [self.history[one] for one in found.inputs]
-        prompt = changes.pop("prompt", found.prompt if with_model.supports_prompt else None)
-        settings = settings_of_file(found, with_model, changes)
+        prompt = changes.pop("prompt", found.prompt if definition.supports_prompt else None)
+        settings = settings_of_file(found, definition, changes)
         return self.generate(
-            with_model,
+            definition,
             prompt,
             media=media,
             timeout=timeout,
@@ -410,7 +410,7 @@ class Studio(BaseStudio):
 
     def _models(self, *, refresh: bool) -> Models:
         found = self._run(self.session.operations.models(refresh=refresh))
-        return Models(found, again=partial(self._models, refresh=True))
+        return Models(found, fetch_again=partial(self._models, refresh=True))
 
     def _run(self, flow: Flow[T]) -> T:
         return self.client.run(self.session.resumable(flow))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 When: TypeAlias = "Moment | None"
 #: How often history, ledger and balance are read until they agree and nothing changed meanwhile.
-_READS = 3
+_MAX_READS = 3
 
 
 class Costs(BaseCosts):
@@ -167,17 +167,17 @@ class Costs(BaseCosts):
         ``studio.costs.report("2026-11", budget=500).save("november.html")``
         """
         now = datetime.now(UTC)
-        wanted = costs.Month.parse(month, now, costs.find_timezone(timezone))
+        period = costs.Month.parse(month, now, costs.find_timezone(timezone))
         archive = self._archive(sync)
         account = self._client.run(flows.ask(calls.get_account()))
-        spans = (wanted, wanted.before(now), (None, min(now, wanted.end)))
+        spans = (period, period.before(now), (None, min(now, period.end)))
         parts = (HistoryFilter(since=since, until=until) for since, until in spans)
-        this, earlier, so_far = (
+        spent, earlier, so_far = (
             Spending(archive, part, timezone, self._rates.all()) for part in parts
         )
         return costs.report(
-            wanted,
-            this,
+            period,
+            spent,
             earlier,
             so_far.daily(),
             now=now,
@@ -212,18 +212,18 @@ class Costs(BaseCosts):
         """
         models = self._client.run(self._operations.models())
         target = self._client.run(self._operations.model(model)) if model else None
-        meant = [target] if target else list(models.values())
-        check_changes(meant, parameters)
+        targets = [target] if target else list(models.values())
+        check_changes(targets, parameters)
 
-        def price(made_with: str, given: Mapping[str, Any]) -> Decimal | None:
-            found = target or models.get(made_with)
+        def price(model_id: str, given: Mapping[str, Any]) -> Decimal | None:
+            found = target or models.get(model_id)
             if found is None or (found.pricing and any(u.medium for u in found.pricing.units)):
                 return None  # the price depends on the lengths of files, which are unknown here
             quote = self._operations.billing.price_today(found, {**given, **parameters})
             return None if quote is None else quote.total
 
         spent = self._spent(since, until, sync)
-        return costs.reprice(spent, list_priced_settings(meant), price)
+        return costs.reprice(spent, list_priced_settings(targets), price)
 
     def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Check that ledger, balance, receipts and generations agree exactly.
@@ -231,7 +231,7 @@ class Costs(BaseCosts):
         Without a ledger, the result says which checks are possible and which are not; see
         `kit.explore.costs.reconcile`.
         """
-        for _ in range(_READS if sync else 1):
+        for _ in range(_MAX_READS if sync else 1):
             before = self._balance() if sync else None
             archive = self._archive(sync)
             balance = self._balance() if sync else None  # read a second time

@@ -57,8 +57,8 @@ class Generation(BaseGeneration):
     def lineage(self) -> Lineage[Generation]:
         """Return the generations whose outputs are its inputs, directly or not, with costs."""
         found, inputs = self._run(trace_inputs(self.operations, self.facts))
-        held = [Generation(one, self.operations, self.client) for one in found]
-        return Lineage(held, inputs)
+        generations = [Generation(one, self.operations, self.client) for one in found]
+        return Lineage(generations, inputs)
 
     def refresh(self) -> Generation:
         """Fetch and return its current state."""

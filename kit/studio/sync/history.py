@@ -53,24 +53,24 @@ class History(BaseHistory[Generation]):
 
     def __iter__(self) -> Iterator[Generation]:
         following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations()
-        seen, shown = set[str](), set[str]()
-        while following and following.path not in seen:
-            seen.add(following.path)  # protects against a list whose pages form a cycle
+        paths, ids = set[str](), set[str]()
+        while following and following.path not in paths:
+            paths.add(following.path)  # protects against a list whose pages form a cycle
             page, following = self._client.run(flows.fetch_page(following))
             for facts in page:
-                if facts.id not in shown:  # pages may shift while they are read
-                    yield self._session.hold(facts)
-                shown.add(facts.id)
+                if facts.id not in ids:  # pages may shift while they are read
+                    yield self._session.wrap(facts)
+                ids.add(facts.id)
             following = following if page else None
 
     def _at(self, which: int | slice) -> Generation | builtins.list[Generation]:
         if isinstance(which, slice):
             if which.stop is which.step is None and (which.start or 0) < 0:
                 return [self._get(each) for each in (self._ids())[which]]
-            ends = which.stop
+            stop = which.stop
             steps = (which.start, which.stop, which.step)
-            forward = ends is not None and all(step is None or step >= 0 for step in steps)
-            return (self.list(ends if forward else None))[which]
+            forward = stop is not None and all(step is None or step >= 0 for step in steps)
+            return (self.list(stop if forward else None))[which]
         found = (self.list(which + 1)) if which >= 0 else (self._ids())
         try:
             one = found[which]
@@ -88,7 +88,7 @@ class History(BaseHistory[Generation]):
         The filters are those of `frame`.
         """
         found = self._client.run(self._history.list_newest(limit, parse_filter(**filters)))
-        return [self._session.hold(facts) for facts in found]
+        return [self._session.wrap(facts) for facts in found]
 
     def sync(self) -> Synced:
         """Update the history on this computer and return what was added.
@@ -139,8 +139,8 @@ class History(BaseHistory[Generation]):
         if limit is not None:
             from kit.explore.arrow import Columns
 
-            wanted = Columns(columns, parameters, media)
-            return wanted.frame(self._client.run(self._history.newest(limit, choice)))
+            selected = Columns(columns, parameters, media)
+            return selected.frame(self._client.run(self._history.newest(limit, choice)))
         archive = self._archive(sync, choice)
         return archive.frame(choice, columns, parameters=parameters, media=media)
 
@@ -221,20 +221,20 @@ class History(BaseHistory[Generation]):
         """
         target = Path(folder).expanduser()
         target.mkdir(parents=True, exist_ok=True)
-        wanted: Filters = {**filters, "status": "completed"}
-        frame = self.frame(limit, **wanted)
+        completed: Filters = {**filters, "status": "completed"}
+        frame = self.frame(limit, **completed)
         lines = []
         for name in frame.index:
-            made = self._get(name)
+            result = self._get(name)
             try:
-                file = made.output.save(target)
+                file = result.output.save(target)
             except GoneError:
                 continue
-            facts = {"id": made.id, "model": made.model_id, "parameters": made.parameters}
-            lines.append({"file_name": file.name, "text": made.prompt, **facts})
-        described = target / "metadata.jsonl"
-        described.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-        return described
+            facts = {"id": result.id, "model": result.model_id, "parameters": result.parameters}
+            lines.append({"file_name": file.name, "text": result.prompt, **facts})
+        index = target / "metadata.jsonl"
+        index.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        return index
 
     def files(self, table: str = "generations", *, sync: bool = True) -> builtins.list[str]:
         """Return the Parquet files of ``generations`` or ``usage``, for use with other tools.
@@ -279,12 +279,12 @@ class History(BaseHistory[Generation]):
         Those that ended while no kernel was running are listed once; ``wait()`` fetches the result.
         """
         found = self._client.run(self._session.operations.pending())
-        return [self._session.hold(facts) for facts in found]
+        return [self._session.wrap(facts) for facts in found]
 
     def __len__(self) -> int:
         """Return the number of generations, after a sync."""
-        counted = self._client.wait_for(self.sql("select count(*) as n from generations"))
-        return int(counted["n"].iloc[0])
+        frame = self._client.wait_for(self.sql("select count(*) as n from generations"))
+        return int(frame["n"].iloc[0])
 
     def table(
         self,
@@ -314,7 +314,7 @@ class History(BaseHistory[Generation]):
 
     def _get(self, generation_id: str) -> Generation:
         found = self._client.run(self._session.operations.get(generation_id))
-        return self._session.hold(found)
+        return self._session.wrap(found)
 
     def _archive(
         self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False

@@ -31,7 +31,7 @@ class Key:
 class Keys(Protocol):
     """The keys of an account; all calls block, and raise `KitError` with a message."""
 
-    def known(self) -> list[Key]:
+    def list_all(self) -> list[Key]:
         """Return all keys, oldest first."""
 
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
@@ -66,7 +66,7 @@ class Profiles(Protocol):
     def active(self) -> str:
         """The name of the account that is shown."""
 
-    def known(self) -> list[AccountChoice]:
+    def list_all(self) -> list[AccountChoice]:
         """Return all accounts, the studio's own first."""
 
     def choose(self, name: str) -> None:

@@ -132,7 +132,7 @@ class KeyList(ipywidgets.VBox):
     def show(self) -> None:
         """Fetch the keys again and show them; may block."""
         # Unchanged rows are kept: the user may be answering whether to revoke a key.
-        self._shown = {key: self._shown.get(key) or self._row(key) for key in self._keys.known()}
+        self._shown = {key: self._shown.get(key) or self._row(key) for key in self._keys.list_all()}
         self._rows.children = tuple(self._shown.values())
 
     def _row(self, key: Key) -> Any:
@@ -234,7 +234,7 @@ class ProfileSelector(ipywidgets.VBox):
 
     def show(self) -> None:
         """Show the profiles, and which one is active."""
-        places = self._profiles.known()
+        places = self._profiles.list_all()
         active = self._profiles.active
         self._updating = True
         try:
@@ -265,7 +265,7 @@ class ProfileSelector(ipywidgets.VBox):
         if self._form.children:
             self._form.children = ()
             return
-        active = next(p for p in self._profiles.known() if p.name == self._profiles.active)
+        active = next(p for p in self._profiles.list_all() if p.name == self._profiles.active)
         form = SignIn(
             self._sign_in,
             address=active.address,

@@ -174,7 +174,7 @@ class Form(SnapshotBox):
         run = next((run for run in reversed(self.runs) if run.facts is not None), None)
         if run is None or run.latest is None or self._service is None:
             return None
-        return run.result() if run.state == "completed" else self._service.hold(run.latest)
+        return run.result() if run.state == "completed" else self._service.wrap(run.latest)
 
     @property
     def fields(self) -> dict[str, Field]:

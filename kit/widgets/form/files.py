@@ -89,7 +89,7 @@ class FileField(ipywidgets.VBox):
             label=parameter.name.replace("_", " "),
             **describe_drop_zone(parameter, own=own),
             check=self._refusal if service else lambda _: "this form has no place for files",
-            keep=service.keep if service else lambda name, *_: Path(name),
+            keep=service.save if service else lambda name, *_: Path(name),
             take=self.add,
             background=background,
             folder=service.uploads if service else None,
@@ -197,7 +197,7 @@ class FileField(ipywidgets.VBox):
 
     def _toggle_results(self, service: Service) -> None:
         def make() -> Any:
-            found = service.earlier(self._parameter.type)
+            found = service.list_earlier(self._parameter.type)
             return thumbnails(self._stock, found, partial(self._take_result, service))
 
         self._toggle("results", make)
@@ -209,7 +209,7 @@ class FileField(ipywidgets.VBox):
 
     def _take_result(self, service: Service, facts: wire.Generation) -> None:
         def fetch() -> Any:
-            self._take(service.original(facts), facts.prompt or "")
+            self._take(service.fetch_output(facts), facts.prompt or "")
             return self._stock.new(ipywidgets.HTML)
 
         self._opened.fill(fetch)
@@ -321,7 +321,7 @@ def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
         accept="image/*,video/*",
         whole=True,
         check=lambda _: None,
-        keep=service.keep,
+        keep=service.save,
         take=read,
         background=form.background,
         folder=service.uploads,

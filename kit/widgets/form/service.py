@@ -13,8 +13,8 @@ from kit.widgets.background import Look
 from kit.widgets.form.presets import Presets
 from kit.widgets.result import ResultService
 
-Settle = Callable[[Path], bool]
-Keep = Callable[[str, memoryview, Settle], Path]
+Link = Callable[[Path], bool]
+SaveFile = Callable[[str, memoryview, Link], Path]
 
 
 class Variants(Protocol):
@@ -70,13 +70,13 @@ class Service(ResultService, Protocol):
     ) -> Any:
         """Continue to wait for a started generation and return it; nothing is charged again."""
 
-    def earlier(self, kind: str) -> Sequence[tuple[wire.Generation, bytes]]:
+    def list_earlier(self, kind: str) -> Sequence[tuple[wire.Generation, bytes]]:
         """Return the newest results of a kind, ``image`` or ``video``, each with its thumbnail."""
 
     def usual_seconds(self, facts: wire.Generation) -> float | None:
         """Return the usual duration of such a generation on this computer, if known."""
 
-    def hold(self, facts: wire.Generation) -> Any:
+    def wrap(self, facts: wire.Generation) -> Any:
         """Return a generation as an object of the user's studio."""
 
     def cancel(self, generation_id: str) -> None:
@@ -85,10 +85,10 @@ class Service(ResultService, Protocol):
     def show(self, generation: Any) -> str:
         """Return a finished generation as HTML, with its media and its price."""
 
-    def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
+    def save(self, name: str, content: bytes | memoryview, link: Link | None = None) -> Path:
         """Save a file from the browser and return its path.
 
-        `settle`: moves the content to a new path without copying it, and returns whether that was
+        `link`: moves the content to a new path without copying it, and returns whether that was
         possible.
         """
 

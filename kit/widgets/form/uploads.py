@@ -24,7 +24,7 @@ from kit.errors import KitError
 from kit.private import make_folder
 from kit.widgets.accessibility import script
 from kit.widgets.background import BackgroundRunner, Debounced
-from kit.widgets.form.service import Keep
+from kit.widgets.form.service import SaveFile
 
 #: The flag of Linux for a file without a name, which can be named later.
 _NAMELESS: int = getattr(os, "O_TMPFILE", 0)
@@ -69,7 +69,7 @@ class Spool:
         ):
             yield content
 
-    def settle(self, path: Path) -> bool:
+    def link(self, path: Path) -> bool:
         """Name it without copying, and return whether that worked; `path` is on the same disk."""
         if not self.nameable:
             return False
@@ -163,7 +163,7 @@ class Drop(anywidget.AnyWidget):
     """A zone that accepts files by drag and drop, or with a button.
 
     `check`: takes the files before any is sent; returns the problem with them, or None.
-    `keep`: takes a complete file; see `Service.keep`. It runs in the background, and may read the
+    `keep`: takes a complete file; see `Service.save`. It runs in the background, and may read the
     content until it returns.
     `take`: takes the path of a saved file, unless its upload was canceled meanwhile.
     `folder`: a folder on the disk used for incomplete files.
@@ -187,7 +187,7 @@ class Drop(anywidget.AnyWidget):
         self,
         *,
         check: Callable[[Sequence[Offer]], str | None],
-        keep: Keep,
+        keep: SaveFile,
         take: Callable[[Path], None],
         background: BackgroundRunner,
         folder: Path | None = None,
@@ -276,7 +276,7 @@ class Drop(anywidget.AnyWidget):
         problem, spool = "", transfer.spool
         try:
             with spool.content() as content:
-                path = self._keep(transfer.offer.name, content, spool.settle)
+                path = self._keep(transfer.offer.name, content, spool.link)
             if self._transfer is transfer:
                 self._take(path)
         except Exception as error:  # noqa: BLE001 - as above
