@@ -53,7 +53,7 @@ def film(job: Job, progress: Progress) -> Asset:
     scale = min(1.0, _MOST / max(width, height))
     brief = replace(brief, width=round(width * scale), height=round(height * scale))
     hours, air = _HOURS[brief.hours] or (brief.hour,), _weather(brief, values["weather"])
-    if brief.covered and {"sun", "fire"}.isdisjoint(brief.lights):
+    if brief.closed_sky and {"sun", "fire"}.isdisjoint(brief.lights):
         hours = tuple("dusk" if hour == "sunset" else hour for hour in hours)
     end = 0.10 + 0.06 * len(hours)
     step = end / len(hours)

@@ -3,7 +3,7 @@
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.models import settings
 from kit.engines.models.settings import choice, number, text
-from kit.engines.prompt.backgrounds import ground_problems
+from kit.engines.prompt.backgrounds import background_problems
 from kit.engines.prompt.colors import color_problems
 
 
@@ -45,7 +45,7 @@ class Background(Engine):
         """Yield missing or useless backgrounds, unused files, and incomplete boxes."""
         if order.parameters["operation"] == "replace" and not order.media.get("backdrop"):
             if order.prompt.strip():
-                yield from ground_problems("prompt", order.prompt)
+                yield from background_problems("prompt", order.prompt)
             else:
                 yield from color_problems("color", order.parameters["color"])
         yield from settings.unused(order, "backdrop", "replace")

@@ -5,7 +5,7 @@ from kit.engines.editing.title import STYLES, headline_problems, subtitle_proble
 from kit.engines.media.fonts import FACES
 from kit.engines.models import settings
 from kit.engines.models.settings import choice, text
-from kit.engines.prompt.backgrounds import ground_problems
+from kit.engines.prompt.backgrounds import background_problems
 from kit.engines.prompt.colors import color_problems
 from kit.engines.sizes import longest_side
 
@@ -53,7 +53,7 @@ class TitleCard(Engine):
         if accent.lower() not in ("", "auto"):
             yield from color_problems("accent", accent)
         if not order.media.get("image"):
-            yield from ground_problems("background", values.get("background") or "")
+            yield from background_problems("background", values.get("background") or "")
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Set the prompt on the picture or on a painted background."""

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from kit.engines.media.color import Oklch
 from kit.engines.painting.tints import mean_tint, of_light, warm
 from kit.engines.painting.tone import Film
-from kit.engines.prompt.brief import LOW, Brief
+from kit.engines.prompt.brief import LOW_SUN, Brief
 from kit.engines.prompt.vocabulary import Tint
 
 Factors: TypeAlias = dict[str, float]
@@ -139,16 +139,16 @@ def look_for(brief: Brief) -> HourLook:
     look = _HOURS[brief.hour]
     if tints := of_light(brief):
         look = _tint(look, *tints)
-    clouded = brief.covered and brief.weather != "fog"
+    clouded = brief.closed_sky and brief.weather != "fog"
     burning = False
-    if clouded and (brief.dim or (not brief.open and brief.hour not in LOW)):
+    if clouded and (brief.dim or (not brief.open_sky and brief.hour not in LOW_SUN)):
         look = _close_sky(look, dim=brief.weather != "snow")
-    elif clouded and brief.hour in LOW and brief.weather != "snow":
+    elif clouded and brief.hour in LOW_SUN and brief.weather != "snow":
         look, burning = _scale(look, *_BURNING), True
-    parted = brief.covered and brief.open
+    parted = brief.closed_sky and brief.open_sky
     clouds, haze, sun, shade, chroma = _BROKEN if parted else _WEATHERS[brief.weather]
-    milky = brief.dark and not brief.covered and "milky_way" in brief.things
-    starry = 0.5 * ("stars" in brief.lights) if brief.covered else sun
+    milky = brief.dark and not brief.closed_sky and "milky_way" in brief.things
+    starry = 0.5 * ("stars" in brief.lights) if brief.closed_sky else sun
     fewer = ("clear_sky" in brief.things) + ("minimal" in brief.composition)
     cover = look.clouds * clouds * 0.5**fewer + 0.25 * ("clouds" in brief.things)
     cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition))
@@ -162,7 +162,7 @@ def look_for(brief: Brief) -> HourLook:
         shade_power=look.shade_power * shade,
         glow=look.glow * (0.7 if burning else sun),
         crescent=look.moon and "crescent" in brief.things,
-        disc=brief.open and not (milky and look.moon),
+        disc=brief.open_sky and not (milky and look.moon),
         aurora="aurora" in brief.things,
         milky=milky,
         stars=look.stars * starry,
@@ -186,7 +186,7 @@ def _with_light_seen(look: HourLook, brief: Brief) -> HourLook:
     if look.moon:
         named = "moon" in brief.things
         return replace(look, named=True, disc=True, milky=False) if named else look
-    if "outline" in brief.tones and not brief.covered and "sun" not in brief.things:
+    if "outline" in brief.tones and not brief.closed_sky and "sun" not in brief.things:
         return replace(look, elevation=min(look.elevation, _BEHIND))
     if "moon" in brief.things and brief.hour == "dusk":
         return replace(look, elevation=_RISEN, moon=True, named=True)

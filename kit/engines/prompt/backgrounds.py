@@ -17,16 +17,16 @@ from kit.engines.prompt.tokens import WordMeanings, tokens_of
 from kit.engines.prompt.vocabulary import Tint, vocabulary
 from kit.parameters import Problem
 
-__all__ = ["asks_for_place", "background_of", "color_words", "ground_problems", "no_ground"]
+__all__ = ["background_of", "background_problems", "color_words", "has_place", "no_background"]
 
 Rgb: TypeAlias = tuple[int, int, int]
 
-_PLACES = ("place", "hour", "weather", "season")
+_PLACE_AXES = ("place", "hour", "weather", "season")
 _WORD = re.compile(r"#[0-9a-fA-F]{3,8}\b|[A-Za-z]+")
 #: Colors in two words whose one-word name CSS does not have.
 _PAIRS = {"navy blue": "navy"}
 #: Colors whose CSS value differs from the usual meaning: navy is pure blue at half power there.
-_DYES = {"navy": (16, 30, 74)}
+_COLORS = {"navy": (16, 30, 74)}
 
 
 def background_of(text: str, seed: int) -> Brief | tuple[Rgb | Tint, ...]:
@@ -37,21 +37,21 @@ def background_of(text: str, seed: int) -> Brief | tuple[Rgb | Tint, ...]:
     >>> background_of("teal to #102030", 1), background_of("foggy forest", 1).place
     (((0, 128, 128), (16, 32, 48)), 'forest')
     """
-    if asks_for_place(text):
+    if has_place(text):
         return read(text, {}, seed, family="poster")
     tints = vocabulary().colors
-    return tuple(_DYES.get(word) or rgb_of(word) or tints[word] for word in color_words(text))
+    return tuple(_COLORS.get(word) or rgb_of(word) or tints[word] for word in color_words(text))
 
 
-def asks_for_place(text: str) -> bool:
+def has_place(text: str) -> bool:
     """Return whether words direct a landscape by more than its color.
 
     Examples
     --------
-    >>> asks_for_place("foggy forest"), asks_for_place("forest green to black")
+    >>> has_place("foggy forest"), has_place("forest green to black")
     (True, False)
     """
-    if any(map(_names_place, _words(text))):
+    if any(map(_names_place, _lower_words(text))):
         return True
     # Emoji, birds and northern lights decide only if nothing else does.
     return not color_words(text) and (
@@ -71,17 +71,17 @@ def color_words(text: str) -> list[str]:
     """
     if "(" in text and rgb_of(text) is not None:  # rgb(10, 20, 30)
         return [text.strip()]
-    colors = [word for word in _words(text) if _is_color(word)]
+    colors = [word for word in _lower_words(text) if _is_color(word)]
     return colors or [token.text for token in tokens_of(text) if _is_color(token.text)]
 
 
-def ground_problems(name: str, text: str) -> Iterator[Problem]:
+def background_problems(name: str, text: str) -> Iterator[Problem]:
     """Yield the problem if the words of a setting ask for nothing that can be painted."""
-    if text.strip() and not asks_for_place(text) and not color_words(text):
-        yield name, no_ground(text)
+    if text.strip() and not has_place(text) and not color_words(text):
+        yield name, no_background(text)
 
 
-def no_ground(text: str) -> str:
+def no_background(text: str) -> str:
     """Return the message for words that ask for nothing."""
     short = text.strip() if len(text.strip()) <= 60 else text.strip()[:57] + "..."
     return (
@@ -90,7 +90,7 @@ def no_ground(text: str) -> str:
     )
 
 
-def _words(text: str) -> list[str]:
+def _lower_words(text: str) -> list[str]:
     """Return the words of a text in lower case, colors of two words as one."""
     out: list[str] = []
     for word in map(str.lower, _WORD.findall(text)):
@@ -103,8 +103,8 @@ def _words(text: str) -> list[str]:
 
 def _names_place(text: str) -> bool:
     colors = vocabulary().colors
-    said = WordMeanings([token for token in tokens_of(text) if token.text not in colors])
-    return said.speaks_of(*_PLACES)
+    meanings = WordMeanings([token for token in tokens_of(text) if token.text not in colors])
+    return meanings.has_meaning(*_PLACE_AXES)
 
 
 def _is_color(word: str) -> bool:

@@ -11,15 +11,15 @@ from kit.engines.prompt.vocabulary import Tint
 T = TypeVar("T")
 
 #: Hours with a low sun.
-LOW = ("dawn", "sunset", "dusk")
+LOW_SUN = ("dawn", "sunset", "dusk")
 #: Hour -> sky objects that may be visible.
-_SHINING = {
+_SKY_LIGHTS = {
     **{hour: {"sun"} for hour in ("dawn", "day", "sunset")},
     "dusk": {"sun", "moon", "stars"},
     "night": {"moon", "stars"},
 }
 #: Weathers with a closed sky.
-COVERED = ("rain", "snow", "overcast", "fog")
+CLOSED_SKY = ("rain", "snow", "overcast", "fog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,19 +70,19 @@ class Brief:
     unused: tuple[str, ...] = field(default=(), compare=False)
 
     @property
-    def covered(self) -> bool:
+    def closed_sky(self) -> bool:
         """Whether clouds hide sun, moon and stars."""
-        return self.weather in COVERED
+        return self.weather in CLOSED_SKY
 
     @property
-    def open(self) -> bool:
+    def open_sky(self) -> bool:
         """Whether sun or moon are visible: under a closed sky only if asked for."""
-        return not self.covered or not _SHINING[self.hour].isdisjoint(self.lights)
+        return not self.closed_sky or not _SKY_LIGHTS[self.hour].isdisjoint(self.lights)
 
     @property
     def dim(self) -> bool:
         """Whether a closed sky removes the colors of a low sun."""
-        return self.covered and self.hour in LOW and {"sun", "fire"}.isdisjoint(self.lights)
+        return self.closed_sky and self.hour in LOW_SUN and {"sun", "fire"}.isdisjoint(self.lights)
 
     @property
     def dark(self) -> bool:

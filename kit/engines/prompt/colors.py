@@ -8,7 +8,7 @@ from functools import lru_cache
 from kit.engines.base import Problem
 from kit.parameters import shorten
 
-_LONGEST = 100
+_MAX_LETTERS = 100
 
 
 @lru_cache(1024)
@@ -23,7 +23,7 @@ def rgb_of(text: str) -> tuple[int, int, int] | None:
     # Imported here, so that models can be listed without Pillow.
     from PIL import ImageColor
 
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LETTERS:
         return None
     try:
         color = ImageColor.getrgb(text.strip().lower().replace(" ", ""))[:3]

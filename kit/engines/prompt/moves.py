@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kit.engines.prompt.vocabulary import vocabulary
 
-_DENIED = re.compile(r"\b(?:no|without|not|never|dont|do not)(?: \w+){0,2} $")
+_NEGATION = re.compile(r"\b(?:no|without|not|never|dont|do not)(?: \w+){0,2} $")
 #: Synonyms -> the models' names.
 _ALIKE: Mapping[str, str] = {"orbit": "arc"}
 _WORD = re.compile(r"[a-z0-9]+")
@@ -42,31 +42,31 @@ def moves_of(prompt: str, parameters: Mapping[str, Any], able: Collection[str]) 
     >>> moves_of("Slow pan to the left over a lake, from day to night", asked, ["pan_left"])[:2]
     ('pan_left', 'day_to_night')
     """
-    vocabulary_, said = vocabulary(), _WORD.findall(prompt.casefold().replace("'", ""))
+    vocabulary_, words = vocabulary(), _WORD.findall(prompt.casefold().replace("'", ""))
     camera, hours = parameters.get("camera", "auto"), parameters.get("hours", "fixed")
     moves = Moves("" if camera == "auto" else camera, "fixed" if hours == "auto" else hours)
-    if vocabulary_.words("camera", "triggers").isdisjoint(said):
+    if vocabulary_.words("camera", "triggers").isdisjoint(words):
         return moves
-    plain = " ".join(said)
+    plain = " ".join(words)
     spoken: frozenset[str] = frozenset()
     if camera == "auto":
         ways = {move: vocabulary_.moves[_ALIKE.get(move, move)] for move in able if move != "auto"}
-        found, spoken = _first(plain, ways)
+        found, spoken = _first_move(plain, ways)
         moves = moves._replace(camera=found)
     if hours == "auto":
-        found, more = _first(plain, vocabulary_.passing)
+        found, more = _first_move(plain, vocabulary_.hour_patterns)
         moves, spoken = moves._replace(hours=found or "fixed"), spoken | more
     return moves._replace(words=spoken)
 
 
-def _first(plain: str, ways: Mapping[str, re.Pattern[str]]) -> tuple[str, frozenset[str]]:
+def _first_move(plain: str, patterns: Mapping[str, re.Pattern[str]]) -> tuple[str, frozenset[str]]:
     """Return the name of the first move in the text, and its words."""
     found = {
         match.start(): (name, match[0])
-        for name, pattern in ways.items()
+        for name, pattern in patterns.items()
         for match in pattern.finditer(plain)
         # A negation directly precedes it.
-        if not _DENIED.search(plain[max(0, match.start() - 60) : match.start()])
+        if not _NEGATION.search(plain[max(0, match.start() - 60) : match.start()])
     }
     if not found:
         return "", frozenset()

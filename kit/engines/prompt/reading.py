@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kit.engines.prompt.brief import COVERED, Brief, Grade
+from kit.engines.prompt.brief import CLOSED_SKY, Brief, Grade
 from kit.engines.prompt.moves import Moves, moves_of
 from kit.engines.prompt.tokens import ANYWHERE, GLIMMERS, SKY_LIGHTS, Token, WordMeanings, tokens_of
 from kit.engines.prompt.vocabulary import Tint, Vocabulary, vocabulary
@@ -25,7 +25,7 @@ from kit.parameters import Problem
 #: Families without land: season and weather have no effect there.
 _NO_LAND = frozenset(("space", "liquid", "flow"))
 #: Maximum number of listed words, and of characters of each.
-_ACCOUNTING_MOST, _LONGEST = 40, 60
+_MAX_LISTED, _MAX_LETTERS = 40, 60
 
 
 def _account_words(
@@ -40,35 +40,35 @@ def _account_words(
     direct = {
         text
         for text in said.texts
-        if any(thing.name in brief.things for thing in words.named.get(text, ()))
+        if any(thing.name in brief.things for thing in words.things_of.get(text, ()))
         or (text not in words.colors and not shown.isdisjoint(words.meanings.get(text, {}).items()))
     }
-    told: dict[str, bool] = {}
+    label_used: dict[str, bool] = {}
     for place, token in enumerate(said.tokens):
         used = token.text in direct or place in colors or spoken >= set(token.typed)
         # Words without visual meaning and negations are not listed.
-        quiet = token.text in words.silent or token.text.isdecimal() or token.text[:3] == "no-"
-        if used or not (quiet or words.silent.issuperset(token.typed)):
+        silent = token.text in words.silent or token.text.isdecimal() or token.text[:3] == "no-"
+        if used or not (silent or words.silent.issuperset(token.typed)):
             label = " ".join(token.typed)
-            told[label] = used or told.get(label, False)
-    used_ = tuple(label[:_LONGEST] for label, used in told.items() if used)
-    unused = tuple(label[:_LONGEST] for label, used in told.items() if not used)
-    return used_[:_ACCOUNTING_MOST], unused[:_ACCOUNTING_MOST]
+            label_used[label] = used or label_used.get(label, False)
+    used_ = tuple(label[:_MAX_LETTERS] for label, used in label_used.items() if used)
+    unused = tuple(label[:_MAX_LETTERS] for label, used in label_used.items() if not used)
+    return used_[:_MAX_LISTED], unused[:_MAX_LISTED]
 
 
 def _visible_values(brief: Brief, painter: str) -> Set[tuple[str, str]]:
     """Return the (axis, value) pairs that are visible in a brief's picture."""
-    flown = painter == "flight"  # over land, whatever the words name
+    flight = painter == "flight"  # over land, whatever the words name
     values: dict[str, tuple[str, ...]] = {
         "mood": (brief.mood,),
         "tone": brief.tones,
         "composition": brief.composition,
-        "family": () if flown and brief.family in (*_NO_LAND, "city") else (brief.family,),
+        "family": () if flight and brief.family in (*_NO_LAND, "city") else (brief.family,),
         "place": (brief.place,) if brief.family == "poster" else (),
         "hour": (brief.hour,),
         "suggested_hour": (brief.hour,),
     }
-    if flown or brief.family not in _NO_LAND:
+    if flight or brief.family not in _NO_LAND:
         values |= {
             "season": (brief.season,),
             "weather": (brief.weather,),
@@ -80,13 +80,13 @@ def _visible_values(brief: Brief, painter: str) -> Set[tuple[str, str]]:
         }
     if brief.family == "city":
         values["street_weather"] = (brief.weather,)
-    return {(axis, value) for axis, said in values.items() for value in said}
+    return {(axis, value) for axis, found in values.items() for value in found}
 
 
-_REACH = 3  # words after a color within which the colored object must be
+_COLOR_REACH = 3  # words after a color within which the colored object must be
 _LINKS = frozenset(("and", "or", "to"))
-_COLORING_MOST = 3  # maximum number of colors of the light
-#: Axes of words that are adjectives, not objects.
+_MAX_TINTS = 3  # maximum number of colors of the light
+#: Axes of words that are objects, not adjectives.
 _NOUNS = frozenset(("family", "place"))
 
 
@@ -97,7 +97,7 @@ class Coloring:
     light: tuple[Tint, ...] = ()
     land: Tint | None = None
     water: Tint | None = None
-    said: bool = False
+    named: bool = False
     places: frozenset[int] = frozenset()  # positions of the color words in use
 
 
@@ -117,19 +117,19 @@ def find_coloring(tokens: Sequence[Token], family: str, *, gold: bool = False) -
     """
     words = vocabulary()
     found: dict[str, dict[Tint, int]] = {"light": {}, "land": {}, "water": {}}
-    said = False
+    named = False
     for place, token in enumerate(tokens):
         tint = words.colors.get(token.text)
         if tint is None or (gold and token.text == "gold"):
             continue
-        said = True
+        named = True
         if target := _target(tokens, place, family, words):
             found[target].setdefault(tint, place)
-    light = dict(list(found["light"].items())[:_COLORING_MOST])
+    light = dict(list(found["light"].items())[:_MAX_TINTS])
     land, water = (dict(list(found[what].items())[:1]) for what in ("land", "water"))
     places = frozenset(place for part in (light, land, water) for place in part.values())
     ground, wet = next(iter(land), None), next(iter(water), None)
-    return Coloring(light=tuple(light), land=ground, water=wet, said=said, places=places)
+    return Coloring(light=tuple(light), land=ground, water=wet, named=named, places=places)
 
 
 def _target(tokens: Sequence[Token], place: int, family: str, words: Vocabulary) -> str:
@@ -140,7 +140,7 @@ def _target(tokens: Sequence[Token], place: int, family: str, words: Vocabulary)
     whole = family in words.words("colors", "colored", "whole")
     if whole and any(words.meanings.get(noun, {}).get("family") == family for noun in nouns):
         return "light"
-    known = [words.colored[noun] for noun in nouns if noun in words.colored]
+    known = [words.targets[noun] for noun in nouns if noun in words.targets]
     if known:
         return known[-1] if known[-1] == "light" or not whole else ""
     return "" if nouns else "light"
@@ -149,12 +149,12 @@ def _target(tokens: Sequence[Token], place: int, family: str, words: Vocabulary)
 def _nouns(tokens: Sequence[Token], place: int, words: Vocabulary) -> list[str]:
     """Return the objects among the words after a color, up to a mark or a word such as "in"."""
     found: list[str] = []
-    for token in tokens[place + 1 : place + 1 + 2 * _REACH]:
-        if token.ends or len(found) >= _REACH:
+    for token in tokens[place + 1 : place + 1 + 2 * _COLOR_REACH]:
+        if token.ends or len(found) >= _COLOR_REACH:
             break
         if token.text in words.colors or token.text in _LINKS:
             continue
-        thing = token.text in words.colored
+        thing = token.text in words.targets
         if token.text in words.silent and not thing:
             break
         meant = words.meanings.get(token.text)
@@ -166,30 +166,30 @@ def _nouns(tokens: Sequence[Token], place: int, words: Vocabulary) -> list[str]:
 #: The value of a setting that follows the prompt.
 AUTO = "auto"
 #: Families of prompts that name none, with weights; those without hours have no land.
-_OPEN = {"lake": 5, "desert": 3, "forest": 4, "sea": 4, "space": 2, "liquid": 1}
+_FAMILY_WEIGHTS = {"lake": 5, "desert": 3, "forest": 4, "sea": 4, "space": 2, "liquid": 1}
 _LANDS = ("lake", "desert", "forest", "sea")
 #: Random choices for axes that the prompt leaves open: values with their weights.
-_DRAWN: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+_CHOICES: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "hour": (("dawn", "day", "sunset", "dusk", "night"), (3, 3, 5, 3, 2)),
     "place": (("mountains", "hills", "desert", "sea", "forest", "lake"), (5, 2, 2, 2, 3, 3)),
     "weather": (("clear", "mist"), (3, 1)),
 }
 #: Families with a fixed default hour instead of a random one.
-_HOURS = {"city": "night", "space": "night", "liquid": "day", "flow": "day"}
+_FIXED_HOURS = {"city": "night", "space": "night", "liquid": "day", "flow": "day"}
 #: Axes that are visible in land only.
-_OF_LAND = ("season", "weather", "warmth", "light")
+_LAND_AXES = ("season", "weather", "warmth", "light")
 _FALLING = ("rain", "snow")
 #: Family and object -> the family that can show it.
-_ELSEWHERE = {
+_OTHER_FAMILIES = {
     ("forest", "volcano"): "lake",
     ("forest", "waterfall"): "lake",
     ("forest", "palms"): "sea",
     ("sea", "waterfall"): "lake",
 }
-#: Words of palms for which a forest is unsuitable: it becomes a jungle.
-_PALMS = frozenset(("palm", "coconut", "beach", "maldives", "caribbean", "fiji", "tahiti"))
+#: Words of palms that a forest cannot show; with any other it becomes a jungle.
+_NO_JUNGLE = frozenset(("palm", "coconut", "beach", "maldives", "caribbean", "fiji", "tahiti"))
 #: Object -> words that place it by the sea, even if others name lakes or streams.
-_SHORES = {"palms": frozenset(("lagoon",)), "volcano": frozenset(("sea", "ocean"))}
+_SEA_WORDS = {"palms": frozenset(("lagoon",)), "volcano": frozenset(("sea", "ocean"))}
 
 
 def read(
@@ -229,22 +229,22 @@ def read(
     words, said = vocabulary(), WordMeanings(tokens_of(prompt))
     composition = said.all("composition")
     asked = family or parameters.get("family", AUTO)
-    number = zlib.crc32(f"{seed}:{' '.join(said.kept)}".encode())
+    number = zlib.crc32(f"{seed}:{' '.join(said.seed_words)}".encode())
     dice = random.Random(number)  # noqa: S311 - not for cryptography
-    told = {axis: said.weather if axis == "weather" else said.first(axis) for axis in _DRAWN}
-    drawn = {axis: told[axis] or dice.choices(*choice)[0] for axis, choice in _DRAWN.items()}
+    known = {axis: said.weather if axis == "weather" else said.first(axis) for axis in _CHOICES}
+    drawn = {axis: known[axis] or dice.choices(*choice)[0] for axis, choice in _CHOICES.items()}
     named = asked if asked != AUTO else _find_family(said)
     # Without a named family, use one that can show what the words describe.
-    land = bool(said.anywhere) or said.speaks_of(*_OF_LAND)
-    weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
-    other = random.Random(number)  # noqa: S311 - not for cryptography
-    chosen = named or other.choices(list(weights), list(weights.values()))[0]
+    land = bool(said.anywhere) or said.has_meaning(*_LAND_AXES)
+    weights = {name: _FAMILY_WEIGHTS[name] for name in (_LANDS if land else _FAMILY_WEIGHTS)}
+    family_dice = random.Random(number)  # noqa: S311 - not for cryptography
+    chosen = named or family_dice.choices(list(weights), list(weights.values()))[0]
     shown = painter or chosen
     things = said.things(shown) if named or painter else said.things(shown) & ANYWHERE
     palette = parameters.get("palette", AUTO)
     coloring = find_coloring(said.tokens, chosen, gold="gold" in things)
     if palette != AUTO:
-        coloring = Coloring(said=True)
+        coloring = Coloring(named=True)
     width, height = longest_side(parameters.get("aspect_ratio", "1:1"), parameters.get("size", 512))
     hour, season, weather = _light(said, drawn, chosen, parameters.get("weather", ""))
     brief = Brief(
@@ -256,11 +256,11 @@ def read(
         mood=said.first("mood") or "balanced",
         tones=tuple(sorted(said.all("tone"))),
         composition=composition,
-        horizon=sum(words.figures("horizons").get(word, 0.0) for word in composition),
-        lens=math.prod(words.figures("lenses").get(word, 1.0) for word in composition),
+        horizon=sum(words.numbers_of("horizons").get(word, 0.0) for word in composition),
+        lens=math.prod(words.numbers_of("lenses").get(word, 1.0) for word in composition),
         things=things,
         lights=said.all("light"),
-        colors=coloring.light if coloring.said else said.suggested_colors,
+        colors=coloring.light if coloring.named else said.suggested_colors,
         land=coloring.land,
         water=coloring.water,
         warmth=int(said.first("warmth") or 0),
@@ -291,11 +291,11 @@ def prompt_problems(
     if read(prompt, parameters, 0, family=family, painter=painter).used:
         return
     if not (moves and moves_of(prompt, parameters, moves).words):
-        yield "prompt", NOTHING
+        yield "prompt", NOTHING_KNOWN
 
 
 #: The message for a prompt without any known word.
-NOTHING = (
+NOTHING_KNOWN = (
     "names nothing that this model can paint. It knows English words for lakes, mountains, hills,"
     " deserts, forests and seas, some models also for streets, space, liquids and lines, and for"
     " hours, seasons, weather, moods and colors, such as 'misty mountains at dawn'. For any other"
@@ -306,26 +306,26 @@ NOTHING = (
 def _find_family(said: WordMeanings) -> str:
     """Return the named family, or an empty string."""
     words = vocabulary()
-    least = min((words.faint.get(text, 0) for text, _ in said.families), default=0)
-    telling = [family for text, family in said.families if words.faint.get(text, 0) == least]
-    if not telling:
+    rank = min((words.place_ranks.get(text, 0) for text, _ in said.families), default=0)
+    named = [family for text, family in said.families if words.place_ranks.get(text, 0) == rank]
+    if not named:
         return ""
-    printed = words.words("places", "printed", "families").issuperset(telling)
-    if printed and said.says(words.words("places", "printed")):
+    printed = words.words("places", "printed", "families").issuperset(named)
+    if printed and said.has(words.words("places", "printed")):
         return "poster"
-    return _showing(said, Counter(telling).most_common(1)[0][0])
+    return _family_for_things(said, Counter(named).most_common(1)[0][0])
 
 
-def _showing(said: WordMeanings, family: str) -> str:
+def _family_for_things(said: WordMeanings, family: str) -> str:
     """Return the named family, or one that can show the other objects asked for."""
-    if family == "sea" and said.says(vocabulary().words("places", "salt")):
+    if family == "sea" and said.has(vocabulary().words("places", "salt")):
         return family
-    for (here, name), there in _ELSEWHERE.items():
-        room = name == "palms" and not said.says(_PALMS)
-        if family == here and not room and name in said.things(there):
+    for (here, name), there in _OTHER_FAMILIES.items():
+        jungle = name == "palms" and not said.has(_NO_JUNGLE)
+        if family == here and not jungle and name in said.things(there):
             return there
-    wet = any(said.says(near) and name in said.things("sea") for name, near in _SHORES.items())
-    return "sea" if family == "lake" and wet else family
+    sea = any(said.has(near) and name in said.things("sea") for name, near in _SEA_WORDS.items())
+    return "sea" if family == "lake" and sea else family
 
 
 def _grade(brief: Brief) -> Grade:
@@ -352,14 +352,14 @@ def _light(
     weather = "overcast" if gray and not said.weather and not seen else drawn["weather"]
     open_hour = not said.first("hour")
     if open_hour:
-        hour = _under(weather, said.feeling or hour, said)
+        hour = _hour_under(weather, said.suggested_hour or hour, said)
     season = "winter" if said.weather == "snow" else "summer"
     season = said.first("season", without="green") or said.first("season") or season
     weather = _weather(said, family, weather, falling)
-    if open_hour and not said.feeling:
-        hour = _own_hour(said, family, hour)
-    if open_hour and family not in _HOURS:
-        hour = _under(weather, hour, said)
+    if open_hour and not said.suggested_hour:
+        hour = _family_hour(said, family, hour)
+    if open_hour and family not in _FIXED_HOURS:
+        hour = _hour_under(weather, hour, said)
     return hour, season, weather
 
 
@@ -380,16 +380,16 @@ def _hour(said: WordMeanings, drawn: Mapping[str, str]) -> str:
     return "sunset" if low else drawn["hour"]
 
 
-def _under(weather: str, hour: str, said: WordMeanings) -> str:
+def _hour_under(weather: str, hour: str, said: WordMeanings) -> str:
     """Return the hour in a weather if no word names one: under a closed sky it is day.
 
     A sun that breaks through may be low, and glimmering objects keep their night.
     """
     named = "sun" in said.all("light") or not GLIMMERS.isdisjoint(said.anywhere)
-    return "day" if weather in COVERED and not named else hour
+    return "day" if weather in CLOSED_SKY and not named else hour
 
 
-def _own_hour(said: WordMeanings, family: str, drawn: str) -> str:
+def _family_hour(said: WordMeanings, family: str, drawn: str) -> str:
     """Return a family's hour if no word names one: sun rays need a sun."""
     if family == "forest" and "rays" in said.things(family):
         return "dawn"
@@ -397,7 +397,7 @@ def _own_hour(said: WordMeanings, family: str, drawn: str) -> str:
         return "night"
     if family == "city" and said.first("weather") == "overcast":
         return "day"
-    return _HOURS.get(family, drawn)
+    return _FIXED_HOURS.get(family, drawn)
 
 
 def _weather(said: WordMeanings, family: str, drawn: str, falling: str) -> str:

@@ -39,7 +39,7 @@ def read_style(prompt: str) -> Style:
     ('painting', 'none', -0.09, ('van gogh', 'painting', 'darker'))
     """
     table, colors = _table(), vocabulary().colors
-    words = _words(prompt)
+    words = _style_words(prompt)
     nudges = {table.nudges[word] for word, _ in words if word in table.nudges}
     tints = [colors[word] for word, _ in words if word in colors and word not in table.looks]
     known, silent = table.known, vocabulary().silent
@@ -91,7 +91,7 @@ def _table() -> _Table:
     return _Table(read["phrases"], looks, redrawn, nudges, known)
 
 
-def _words(prompt: str) -> list[tuple[str, str]]:
+def _style_words(prompt: str) -> list[tuple[str, str]]:
     """Return the words of a sentence, phrases as one, each with its original text.
 
     Unknown words are reduced to their stem: warmer, sketches, cartoonish.

@@ -19,8 +19,8 @@ _PIECE = re.compile(r"[^\W_]+|[^\w\s]")
 _JOINING = frozenset("'’-")  # marks within a phrase
 _DENIALS = frozenset({"no", "not", "without", "never"})
 _OR = frozenset({"or", "nor"})
-_HEAPED = 3  # words before "sky" or "clouds" among which an adjective may close it
-_REACH = 3  # words after a negation among which the negated one must be
+_SKY_REACH = 3  # words before "sky" or "clouds" among which an adjective may close it
+_DENIAL_REACH = 3  # words after a negation among which the negated one must be
 
 
 class Token(NamedTuple):
@@ -110,7 +110,7 @@ def _close_sky(tokens: Sequence[Token], words: Vocabulary) -> Sequence[Token]:
     changed = list(tokens)
     for sky in skies:
         kind = f"heavy_{tokens[sky].text}"
-        for place in range(sky - 1, max(-1, sky - 1 - _HEAPED), -1):
+        for place in range(sky - 1, max(-1, sky - 1 - _SKY_REACH), -1):
             heavy = words.meanings.get(tokens[place].text, {})
             if kind in heavy:
                 changed[place] = tokens[place]._replace(text="overcast")
@@ -123,7 +123,7 @@ def _mark_denials(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]
     reach, before = 0, False
     for token in tokens:
         if token.text in _DENIALS or (before and token.text in _OR):
-            reach, before = _REACH, False
+            reach, before = _DENIAL_REACH, False
             yield token
         elif reach and token.text in words.known:
             reach, before = 0, True
@@ -137,7 +137,7 @@ def _mark_denials(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]
 _DIRECTIONS = frozenset(
     ("mood", "composition", "tone", "suggested_hour", "suggested_weather", "suggested_colors")
 )
-_KEPT = frozenset(("neon", "synthwave"))
+_OBJECTS = frozenset(("neon", "synthwave"))
 #: Objects that glimmer in the dark, that need an open sky, that are visible in any land.
 GLIMMERS = frozenset(("aurora", "crescent", "fireflies"))
 SKY_LIGHTS = frozenset(("aurora", "crescent", "full_moon"))
@@ -158,9 +158,9 @@ class WordMeanings:
                 self._axes.setdefault(axis, []).append((text, value))
 
     @property
-    def kept(self) -> Iterator[str]:
+    def seed_words(self) -> Iterator[str]:
         """The words that determine the seed."""
-        said = {text for axis in _DIRECTIONS for text, _ in self._axes.get(axis, ())} - _KEPT
+        said = {text for axis in _DIRECTIONS for text, _ in self._axes.get(axis, ())} - _OBJECTS
         return (token.text for token in self.tokens if token.text not in said)
 
     @property
@@ -169,11 +169,11 @@ class WordMeanings:
         found = dict(self._axes.get("family", ()))
         return [(token.text, found[token.text]) for token in self.tokens if token.text in found]
 
-    def speaks_of(self, *axes: str) -> bool:
+    def has_meaning(self, *axes: str) -> bool:
         """Return whether any word has a meaning on one of the axes."""
         return any(axis in self._axes for axis in axes)
 
-    def says(self, words: Set[str]) -> bool:
+    def has(self, words: Set[str]) -> bool:
         """Return whether any of the words is in the prompt."""
         return not words.isdisjoint(self.texts)
 
@@ -188,13 +188,13 @@ class WordMeanings:
     def things(self, painter: str) -> frozenset[str]:
         """Return the names of the named objects that a painter can draw."""
         if painter not in self._things:
-            named = vocabulary().named
+            named = vocabulary().things_of
             found = {
                 thing
                 for text in self.texts
                 for thing in named.get(text, ())
                 if painter in thing.families
-                and not self.says({f"no-{word}" for word in thing.denials})
+                and not self.has({f"no-{word}" for word in thing.denials})
             }
             names = {thing.name for thing in found}
             shown = (it.name for it in found if not it.needs or not names.isdisjoint(it.needs))
@@ -209,14 +209,14 @@ class WordMeanings:
     @cached_property
     def weather(self) -> str | None:
         """The weather: named, or implied by a ghostly mood or by sunshine."""
-        if said := self.first("weather"):
-            return said
+        if named := self.first("weather"):
+            return named
         if self.first("ghostly"):
             return "mist"
         return "clear" if self.first("sunny") else self.first("suggested_weather")
 
     @cached_property
-    def feeling(self) -> str | None:
+    def suggested_hour(self) -> str | None:
         """The hour that a feeling suggests, unless something glimmers in the dark."""
         return self.first("suggested_hour") if GLIMMERS.isdisjoint(self.anywhere) else None
 

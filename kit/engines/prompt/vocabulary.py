@@ -61,7 +61,7 @@ class Vocabulary:
         )
         self.silent = frozenset(tables["phrases"]["silent"]["words"].split())
         self.known = frozenset(
-            word for word in (*self.meanings, *self.colors, *self.colored) if word[:3] != "no-"
+            word for word in (*self.meanings, *self.colors, *self.targets) if word[:3] != "no-"
         )
 
     @cached_property
@@ -71,7 +71,7 @@ class Vocabulary:
 
     @cached_property
     def meanings(self) -> Mapping[str, Mapping[str, str]]:
-        """Word -> axis -> its value there; objects are in `named`."""
+        """Word -> axis -> its value there; objects are in `things_of`."""
         found: dict[str, dict[str, str]] = {}
         for axis, (file, table) in _AXES.items():
             for value, words in self._tables[file][table].items():
@@ -80,12 +80,12 @@ class Vocabulary:
         for name in ("sunny", "ghostly", "starry", "heavy_cloud", "heavy_sky"):
             for word in self.words("light", "sets", name):
                 found.setdefault(word, {})[name] = name
-        for word in (*self.named, "cloud", "sky"):
+        for word in (*self.things_of, "cloud", "sky"):
             found.setdefault(word, {})
         return found
 
     @cached_property
-    def named(self) -> Mapping[str, Sequence[Thing]]:
+    def things_of(self) -> Mapping[str, Sequence[Thing]]:
         """Word -> the objects that it names."""
         found: dict[str, list[Thing]] = {}
         for thing in self.things:
@@ -94,13 +94,13 @@ class Vocabulary:
         return found
 
     @cached_property
-    def colored(self) -> Mapping[str, str]:
+    def targets(self) -> Mapping[str, str]:
         """Word -> the target of a color word before it: land, water or light."""
         table = self._tables["colors"]["colored"]
         return {word: what for what in ("light", "water", "land") for word in table[what].split()}
 
     @cached_property
-    def faint(self) -> Mapping[str, int]:
+    def place_ranks(self) -> Mapping[str, int]:
         """Word of a place -> its rank: it counts only if no place of a lower rank is named."""
         ranks = self._tables["places"]["faint"]["ranks"]
         return {word: rank for rank, words in enumerate(ranks, 1) for word in words.split()}
@@ -127,7 +127,7 @@ class Vocabulary:
         return self._patterns("moves")
 
     @cached_property
-    def passing(self) -> Mapping[str, re.Pattern[str]]:
+    def hour_patterns(self) -> Mapping[str, re.Pattern[str]]:
         """Passage of time -> its pattern."""
         return self._patterns("passing")
 
@@ -137,10 +137,10 @@ class Vocabulary:
         grades: Mapping[str, Mapping[str, float]] = self._tables["light"]["grades"]
         return grades
 
-    def figures(self, table: str) -> Mapping[str, float]:
+    def numbers_of(self, table: str) -> Mapping[str, float]:
         """Return the numbers of a table of the camera, by composition."""
-        figures: Mapping[str, float] = self._tables["camera"][table]
-        return figures
+        numbers: Mapping[str, float] = self._tables["camera"][table]
+        return numbers
 
     def words(self, file: str, table: str, name: str = "words") -> frozenset[str]:
         """Return the words listed under a name."""

@@ -1,6 +1,6 @@
 import pytest
 
-from kit.engines.prompt.backgrounds import background_of, ground_problems
+from kit.engines.prompt.backgrounds import background_of, background_problems
 from kit.engines.prompt.brief import Brief
 
 
@@ -29,6 +29,6 @@ def test_all_else_asks_for_its_colors(text: str, colors: object) -> None:
 
 
 def test_words_that_ask_for_nothing_are_refused() -> None:
-    assert [name for name, _ in ground_problems("background", "asdf")] == ["background"]
-    assert list(ground_problems("background", "")) == []
+    assert [name for name, _ in background_problems("background", "asdf")] == ["background"]
+    assert list(background_problems("background", "")) == []
     assert background_of("asdf", 1) == ()

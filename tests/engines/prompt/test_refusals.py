@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kit.engines.base import Order
-from kit.engines.prompt.reading import NOTHING, prompt_problems
+from kit.engines.prompt.reading import NOTHING_KNOWN, prompt_problems
 from kit.engines.registry import engine_for
 
 PAINTED = ["scene", "scene-fast", "poster", "drift", "flythrough", "living-scene"]
@@ -31,7 +31,7 @@ def problems(model: str, prompt: str, **changed: object) -> list[tuple[str, str]
     ],
 )
 def test_a_prompt_of_which_nothing_is_understood_is_refused(model: str, prompt: str) -> None:
-    assert problems(model, prompt) == [("prompt", NOTHING)]
+    assert problems(model, prompt) == [("prompt", NOTHING_KNOWN)]
 
 
 @pytest.mark.parametrize("model", PAINTED)
@@ -42,8 +42,8 @@ def test_a_prompt_of_which_a_part_is_understood_is_painted(model: str, prompt: s
 
 def test_what_a_model_cannot_paint_it_does_not_understand() -> None:
     assert problems("scene", "a nebula") == []
-    assert problems("poster", "a nebula") == [("prompt", NOTHING)]
-    assert problems("flythrough", "a tokyo alley") == [("prompt", NOTHING)]
+    assert problems("poster", "a nebula") == [("prompt", NOTHING_KNOWN)]
+    assert problems("flythrough", "a tokyo alley") == [("prompt", NOTHING_KNOWN)]
 
 
 def test_a_setting_may_say_what_is_painted() -> None:
@@ -53,12 +53,12 @@ def test_a_setting_may_say_what_is_painted() -> None:
 
 def test_a_film_may_be_asked_for_its_camera_alone() -> None:
     assert problems("drift", "slow pan to the left") == []
-    assert problems("scene", "slow pan to the left") == [("prompt", NOTHING)]
+    assert problems("scene", "slow pan to the left") == [("prompt", NOTHING_KNOWN)]
 
 
 def test_the_sentence_says_what_can_be_painted_and_how_to_add_a_model() -> None:
-    assert "lakes" in NOTHING
-    assert "engines.toml" in NOTHING
+    assert "lakes" in NOTHING_KNOWN
+    assert "engines.toml" in NOTHING_KNOWN
 
 
 def test_long_prompts_are_checked_in_an_instant() -> None:

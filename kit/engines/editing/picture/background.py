@@ -18,7 +18,7 @@ from kit.engines.media.scaling import fit_size, resize
 from kit.engines.media.stills import Still
 from kit.engines.media.subject import crop
 from kit.engines.painting.families import paint as paint_brief
-from kit.engines.prompt.backgrounds import background_of, no_ground
+from kit.engines.prompt.backgrounds import background_of, no_background
 from kit.engines.prompt.brief import Brief
 from kit.engines.sizes import BOX
 from kit.errors import EngineError
@@ -152,7 +152,7 @@ def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Pro
     if isinstance(asked, Brief):
         return paint_landscape(asked, width, height, progress)
     if not asked:
-        raise EngineError(no_ground(words), code="unknown_background")
+        raise EngineError(no_background(words), code="unknown_background")
     # A color is sRGB of 0 to 255, or hue and chroma.
     first, *others = (
         np.array(it, np.float32) / 255 if len(it) == 3 else srgb((0.62, it[1], it[0]))

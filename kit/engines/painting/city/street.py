@@ -22,7 +22,7 @@ from kit.engines.painting.painting import Canvas
 from kit.engines.painting.sky import paint_sky, sun_of
 from kit.engines.painting.tints import strength, tints_of
 from kit.engines.painting.tone import light
-from kit.engines.prompt.brief import LOW, Brief
+from kit.engines.prompt.brief import LOW_SUN, Brief
 
 N = TypeVar("N")
 
@@ -210,7 +210,7 @@ def pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) -> 
 def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     look, (thick, power, fill, lit, neon, exposure) = look_for(brief), _LIGHTS[brief.hour]
     thicker, wet = _WEATHERS[brief.weather]
-    signs, ahead, dark = _signs_of(rng, brief), brief.hour in LOW, brief.hour == "night"
+    signs, ahead, dark = _signs_of(rng, brief), brief.hour in LOW_SUN, brief.hour == "night"
     low, high = _GLOWS[int(rng.integers(len(_GLOWS)))]
     if dark and not tints_of(brief):  # city light colors the air
         look = replace(
@@ -229,7 +229,7 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     neon = shining * (max(neon, 0.5) * 1.15 if "neon" in brief.things else neon)
     hour = Hour(
         look=look, thick=thick * thicker * dense * air, fill=fill, ahead=ahead, lit=lit * windows,
-        power=power if brief.open and not brief.dim else 0.0, neon=neon, exposure=exposure,
+        power=power if brief.open_sky and not brief.dim else 0.0, neon=neon, exposure=exposure,
         signs=signs, wet=wet,
     )  # fmt: skip
     if "minimal" in brief.composition:  # the air hides all but near objects

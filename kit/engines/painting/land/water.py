@@ -33,7 +33,7 @@ def colors_of(brief: Brief) -> tuple[Oklch, Oklch]:
     """Return the colors of deep and of shallow water."""
     if not brief.things.isdisjoint(("palms", "tropical")):
         deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
-    elif brief.covered:
+    elif brief.closed_sky:
         deep, shallow = (0.43, 0.055, 222), (0.64, 0.080, 190)
     else:
         deep, shallow = (0.33, 0.060, 238), (0.60, 0.085, 198)

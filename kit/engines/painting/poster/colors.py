@@ -72,7 +72,7 @@ def palette_for(brief: Brief, look: HourLook) -> Palette:
         land = (far[0], faint, hue), (middle[0], strong, hue), (near[0], 0.7 * strong, hue)
     if brief.weather == "fog":
         land = tuple(mix(look.air, one, share) for one, share in zip(land, _IN_FOG, strict=True))
-    elif not brief.open or brief.dim:
+    elif not brief.open_sky or brief.dim:
         light = light if brief.hour == "day" else 1.0
         land = tuple((one[0] * light, one[1] * chroma, one[2]) for one in land)
     land = tuple(warm(one, brief.warmth) for one in land)

@@ -210,7 +210,7 @@ def _water(
     ):
         alpha = np.repeat(np.rint(share * 255).astype(np.uint8), stage.columns, axis=1)
         planes.append(Plane("water", depth, shore, solid(color), alpha))
-    if setting.brief.open:  # an invisible sun has no glitter
+    if setting.brief.open_sky:  # an invisible sun has no glitter
         glitter = _glitter(rng, stage, setting.light, shore)
         planes.append(Plane("glitter", depth, shore, solid(palette.light[0]), glitter))
     return PosterWater(shore, (waves[0], waves[1]), tuple(planes))

@@ -54,7 +54,7 @@ def light_of(
 ) -> Sun:
     """Return the sun or moon at one of the golden sections, at the hour's elevation."""
     elevation, factor = _LIGHTS[brief.hour]
-    named = brief.open and ("moon" if look.moon else "sun") in brief.things
+    named = brief.open_sky and ("moon" if look.moon else "sun") in brief.things
     elevation = max(elevation, _NAMED if named else 0.0) + rng.uniform(-0.05, 0.05)
     x = (0.365, 0.635)[int(rng.integers(2))] + rng.uniform(-0.03, 0.03)
     camera = Camera(stage.width, stage.height, stage.unit, horizon - stage.margin_y, 1.0)
@@ -74,7 +74,7 @@ def place_of(drawn: float, words: Collection[str]) -> float:
 def paint_sky(setting: SkySetting) -> Backdrop:
     """Return the sky's gradient with the light's glow, stored in few rows."""
     stage, palette, light = setting.stage, setting.palette, setting.light
-    glow = 0.7 if not setting.brief.open else 0.5 if light.crescent else 1.0
+    glow = 0.7 if not setting.brief.open_sky else 0.5 if light.crescent else 1.0
     step = min(_MOST_STEP, 1 << max(0, (stage.rows // _COARSE).bit_length() - 1))
     rows = np.arange(0, stage.rows + 2 * step, step, dtype=np.float32)
     columns = ((np.arange(_COARSE) + 0.5) * (stage.columns / _COARSE) - 0.5).astype(np.float32)
@@ -109,15 +109,15 @@ def sky_planes(
 ) -> Iterator[Plane]:
     """Yield the objects in the sky; each part uses its random stream whether drawn or not."""
     brief, (stars, lights, shine, clouds, flock) = setting.brief, islice(streams, 1, 6)
-    minimal, clear = "minimal" in brief.composition, not brief.covered
+    minimal, clear = "minimal" in brief.composition, not brief.closed_sky
     quiet = brief.dark or minimal or brief.mood == "calm" or not clear
-    beams = brief.open and not setting.light.moon and "dramatic" in brief.composition
+    beams = brief.open_sky and not setting.light.moon and "dramatic" in brief.composition
     wished = [
         (brief.dark and starry and (clear or "stars" in brief.lights), _stars, stars),
         (brief.dark and "aurora" in brief.things, _aurora, lights),
         (beams, _shafts, shine),
-        (brief.open, _discs, shine),
-        (brief.covered and brief.weather != "fog", _overcast, clouds),
+        (brief.open_sky, _discs, shine),
+        (brief.closed_sky and brief.weather != "fog", _overcast, clouds),
         (clear and not minimal and brief.hour == "day", _cumulus, clouds),
         (clear and not minimal and brief.hour != "day", _streaks, clouds),
         ("birds" in brief.things or not quiet, _birds, flock),
