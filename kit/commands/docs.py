@@ -141,11 +141,11 @@ def list_limits() -> Table:
         ("the body of a request", f"{bodies.BODY_LIMIT:,} bytes"),
         ("a prompt, or any other text", f"{bounds.TEXT:,} characters"),
         ("the parameters of a generation", f"{bounds.PARAMETERS:,} bytes as JSON"),
-        ("active keys of an account", f"{keys.ACTIVE_KEYS}"),
-        ("unused upload tickets of an account", f"{uploads.OPEN_TICKETS}"),
+        ("active keys of an account", f"{keys.MAX_ACTIVE_KEYS}"),
+        ("unused upload tickets of an account", f"{uploads.MAX_OPEN_TICKETS}"),
         ("validity of an upload ticket", f"{uploads.TICKET_MS // 60_000} minutes"),
         ("validity of a signed address", f"{serializers.ADDRESS_SECONDS // hour} hours"),
-        ("validity of an idempotency key", f"{idempotency.KEPT_MS // hour // 1000} hours"),
+        ("validity of an idempotency key", f"{idempotency.RETENTION_MS // hour // 1000} hours"),
         ("`Prefer: wait`", f"{events.MAX_WAIT} seconds"),
     ]
 

@@ -30,7 +30,7 @@ from kit.errors import (
     UnavailableError,
 )
 from kit.service.http.errors import envelope
-from kit.service.http.middleware import WHOLE, new_request_id
+from kit.service.http.middleware import WRITE_WHOLE, new_request_id
 from kit.service.settings import ServiceSettings
 
 _log = logging.getLogger("kit.http")
@@ -238,7 +238,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.headers) > MANY_HEADERS:
             raise HeadTooLargeError(f"the request has more than {MANY_HEADERS} headers")
         super().on_headers_complete()
-        cast("Any", self.scope)[WHOLE] = partial(_write_whole, self.cycle)
+        cast("Any", self.scope)[WRITE_WHOLE] = partial(_write_whole, self.cycle)
         self._in_head = False
         self._unparsed = self._body = self._pieces = 0
         self._body_then = -1

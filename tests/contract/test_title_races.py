@@ -28,7 +28,7 @@ def given(service: Service, account: str, titles: Sequence[str]) -> None:
     def work() -> credits.Transaction[None]:
         for title in titles:
             yield from writing.deliver_title(
-                TOPIC, Title(title=title), Payer(account), clock(), seen=[]
+                TOPIC, Title(title=title), Payer(account), clock(), known=[]
             )
 
     service.write(work())

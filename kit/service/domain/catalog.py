@@ -22,7 +22,7 @@ from kit.wire import CATEGORIES, Model
 
 _MILLI = Decimal("0.001")
 #: Maximum length in characters of a problem in a response.
-_MAX_LENGTH = 500
+_MAX_PROBLEM_LENGTH = 500
 _log = logging.getLogger("kit.service")
 
 #: The problems that an engine reports, or the exception that it raised.
@@ -44,7 +44,7 @@ class Catalog:
     engines: Mapping[str, Engine] = field(default_factory=dict)
     #: Time limit of a check in seconds; a check should be too fast for a user to notice.
     timeout: float = 1.0
-    _late: dict[str, threading.Thread] = field(default_factory=dict, init=False)
+    _overdue_checks: dict[str, threading.Thread] = field(default_factory=dict, init=False)
 
     def get(self, model_id: str) -> Model:
         """Return a model's definition."""
@@ -57,8 +57,8 @@ class Catalog:
 
     async def problems(self, model: Model, order: Order) -> list[Problem]:
         """Return why an order cannot work, as (field, sentence) pairs of its engine."""
-        engine, late = self.engines.get(model.id), self._late.get(model.id)
-        if engine is None or type(engine).check is Engine.check or (late and late.is_alive()):
+        engine, overdue = self.engines.get(model.id), self._overdue_checks.get(model.id)
+        if engine is None or type(engine).check is Engine.check or (overdue and overdue.is_alive()):
             return []
         outcome: Future[_Outcome] = Future()
         outcome.set_running_or_notify_cancel()  # set_result must work even after a timeout
@@ -70,7 +70,7 @@ class Catalog:
             async with asyncio.timeout(self.timeout):
                 found, error = await asyncio.wrap_future(outcome)
         except TimeoutError:
-            self._late[model.id] = thread
+            self._overdue_checks[model.id] = thread
             sentence = "the engine of %r takes longer than %g s to check an order: until it ends, "
             _log.warning(f"{sentence}others are not checked", model.id, self.timeout)
             return []
@@ -78,7 +78,7 @@ class Catalog:
             # The message is not logged: it may contain the prompt.
             kind = type(error).__name__
             _log.warning("the engine of %r could not check an order (%s)", model.id, kind)
-        return [(_field(model, name), why) for name, why in found]
+        return [(_field(model, name), reason) for name, reason in found]
 
 
 def load(definitions: Iterable[Definition]) -> Catalog:
@@ -107,11 +107,11 @@ def select_models(
     if asset_type and alias and asset_type != alias:
         sentence = f"is {shorten(alias)} while assetType is {shorten(asset_type)}; give one of them"
         raise BadRequestError.fields([("type", sentence)])
-    field, wanted = ("assetType", asset_type) if asset_type else ("type", alias)
-    if wanted and wanted not in CATEGORIES:
-        sentence = f"must be 'image' or 'video', not {shorten(wanted)}"
+    field, requested = ("assetType", asset_type) if asset_type else ("type", alias)
+    if requested and requested not in CATEGORIES:
+        sentence = f"must be 'image' or 'video', not {shorten(requested)}"
         raise BadRequestError.fields([(field, sentence)])
-    types = [wanted] if wanted else list(CATEGORIES)
+    types = [requested] if requested else list(CATEGORIES)
     valid = sorted({name for kind in types for name in CATEGORIES[kind]})
     if category and category != "All" and category not in valid:
         names = ", ".join(["All", *valid])
@@ -158,13 +158,13 @@ def _field(model: Model, name: str) -> str:
 def _check(engine: Engine, order: Order) -> _Outcome:
     try:
         found = [
-            (_printable(name), _printable(why))
-            for name, why in islice(engine.check(order), REPORTED)
+            (_make_printable(name), _make_printable(reason))
+            for name, reason in islice(engine.check(order), REPORTED)
         ]
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
         return [], error
     return found, None
 
 
-def _printable(text: object) -> str:
-    return "".join(c if c.isprintable() else " " for c in str(text)[:_MAX_LENGTH])
+def _make_printable(text: object) -> str:
+    return "".join(c if c.isprintable() else " " for c in str(text)[:_MAX_PROBLEM_LENGTH])

@@ -17,10 +17,10 @@ from kit.service.store.statements import Step
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
 #: The largest amount in millicredits that databases can store; higher prices cannot be paid.
-_MOST = 2**63 - 1
+_MAX_AMOUNT = 2**63 - 1
 #: Age in milliseconds from which entries count as turnover, and how many are read at a time.
 _SETTLED_MS = 15_000
-_ENTRIES_AT_ONCE = 10_000
+_MAX_ENTRIES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +58,15 @@ def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[i
     """Charge millicredits and return the new balance."""
     # First, because it locks the account: concurrent charges see the balance one after another.
     row = None
-    if amount <= _MOST:
+    if amount <= _MAX_AMOUNT:
         row = yield from one(_enter(payer, -amount, reason, now))
     if row is None:
         account = yield from one(accounts.find(id=payer.account_id))
-        raise _short(amount, account.balance)
+        raise _shortage_error(amount, account.balance)
     if payer.cap is not None:
-        month, latest = _months(now)
-        counted = keys.spend(id=payer.key_id, amount=amount, month=month, latest=latest)
-        while (yield from one(counted)) is None:  # retry: a refund may have freed credits meanwhile
+        month, latest = _month_bounds(now)
+        step = keys.spend(id=payer.key_id, amount=amount, month=month, latest=latest)
+        while (yield from one(step)) is None:  # retry: a refund may have freed credits meanwhile
             yield from _check_cap(payer, amount, now)
     return int(row.balance_after)
 
@@ -112,7 +112,7 @@ def check(payer: Payer, amount: int, now: int) -> Transaction[None]:
     """Raise an error if the balance or the cap of the key is too low; nothing is charged."""
     account = yield from one(accounts.find(id=payer.account_id))
     if account.balance < amount:
-        raise _short(amount, account.balance)
+        raise _shortage_error(amount, account.balance)
     yield from _check_cap(payer, amount, now)
 
 
@@ -143,7 +143,7 @@ def turnover(after: str, now: int) -> Transaction[tuple[str, dict[str, int]]]:
     are not read yet, because a transaction that is still open may insert one between them.
     """
     until = ids.floor("led", now - _SETTLED_MS)
-    rows = yield ledger.sums(after=after, until=until, most=_ENTRIES_AT_ONCE)
+    rows = yield ledger.sums(after=after, until=until, most=_MAX_ENTRIES)
     return max((row.last for row in rows), default=after), {r.kind: int(r.total) for r in rows}
 
 
@@ -166,13 +166,13 @@ def verify() -> Transaction[list[Discrepancy]]:
     """
     found = []
     for row in (yield ledger.unbalanced()):
-        for name, kept, summed in (
+        for name, stored, summed in (
             ("balance", row.balance, row.total),
             ("charged in all", row.charged, row.debits),
             ("refunded in all", row.refunded, row.refunds),
         ):
-            if kept != summed:
-                problem = f"{name} {credits(kept):f}, ledger {credits(summed):f}"
+            if stored != summed:
+                problem = f"{name} {credits(stored):f}, ledger {credits(summed):f}"
                 found.append(Discrepancy(row.id, row.id, problem))
     for row in (yield ledger.broken()):
         how = "no entry continues from" if row.steps > 0 else "no entry results in"
@@ -180,10 +180,10 @@ def verify() -> Transaction[list[Discrepancy]]:
         found.append(Discrepancy(row.account_id, row.account_id, problem))
     for row in (yield ledger.mischarged()):
         amounts = (row.millicredits, row.charged, row.refunded, row.given)
-        cost, charged, back, given = (f"{credits(amount):f}" for amount in amounts)
+        cost, charged, refunded, returned = (f"{credits(amount):f}" for amount in amounts)
         problem = (
             f"{row.state}, costs {cost} and the ledger charges {charged}, "
-            f"refunded {back} and the ledger gives back {given}"
+            f"refunded {refunded} and the ledger gives back {returned}"
         )
         found.append(Discrepancy(row.account_id, row.id, problem))
     for row in (yield ledger.unfounded()):
@@ -196,22 +196,22 @@ def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
     if payer.cap is None:
         return
     key = yield from one(keys.find(id=payer.key_id))
-    month, latest = _months(now)
+    month, latest = _month_bounds(now)
     spent = key.spent if month <= key.spent_since <= latest else 0
-    left = max(key.cap - spent, 0)
-    if amount > left:
+    remaining = max(key.cap - spent, 0)
+    if amount > remaining:
         cap = f"for the key {payer.key_prefix}…, whose cap is {credits(key.cap):f}"
-        raise _short(amount, left, f" this month {cap}")
+        raise _shortage_error(amount, remaining, f" this month {cap}")
 
 
-def _short(amount: int, left: int, where: str = "") -> InsufficientCreditsError:
-    required, available = credits(amount), credits(left)
+def _shortage_error(amount: int, remaining: int, where: str = "") -> InsufficientCreditsError:
+    required, available = credits(amount), credits(remaining)
     sentence = f"{required:f} credits required, {available:f} available{where}"
     details = {"required": float(required), "available": float(available)}
     return InsufficientCreditsError(sentence, details=details)
 
 
-def _months(now: int) -> tuple[int, int]:
+def _month_bounds(now: int) -> tuple[int, int]:
     """Return the start of this month, and the latest that a service with a right clock has."""
     moment = datetime.fromtimestamp(now / 1000, UTC)
     start = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)

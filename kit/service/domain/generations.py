@@ -50,7 +50,7 @@ class StartPlan:
     lengths: pricing.Media
     #: Millicredits.
     amount: int
-    asked: Order
+    engine_order: Order
 
     @property
     def quote(self) -> Quote:
@@ -77,9 +77,9 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
         for name, media_of_name in lengths.items()
         if (found := [float(medium.seconds) for medium in media_of_name if medium.seconds])
     }
-    asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
+    engine_order = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     amount = pricing.cost(pricing.rule_of(model), values, lengths)
-    return StartPlan(order, model, values, media, lengths, amount, asked)
+    return StartPlan(order, model, values, media, lengths, amount, engine_order)
 
 
 def media_of(order: StartGeneration) -> dict[str, list[str]]:
@@ -99,7 +99,7 @@ def start(
     """
     generation_id = ids.new("gen", now)
     order, model, amount = plan.order, plan.model, plan.amount
-    tagged = orjson.dumps(order.tags).decode() if order.tags else None
+    tags_json = orjson.dumps(order.tags).decode() if order.tags else None
     # Uploads before the account, in the order of the sweeper, so that they cannot deadlock.
     for upload_id in sorted({upload for group in plan.media.values() for upload in group}):
         if (yield from one(uploads.use(id=upload_id, now=now))) is None:
@@ -109,7 +109,7 @@ def start(
         subject=generation_id,
         generation_id=generation_id,
         model_id=model.id,
-        tags=tagged,
+        tags=tags_json,
     )
     remaining = yield from credits.charge(payer, amount, reason, now)
     values = dict(plan.parameters)
@@ -127,7 +127,7 @@ def start(
         "generation_type": generation_type(model, plan.media),
         "model_id": model.id,
         "model_name": model.title,
-        "prompt": plan.asked.prompt,
+        "prompt": plan.engine_order.prompt,
         "parameters": orjson.dumps(values).decode(),
         "media": orjson.dumps(plan.media).decode(),
         "seed": seed,
@@ -139,13 +139,13 @@ def start(
         "queue_round": 0 if claim else (yield from queue.next_round(payer.account_id)),
         "created_at": now,
         "updated_at": now,
-        "tags": tagged,
+        "tags": tags_json,
         "file_metadata": int(order.file_metadata),
     }
     if claim:  # the same columns as for the first attempt of a claimed row
         row |= {"state": "running", "attempt": 1, "owner": claim.worker}
         row |= {"lease_until": claim.lease, "started_at": now}
-    row = {**_EMPTY, **row}
+    row = {**_EMPTY_COLUMNS, **row}
     yield generations.add(**row)
     if order.webhook_url:
         yield from webhooks.add_request(generation_id, payer.account_id, order.webhook_url, now)
@@ -182,19 +182,19 @@ def page(
     and model, or a tag as ``key=value``, which cannot be combined with the others. With `whole`
     false, rows contain only id, state and time of change.
     """
-    own: list[dict[str, str]] = [{}]
-    given: dict[str, Any] = {"account_id": account_id, "after": after or ids.floor("gen", 0)}
-    given["until"] = min((bound for bound in until if bound), default=ids.ceiling("gen"))
+    runs: list[dict[str, str]] = [{}]
+    values: dict[str, Any] = {"account_id": account_id, "after": after or ids.floor("gen", 0)}
+    values["until"] = min((bound for bound in until if bound), default=ids.ceiling("gen"))
     if tag:
-        return (yield tags.page(tag=tag, most=most, **given))
+        return (yield tags.page(tag=tag, most=most, **values))
     run, columns = "run", "*" if whole else VERSION
     if state or asset_type or model:
         run += "_of_model" if model else "_of_state"
-        given |= {"model_id": model} if model else {}
-        states = [inside for inside, outside in STATUSES.items() if state in (None, outside)]
+        values |= {"model_id": model} if model else {}
+        states = [internal for internal, public in STATUSES.items() if state in (None, public)]
         types = [asset_type] if asset_type else CATEGORIES
-        own = [{"state": name, "asset_type": kind} for name in states for kind in types]
-    return (yield merge(getattr(generations, run), own, columns, most=most, **given))
+        runs = [{"state": name, "asset_type": kind} for name in states for kind in types]
+    return (yield merge(getattr(generations, run), runs, columns, most=most, **values))
 
 
 def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
@@ -209,21 +209,21 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
             return row
         if STATUSES[row.state] != "processing":
             raise ConflictError(f"the generation is {row.state} and cannot be canceled any more")
-        back = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
+        refunded = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
         # Never before the last change, in case clocks differ.
         at = max(now, row.updated_at)
         change = generations.cancel(
-            id=row.id, account_id=row.account_id, seen=row.state, refunded=back, now=at
+            id=row.id, account_id=row.account_id, seen=row.state, refunded=refunded, now=at
         )
         canceled = yield from one(change)
-    if back:
+    if refunded:
         yield from credits.refund(canceled, "canceled before a worker began", now)
     yield from webhooks.announce(canceled, now)
     return canceled
 
 
 #: Columns that are empty in a new row.
-_EMPTY = {
+_EMPTY_COLUMNS = {
     **dict.fromkeys(("owner", "lease_until", "error", "error_code", "output")),
     **dict.fromkeys(("started_at", "completed_at", "outputs_deleted_at")),
 }

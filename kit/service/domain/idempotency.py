@@ -16,11 +16,11 @@ from kit.errors import BadRequestError, ConflictError, IdempotencyMismatchError
 from kit.service.store import idempotency
 from kit.service.store.database import Transaction, one
 
-KEPT_MS = 24 * 3600 * 1000
+RETENTION_MS = 24 * 3600 * 1000
 #: A request that runs longer than this is considered interrupted by the end of its process; it is
 #: removed at once if that process is known to have ended.
 _RUNNING_MS = 10 * 60 * 1000
-_LONGEST = 255
+_MAX_KEY_LENGTH = 255
 _RETRY_SECONDS = "1"
 
 
@@ -46,8 +46,8 @@ class RequestLabel:
 
 def check_key(key: str) -> None:
     """Raise `BadRequestError` for a key that is not 1 to 255 visible ASCII characters."""
-    if not 1 <= len(key) <= _LONGEST or any(not "!" <= letter <= "~" for letter in key):
-        sentence = f"must be 1 to {_LONGEST} visible ASCII characters"
+    if not 1 <= len(key) <= _MAX_KEY_LENGTH or any(not "!" <= letter <= "~" for letter in key):
+        sentence = f"must be 1 to {_MAX_KEY_LENGTH} visible ASCII characters"
         raise BadRequestError.fields([("Idempotency-Key", sentence)])
 
 
@@ -55,7 +55,7 @@ def find_answer(label: RequestLabel, now: int) -> Transaction[Answer | None]:
     """Return the stored response of a request, or None if the request is new."""
     row = yield from one(idempotency.find(account_id=label.account_id, key=label.key))
     age = now - row.created_at if row else 0
-    if row is None or age > KEPT_MS or (row.status is None and age > _RUNNING_MS):
+    if row is None or age > RETENTION_MS or (row.status is None and age > _RUNNING_MS):
         return None
     if row.fingerprint != label.fingerprint:
         raise IdempotencyMismatchError(
@@ -76,32 +76,32 @@ def run_once(
     """Run the work and store its response in this transaction, or return the stored response."""
     if label is None:
         return (yield from work)
-    known = yield from begin(label, now)
-    if known is not None:
+    stored = yield from begin(label, now)
+    if stored is not None:
         work.close()
-        return known
-    return (yield from keep(label, work))
+        return stored
+    return (yield from run_and_store(label, work))
 
 
 def begin(label: RequestLabel, now: int, owner: str | None = None) -> Transaction[Answer | None]:
     """Mark a request as running, or return its stored response."""
-    note = idempotency.begin(
+    mark = idempotency.begin(
         account_id=label.account_id,
         key=label.key,
         fingerprint=label.fingerprint,
         now=now,
         owner=owner,
-        kept_since=now - KEPT_MS,
+        kept_since=now - RETENTION_MS,
         running_since=now - _RUNNING_MS,
     )
-    known = None
+    stored = None
     # Retry: the row that was found may have been removed meanwhile.
-    while known is None and (yield from one(note)) is None:
-        known = yield from find_answer(label, now)
-    return known
+    while stored is None and (yield from one(mark)) is None:
+        stored = yield from find_answer(label, now)
+    return stored
 
 
-def keep(label: RequestLabel | None, work: Transaction[Answer]) -> Transaction[Answer]:
+def run_and_store(label: RequestLabel | None, work: Transaction[Answer]) -> Transaction[Answer]:
     """Run the work and store its response if its request was marked as running."""
     answer = yield from work
     if label:
@@ -133,5 +133,5 @@ def release_worker(owner: str) -> Transaction[None]:
 
 def prune(now: int) -> Transaction[None]:
     """Remove responses that are older than a day and interrupted requests."""
-    yield idempotency.prune(before=now - KEPT_MS)
+    yield idempotency.prune(before=now - RETENTION_MS)
     yield idempotency.abandoned(before=now - _RUNNING_MS)

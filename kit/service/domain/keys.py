@@ -23,8 +23,8 @@ from kit.service.store.database import Rows, Transaction, one, require
 from kit.wire import SCOPES, api_keys
 
 #: Limit on active keys of an account. Source: API document, "Limits".
-ACTIVE_KEYS = 10
-_SHOWN = 12  # characters of a key that are not secret
+MAX_ACTIVE_KEYS = 10
+_PREFIX_LENGTH = 12  # characters of a key that are not secret
 _NAME_LIMIT = 100
 
 
@@ -84,32 +84,32 @@ def digest(text: str, secret: bytes) -> str:
 
 
 def create(
-    wish: KeyRequest, secret: bytes, now: int, *, actor: str = audit.SERVICE
+    request: KeyRequest, secret: bytes, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[NewKey]:
     """Create a key."""
-    _check(wish, now)
-    yield from require(store.lock(id=wish.account_id), "account", wish.account_id)
-    active = yield from one(keys.active(account_id=wish.account_id, now=now))
-    if active.active >= ACTIVE_KEYS:
+    _check(request, now)
+    yield from require(store.lock(id=request.account_id), "account", request.account_id)
+    active = yield from one(keys.active(account_id=request.account_id, now=now))
+    if active.active >= MAX_ACTIVE_KEYS:
         raise ConflictError(
-            f"the account has {active.active} active keys and may have {ACTIVE_KEYS}; "
+            f"the account has {active.active} active keys and may have {MAX_ACTIVE_KEYS}; "
             "revoke one first"
         )
-    text = generate(live=wish.live)
-    scopes = [scope for scope in SCOPES if scope == "read" or scope in wish.scopes]
+    text = generate(live=request.live)
+    scopes = [scope for scope in SCOPES if scope == "read" or scope in request.scopes]
     key_id = ids.new("key", now)
-    made = keys.add(
+    step = keys.add(
         id=key_id,
-        account_id=wish.account_id,
-        name=wish.name.strip(),
-        prefix=text[:_SHOWN],
+        account_id=request.account_id,
+        name=request.name.strip(),
+        prefix=text[:_PREFIX_LENGTH],
         digest=digest(text, secret),
         scopes=" ".join(scopes),
-        cap=wish.cap,
+        cap=request.cap,
         created_at=now,
-        expires_at=wish.expires_at,
+        expires_at=request.expires_at,
     )
-    row = yield from one(made)
+    row = yield from one(step)
     facts = {
         "account": row.account_id,
         "name": row.name,
@@ -148,9 +148,9 @@ def list_keys(account_id: str | None = None) -> Transaction[Rows]:
 
 def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     """Return the caller that a key belongs to."""
-    wanted = _checked_digest(text, secret)
-    row = yield from one(keys.by_digest(digest=wanted))
-    if row is None or not hmac.compare_digest(row.digest, wanted):
+    hashed = _check_and_digest(text, secret)
+    row = yield from one(keys.by_digest(digest=hashed))
+    if row is None or not hmac.compare_digest(row.digest, hashed):
         raise InvalidApiKeyError("the API key is unknown")
     _check_row(row, now)
     payer = Payer(row.account_id, row.id, row.prefix, row.cap)
@@ -158,7 +158,7 @@ def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
 
 
 @lru_cache(1000)
-def _checked_digest(text: str, secret: bytes) -> str:
+def _check_and_digest(text: str, secret: bytes) -> str:
     """Return the digest of a well-formed key; cached, because the same keys come repeatedly."""
     if not api_keys.looks_right(text):
         raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
@@ -188,16 +188,16 @@ def note_use(key_id: str, now: int) -> Transaction[None]:
     yield keys.touch(id=key_id, now=now)
 
 
-def _check(wish: KeyRequest, now: int) -> None:
+def _check(request: KeyRequest, now: int) -> None:
     problems = []
-    if not 1 <= len(wish.name.strip()) <= _NAME_LIMIT:
+    if not 1 <= len(request.name.strip()) <= _NAME_LIMIT:
         problems.append(("name", f"must have 1 to {_NAME_LIMIT} characters"))
-    for scope in wish.scopes:
+    for scope in request.scopes:
         if scope not in SCOPES:
             problems.append(("scope", f"must be one of {', '.join(SCOPES)}, not {scope!r}"))
-    if wish.expires_at is not None and wish.expires_at <= now:
+    if request.expires_at is not None and request.expires_at <= now:
         problems.append(("expires", "must be in the future"))
-    if wish.cap is not None and wish.cap <= 0:
+    if request.cap is not None and request.cap <= 0:
         problems.append(("cap", "must be more than 0 credits"))
     if problems:
         raise BadRequestError.fields(problems)

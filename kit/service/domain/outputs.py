@@ -25,7 +25,7 @@ _log = logging.getLogger("kit.service")
 
 _DAY_MS = 24 * 3600 * 1000
 #: Rows that are checked, and files that are removed, at a time.
-PAGE = 500
+PAGE_SIZE = 500
 
 
 def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]:
@@ -44,22 +44,22 @@ def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]
     return keys
 
 
-def delete_old(after: str, days: float, now: int, *, most: int = PAGE) -> Transaction[str]:
+def delete_old(after: str, days: float, now: int, *, most: int = PAGE_SIZE) -> Transaction[str]:
     """Delete the outputs of a page of old generations and return the last id that was checked.
 
     It equals `after` if nothing is left to do; it stops at a generation that is still processing.
     """
     before = now - days * _DAY_MS
-    gone = []
+    deleted = []
     for row in (yield generations.oldest(after=after, most=most)):
         if row.created_at >= before or STATUSES[row.state] == "processing":
             break
         if (yield from _delete(row, now)):
-            gone.append(row.id)
+            deleted.append(row.id)
         after = row.id
-    if gone:
-        facts = {"generations": len(gone), "last": gone[-1], "days": days}
-        yield from audit.record("outputs.expired", gone[0], audit.SERVICE, now, **facts)
+    if deleted:
+        facts = {"generations": len(deleted), "last": deleted[-1], "days": days}
+        yield from audit.record("outputs.expired", deleted[0], audit.SERVICE, now, **facts)
     return after
 
 
@@ -74,30 +74,30 @@ def find_orphans(keys: Iterable[str]) -> Transaction[list[str]]:
         row = yield from one(generations.result(id=owner(key)))
         if row is None or STATUSES[row.state] == "processing":
             continue
-        has = row.output is not None and row.outputs_deleted_at is None
-        if not has or key not in keys_of(row.output):
+        has_outputs = row.output is not None and row.outputs_deleted_at is None
+        if not has_outputs or key not in keys_of(row.output):
             found.append(key)
     return found
 
 
 async def remove_files(database: Database, storage: Storage, keys: Sequence[str]) -> bool:
     """Remove files that no row refers to; False if one must be tried again later."""
-    gone = []
+    removed = []
     for key in keys:
         try:
             await storage.remove(key)
         except OSError as error:  # on some systems, a file that is being read cannot be removed
             _log.warning("%s could not be removed: %s", key, error.strerror or error)
         else:
-            gone.append(key)
-    if gone:
-        await database.write(note_removed(gone))
-    return len(gone) == len(keys)
+            removed.append(key)
+    if removed:
+        await database.write(note_removed(removed))
+    return len(removed) == len(keys)
 
 
 def keys_to_delete() -> Transaction[list[str]]:
     """Return the keys of some files that must be removed."""
-    rows = yield removals.some(most=PAGE)
+    rows = yield removals.some(most=PAGE_SIZE)
     return [row.key for row in rows]
 
 

@@ -25,26 +25,26 @@ def claim(
     *,
     lease: int,
     now: int,
-    later: Collection[str] = (),
+    skipped: Collection[str] = (),
     served: Collection[str] | None = None,
 ) -> Transaction[Rows]:
     """Claim queued generations for a worker until `lease`, in queue order.
 
-    Those of the models in `later` are skipped; if `served` is given, those of other models are
+    Those of the models `skipped` wait; if `served` is given, those of other models are
     skipped for a day, because another service or worker may have these models.
     """
-    others = f",{','.join(sorted(later))}," if later else ""
-    ours = "" if served is None else f",{','.join(sorted(served))},"
+    others = f",{','.join(sorted(skipped))}," if skipped else ""
+    served_text = "" if served is None else f",{','.join(sorted(served))},"
     rows: Rows = []
-    while left := most - len(rows):
+    while remaining := most - len(rows):
         found = yield generations.claim(
             owner=worker,
             lease_until=lease,
             now=now,
             others=others,
-            served=ours,
+            served=served_text,
             stale=ids.floor("gen", now - _STALE_MS),
-            most=left,
+            most=remaining,
         )
         if not found:
             break

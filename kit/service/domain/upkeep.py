@@ -38,7 +38,7 @@ _READY, _EXAMINED, _SWEPT, _JUMPED = "ready", "examined", "swept", "jumped"
 ROUND_SECONDS = 600.0
 _OLD_SCRATCH_SECONDS = 24 * 3600
 #: Stored outputs that are checked in a round, and at a time: each needs a query.
-_FILES, _AT_ONCE = 20_000, 50
+_MAX_FILES, _BATCH_FILES = 20_000, 50
 
 
 @dataclass(eq=False, slots=True)
@@ -54,23 +54,23 @@ class Readiness:
     #: a file: clients of probes usually wait 10 s.
     timeout: float = 5.0
     _probe: asyncio.Task[None] | None = field(default=None, init=False)
-    _probed: float = field(default=0.0, init=False)
+    _probed_at: float = field(default=0.0, init=False)
     _examination: asyncio.Task[None] | None = field(default=None, init=False)
     #: When probes may examine the database again.
-    _due: float = field(default=0.0, init=False)
+    _examination_due: float = field(default=0.0, init=False)
 
     async def probe(self) -> None:
         """Write a row and a file, or reuse the result of the last second."""
         now = self.seconds()
-        if self._probe is None or (self._probe.done() and now - self._probed >= _REUSE_SECONDS):
-            self._probe, self._probed = _task(self._write_probe()), now
+        if self._probe is None or (self._probe.done() and now - self._probed_at >= _REUSE_SECONDS):
+            self._probe, self._probed_at = _start_task(self._write_probe()), now
         await asyncio.shield(self._probe)
         if self.database.damage:
             raise UnavailableError("the database is damaged; see the log, and restore a backup")
 
     async def read(self, work: Transaction[T]) -> T:
         """Return the result of a query; raises an error after the time limit."""
-        return await self._in_time("database", self.database.read(work))
+        return await self._limit_time("database", self.database.read(work))
 
     async def examine(self) -> None:
         """Examine the database if the last examination was more than a day ago."""
@@ -86,15 +86,15 @@ class Readiness:
 
     async def _write_probe(self) -> None:
         mark = _mark(_READY, self.clock())
-        await self._in_time("database", self.database.write(mark, durable=False))
-        if not await self._in_time("storage", self.storage.is_writable()):
+        await self._limit_time("database", self.database.write(mark, durable=False))
+        if not await self._limit_time("storage", self.storage.is_writable()):
             raise UnavailableError("the storage cannot be written")
-        if self.seconds() >= self._due:
+        if self.seconds() >= self._examination_due:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_WAIT_SECONDS):
                     await asyncio.shield(self._start_examination())
 
-    async def _in_time(self, what: str, work: Coroutine[Any, Any, T]) -> T:
+    async def _limit_time(self, what: str, work: Coroutine[Any, Any, T]) -> T:
         try:
             async with asyncio.timeout(self.timeout):
                 return await work
@@ -104,14 +104,14 @@ class Readiness:
     def _start_examination(self) -> asyncio.Task[None]:
         """Return the running examination, or start one."""
         if self._examination is None or self._examination.done():
-            self._examination = _task(self._run_examination())
+            self._examination = _start_task(self._run_examination())
         return self._examination
 
     async def _run_examination(self) -> None:
-        wrong, took = await self.database.examine()
-        self._due = self.seconds() + max(_REUSE_SECONDS, _PAUSE_FACTOR * took)
-        if wrong:
-            _log.error("the database is damaged: %s; restore a backup with 'kit restore'", wrong)
+        problem, seconds = await self.database.examine()
+        self._examination_due = self.seconds() + max(_REUSE_SECONDS, _PAUSE_FACTOR * seconds)
+        if problem:
+            _log.error("the database is damaged: %s; restore a backup with 'kit restore'", problem)
         else:
             await self.database.write(_mark(_EXAMINED, self.clock()), durable=False)
 
@@ -120,7 +120,7 @@ def _mark(name: str, now: int) -> Transaction[None]:
     yield checks.mark(name=name, at=now)
 
 
-def _task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+def _start_task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     """Return a task whose error is ignored unless it is awaited."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -137,7 +137,7 @@ class Sweeper:
     readiness: Readiness
     clock: Callable[[], int]
     #: The last generation whose outputs were checked: each is checked once in a run.
-    _seen: str = field(default="", init=False)
+    _last_checked: str = field(default="", init=False)
     #: Folders of outputs that are not checked yet in this pass, oldest first.
     _folders: list[str] = field(default_factory=list, init=False)
 
@@ -155,8 +155,8 @@ class Sweeper:
         """Run one round."""
         now = self.clock()
         # If clients send files directly to the storage, a ticket may have its file already.
-        late = uploads.UNUSED_MS if self.storage.direct else uploads.LATE_MS
-        while await self.database.write(uploads.remove_unused(now, late=late)):
+        grace = uploads.UNUSED_MS if self.storage.direct else uploads.GRACE_MS
+        while await self.database.write(uploads.remove_unused(now, grace=grace)):
             pass
         await self.database.write(idempotency.prune(now))
         await self.database.write(webhooks.prune(now))
@@ -171,15 +171,15 @@ class Sweeper:
 
     async def _remove_orphans(self) -> None:
         """Check a limited number of stored outputs, and remove those without a generation."""
-        storage, left = self.storage, _FILES
+        storage, remaining = self.storage, _MAX_FILES
         if not self._folders:
             self._folders = await storage.names(OUTPUTS)
-        while self._folders and left > 0:
+        while self._folders and remaining > 0:
             folder = OUTPUTS + self._folders.pop()  # the newest first
             names = await storage.names(folder)
-            left -= len(names)
-            for first in range(0, len(names), _AT_ONCE):
-                keys = [f"{folder}/{name}" for name in names[first : first + _AT_ONCE]]
+            remaining -= len(names)
+            for first in range(0, len(names), _BATCH_FILES):
+                keys = [f"{folder}/{name}" for name in names[first : first + _BATCH_FILES]]
                 for key in await self.database.read(outputs.find_orphans(keys)):
                     with suppress(OSError):  # the next round tries again
                         await storage.remove(key)
@@ -191,9 +191,9 @@ class Sweeper:
         if days is None or not await self._is_steady(now):
             return
         while (
-            seen := await database.write(outputs.delete_old(self._seen, days, now))
-        ) != self._seen:
-            self._seen = seen
+            last := await database.write(outputs.delete_old(self._last_checked, days, now))
+        ) != self._last_checked:
+            self._last_checked = last
         while await database.write(uploads.remove_old(days, now)):
             pass
 

@@ -34,19 +34,19 @@ TICKET_MS = 15 * 60 * 1000
 _DAY_MS = 24 * 3600 * 1000
 UNUSED_MS = _DAY_MS
 #: Maximum size in bytes of a file of each kind.
-LARGEST = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
+MAX_BYTES = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
 #: Maximum of open tickets of an account, and how long an expired ticket is kept for a file whose
 #: transfer has already begun.
-OPEN_TICKETS = 100
-LATE_MS = 3600 * 1000
+MAX_OPEN_TICKETS = 100
+GRACE_MS = 3600 * 1000
 
 
 def issue_ticket(
-    catalog: Catalog, order: RequestUpload, payer: Payer, most: int, now: int
+    catalog: Catalog, order: RequestUpload, payer: Payer, max_bytes: int, now: int
 ) -> Transaction[Any]:
     """Issue a ticket for one file, if credits and quotas allow it, and return its row.
 
-    `most` limits the bytes of all uploads of the account.
+    `max_bytes` limits the bytes of all uploads of the account.
 
     Source: contract, "Uploads".
     """
@@ -54,8 +54,8 @@ def issue_ticket(
     kind = _check_order(order, model)
     yield from credits.check(payer, pricing.millicredits(pricing.least(model)), now)
     # First, because it locks the account: concurrent requests count each other's tickets.
-    yield from _reserve(payer.account_id, order.file_size_bytes, most)
-    yield from _check_open(payer.account_id, now)
+    yield from _reserve(payer.account_id, order.file_size_bytes, max_bytes)
+    yield from _check_open_tickets(payer.account_id, now)
     ticket = uploads.add(
         id=ids.new("upl", now),
         account_id=payer.account_id,
@@ -90,8 +90,8 @@ def mark_filled(
     if made_by is not None:
         ticket = yield from one(uploads.find(id=upload_id))
         owner = ticket and ticket.account_id
-        known = owner and (yield from one(generations.find(id=made_by, account_id=owner)))
-        made_by = known and known.id
+        generation = owner and (yield from one(generations.find(id=made_by, account_id=owner)))
+        made_by = generation and generation.id
     row = yield from one(
         uploads.fill(
             id=upload_id, sha256=sha256, duration_ms=duration_ms, generation_id=made_by, now=now
@@ -117,26 +117,26 @@ def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
     return rows
 
 
-def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
+def remove_unused(now: int, *, grace: int = GRACE_MS) -> Transaction[int]:
     """Remove some uploads unused for a day and tickets without a file; return how many.
 
     Their files are listed for removal, see `kit.service.domain.outputs.keys_to_delete`.
     """
     stale = yield uploads.stale(before=now - UNUSED_MS)
-    expired = yield uploads.expired(before=now - late)
-    gone = yield from _remove_all(dict.fromkeys(row.id for row in (*stale, *expired)), 0, now)
-    return len(gone)
+    expired = yield uploads.expired(before=now - grace)
+    removed = yield from _remove_all(dict.fromkeys(row.id for row in (*stale, *expired)), 0, now)
+    return len(removed)
 
 
 def remove_old(days: float, now: int) -> Transaction[int]:
     """Remove some uploads that no generation used for `days`; return how many."""
     limit = now - round(days * _DAY_MS)
     old = yield uploads.old(before=limit)
-    gone = yield from _remove_all([row.id for row in old], limit, now)
-    if gone:
-        facts = {"uploads": len(gone), "last": gone[-1], "days": days}
-        yield from audit.record("uploads.expired", gone[0], audit.SERVICE, now, **facts)
-    return len(gone)
+    removed = yield from _remove_all([row.id for row in old], limit, now)
+    if removed:
+        facts = {"uploads": len(removed), "last": removed[-1], "days": days}
+        yield from audit.record("uploads.expired", removed[0], audit.SERVICE, now, **facts)
+    return len(removed)
 
 
 def remove(upload_id: str, limit: int = 0) -> Transaction[bool]:
@@ -148,32 +148,32 @@ def remove(upload_id: str, limit: int = 0) -> Transaction[bool]:
 
 
 def _remove_all(upload_ids: Iterable[str], limit: int, now: int) -> Transaction[list[str]]:
-    gone = []
+    removed = []
     for upload_id in upload_ids:
         if (yield from remove(upload_id, limit)):
             yield removals.add(key=UPLOADS + upload_id, created_at=now)
-            gone.append(upload_id)
-    return gone
+            removed.append(upload_id)
+    return removed
 
 
-def _check_open(account_id: str, now: int) -> Transaction[None]:
+def _check_open_tickets(account_id: str, now: int) -> Transaction[None]:
     found = yield from one(uploads.open(account_id=account_id, now=now))
-    if found.tickets >= OPEN_TICKETS:
+    if found.tickets >= MAX_OPEN_TICKETS:
         wait = max(1, -(-(found.first - now) // 1000))
         raise RateLimitError(
-            f"{OPEN_TICKETS} tickets are open, which is the most for one account: send their "
+            f"{MAX_OPEN_TICKETS} tickets are open, which is the most for one account: send their "
             f"files, or try again in {wait} s, when the first of them ends",
             headers={"Retry-After": str(wait)},
         )
 
 
-def _reserve(account_id: str, size: int, most: int) -> Transaction[None]:
-    if (yield from one(accounts.reserve(id=account_id, size=size, most=most))) is None:
+def _reserve(account_id: str, size: int, max_bytes: int) -> Transaction[None]:
+    if (yield from one(accounts.reserve(id=account_id, size=size, most=max_bytes))) is None:
         account = yield from one(accounts.find(id=account_id))
         raise PayloadTooLargeError(
             f"the uploads of the account take {account.upload_bytes:,} bytes, and with this one "
-            f"they would take more than the {most:,} that they may; files that no generation uses "
-            "are removed after 24 hours"
+            f"they would take more than the {max_bytes:,} that they may; files that no generation "
+            "uses are removed after 24 hours"
         )
 
 
@@ -184,19 +184,19 @@ def _check_order(order: RequestUpload, model: Model) -> str:
         kind = "image"
         if not has_heic():
             problems.append(("contentType", f"{NO_HEIC} where the service runs, or send a JPEG"))
-    taken = sorted({p.type for p in model.media_parameters})
+    accepted = sorted({p.type for p in model.media_parameters})
     if kind is None:
         allowed = ", ".join(CONTENT_TYPES)
         problems.append(
             ("contentType", f"must be one of {allowed}, not {shorten(order.content_type)}")
         )
-    elif kind not in taken:
-        what = f"takes {' and '.join(taken)}, not {kind}" if taken else "takes no media"
+    elif kind not in accepted:
+        what = f"takes {' and '.join(accepted)}, not {kind}" if accepted else "takes no media"
         problems.append(("contentType", f"the model {model.id!r} {what}"))
     if order.file_size_bytes < 1:
         problems.append(("fileSizeBytes", "must be at least 1"))
-    elif kind is not None and order.file_size_bytes > LARGEST[kind]:
-        most = f"{LARGEST[kind]:,}"
+    elif kind is not None and order.file_size_bytes > MAX_BYTES[kind]:
+        most = f"{MAX_BYTES[kind]:,}"
         sentence = f"must be at most {most} for {kind} files, not {shorten(order.file_size_bytes)}"
         problems.append(("fileSizeBytes", sentence))
     if problems or kind is None:

@@ -24,12 +24,12 @@ from kit.service.store.database import Rows, Transaction, one
 #: Used instead of a webhook's id for the webhooks of single requests.
 REQUESTS = "requests"
 #: Limits of an account: endpoints and pending deliveries.
-MOST, MOST_PENDING = 20, 1000
+MAX_WEBHOOKS, MAX_PENDING = 20, 1000
 #: Seconds to the next attempt after each failed one. Source: contract, "Webhooks".
 RETRIES = (5, 300, 1800, 7200, 18_000, 36_000)
 #: Milliseconds that a claim is valid, that an old secret stays valid, that deliveries are kept.
 _LEASE_MS, _OVERLAP_MS, _KEPT_MS = 60_000, 24 * 3_600_000, 30 * 24 * 3_600_000
-_MOST_WAIT = 24 * 3600.0
+_MAX_WAIT = 24 * 3600.0
 
 
 def check_url(url: str, field: str, *, loopback: bool) -> str:
@@ -41,14 +41,14 @@ def check_url(url: str, field: str, *, loopback: bool) -> str:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
-        here = loopback and host in LOOPBACK
-        whole = host and "@" not in parts.netloc and url.isascii() and url.isprintable()
-        if not whole or " " in url or parts.scheme not in ("https", *(["http"] if here else [])):
+        local = loopback and host in LOOPBACK
+        plain = host and "@" not in parts.netloc and url.isascii() and url.isprintable()
+        if not plain or " " in url or parts.scheme not in ("https", *(["http"] if local else [])):
             raise ValueError
     except ValueError:
         sentence = "must be like https://host/path, without a user or a password"
         raise BadRequestError.fields([(field, sentence)]) from None
-    if not here and _is_private(host):
+    if not local and _is_private(host):
         raise BadRequestError.fields([(field, "must not lead to a private network")])
     return url
 
@@ -65,12 +65,12 @@ def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -
 
     Raises `ConflictError` if the account has the maximum of endpoints.
     """
-    if len((yield from list_webhooks(account_id))) >= MOST:
-        raise ConflictError(f"an account has at most {MOST} webhooks; delete one first")
+    if len((yield from list_webhooks(account_id))) >= MAX_WEBHOOKS:
+        raise ConflictError(f"an account has at most {MAX_WEBHOOKS} webhooks; delete one first")
     hook = ids.new("whk", now)
     yield from audit.record("webhook.created", hook, actor, now, account=account_id)
-    made = webhooks.add(id=hook, account_id=account_id, generation_id="", url=url, now=now)
-    return (yield from one(made))
+    step = webhooks.add(id=hook, account_id=account_id, generation_id="", url=url, now=now)
+    return (yield from one(step))
 
 
 def list_webhooks(account_id: str) -> Transaction[Rows]:
@@ -131,7 +131,7 @@ def add_request(generation_id: str, account_id: str, url: str, now: int) -> Tran
 def announce(row: Any, now: int) -> Transaction[None]:
     """Queue the end of a generation for its webhooks."""
     yield webhooks.announce(
-        generation_id=row.id, account_id=row.account_id, now=now, most=MOST_PENDING
+        generation_id=row.id, account_id=row.account_id, now=now, most=MAX_PENDING
     )
 
 
@@ -166,7 +166,7 @@ def settle(
         return
     last = row.attempts > len(RETRIES)
     state = "delivered" if error is None else "failed" if last else "pending"
-    pause = 0.0 if state != "pending" else max(RETRIES[row.attempts - 1], min(wait, _MOST_WAIT))
+    pause = 0.0 if state != "pending" else max(RETRIES[row.attempts - 1], min(wait, _MAX_WAIT))
     yield webhooks.settle(
         id=row.id, attempts=row.attempts, state=state, due_at=now + int(pause * 1000), error=error
     )
@@ -177,7 +177,7 @@ def prune(now: int) -> Transaction[None]:
 
     Deliveries that a wrong clock has scheduled too far ahead become due.
     """
-    yield webhooks.recall(now=now, latest=now + int(_MOST_WAIT * 1000))
+    yield webhooks.recall(now=now, latest=now + int(_MAX_WAIT * 1000))
     before = ids.floor("gen", now - _KEPT_MS)
     yield webhooks.prune(before=before)
     yield webhooks.prune_requests(before=before)
@@ -193,14 +193,14 @@ def sign(row: Any, secret: bytes, message_id: str, body: bytes, now: int) -> dic
     seconds = now // 1000
     signed = b"%s.%d.%s" % (message_id.encode(), seconds, body)
     both = row.secret_number > 0 and now - row.rotated_at < _OVERLAP_MS
-    marks = (
+    signatures = (
         base64.b64encode(hmac.digest(_key(row, secret, back), signed, "sha256")).decode()
         for back in ((0, 1) if both else (0,))
     )
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(seconds),
-        "webhook-signature": " ".join(f"v1,{mark}" for mark in marks),
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }
 
 

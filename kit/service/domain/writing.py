@@ -18,9 +18,9 @@ from kit.wire import TOPICS, SuggestTitle, Title, WriteScripts
 
 #: Prices in millicredits.
 TITLE_PRICE, SCRIPT_PRICE = map(millicredits, (TITLE, SCRIPT))
-SHORTEST, LONGEST = 10, 180
+MIN_SECONDS, MAX_SECONDS = 10, 180
 #: How many of the latest titles of an account count as already delivered.
-_TITLES_SEEN = 500
+_MAX_RECENT_TITLES = 500
 _DURATION = re.compile("[1-9][0-9]{1,2}")
 
 
@@ -84,8 +84,11 @@ def check_order(order: WriteScripts) -> ScriptBrief:
     Source: contract, "Titles and scripts".
     """
     problems = [*_topic_problems(order.topic), *script_problems(order)]
-    if not _DURATION.fullmatch(order.duration) or not SHORTEST <= int(order.duration) <= LONGEST:
-        sentence = f"must be whole seconds from '{SHORTEST}' to '{LONGEST}' as text"
+    if (
+        not _DURATION.fullmatch(order.duration)
+        or not MIN_SECONDS <= int(order.duration) <= MAX_SECONDS
+    ):
+        sentence = f"must be whole seconds from '{MIN_SECONDS}' to '{MAX_SECONDS}' as text"
         problems.append(("duration", f"{sentence}, not {shorten(order.duration)}"))
     if order.variations not in ("1", "2"):
         problems.append(
@@ -110,22 +113,22 @@ def recent_titles(account_id: str, topic: str) -> Transaction[list[str]]:
 
     There are more than the built-in writer has for any topic, and few enough to read at once.
     """
-    rows = yield writing.titles(account_id=account_id, topic=topic, most=_TITLES_SEEN)
+    rows = yield writing.titles(account_id=account_id, topic=topic, most=_MAX_RECENT_TITLES)
     return [row.title for row in reversed(rows)]
 
 
 def deliver_title(
-    topic: str, title: Title, payer: Payer, now: int, *, seen: Sequence[str]
+    topic: str, title: Title, payer: Payer, now: int, *, known: Sequence[str]
 ) -> Transaction[None]:
     """Charge for a title and store it for the account.
 
-    Raises `TitleTakenError` if the account received it since `seen` was read.
+    Raises `TitleTakenError` if the account received it since `known` was read.
     """
     title_id = ids.new("ttl", now)
     # First, because it locks the account: concurrent deliveries see each other's titles.
     yield from credits.charge(payer, TITLE_PRICE, Reason(kind="title", subject=title_id), now)
-    given = yield from recent_titles(payer.account_id, topic)
-    if _times(title.title, given) > _times(title.title, seen):
+    delivered = yield from recent_titles(payer.account_id, topic)
+    if _count_title(title.title, delivered) > _count_title(title.title, known):
         raise TitleTakenError
     yield writing.add_title(
         id=title_id, account_id=payer.account_id, topic=topic, title=title.title, created_at=now
@@ -157,7 +160,7 @@ def deliver_scripts(
     return rows
 
 
-def _times(title: str, titles: Sequence[str]) -> int:
+def _count_title(title: str, titles: Sequence[str]) -> int:
     """Count a title among titles; a writer without unused titles may repeat some."""
     return [normalize(name) for name in titles].count(normalize(title))
 

@@ -26,10 +26,10 @@ B = TypeVar("B", bound=Body)
 #: Maximum size of a JSON body in bytes.
 BODY_LIMIT = 1_000_000
 #: Size in bytes from which a body counts as large.
-_LARGE = 65_536
+_LARGE_BYTES = 65_536
 #: Lists and objects in a body: far more than any valid body has. Creating more takes long, because
 #: the garbage collector of the interpreter scans all memory repeatedly meanwhile.
-_CONTAINERS = 50_000
+_MAX_CONTAINERS = 50_000
 #: PostgreSQL cannot store this character in a text, so rows of SQLite could not be moved there.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -47,15 +47,15 @@ async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
         if len(raw) > BODY_LIMIT:
             raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
     content = bytes(raw)
-    given = _parse(content)
-    if len(content) > _LARGE:
+    value = _parse(content)
+    if len(content) > _LARGE_BYTES:
         await asyncio.sleep(0)  # other requests are answered first
-    return _check(given, kind), content
+    return _check(value, kind), content
 
 
 def _parse(content: bytes) -> Any:
-    if len(content) > _LARGE and content.count(b"[") + content.count(b"{") > _CONTAINERS:
-        sentence = f"the body holds more than {_CONTAINERS:,} lists and objects"
+    if len(content) > _LARGE_BYTES and content.count(b"[") + content.count(b"{") > _MAX_CONTAINERS:
+        sentence = f"the body holds more than {_MAX_CONTAINERS:,} lists and objects"
         raise BadRequestError.fields([("", sentence)])
     if b"\\u0000" in content and _NUL.search(content):
         sentence = "the body has the character \\u0000, which no text may have"
@@ -66,32 +66,32 @@ def _parse(content: bytes) -> Any:
         raise BadRequestError.fields([("", f"the body is no JSON: {error}")]) from None
 
 
-def _check(given: Any, kind: type[B]) -> B:
-    if not isinstance(given, dict):
+def _check(value: Any, kind: type[B]) -> B:
+    if not isinstance(value, dict):
         raise BadRequestError.fields([("", SENTENCES["model_type"])])
-    names, read = _shape(kind)
-    problems, untold = [], 0
-    if not given.keys() <= names.keys():
-        known = {name: given[name] for name in names if name in given}
-        number = len(given) - len(known)
+    names, read = _body_fields(kind)
+    problems, unlisted = [], 0
+    if not value.keys() <= names.keys():
+        known = {name: value[name] for name in names if name in value}
+        number = len(value) - len(known)
         # Only the first unknown names are listed; the rest are counted.
-        strange = islice((name for name in given if name not in names), REPORTED)
+        unknown = islice((name for name in value if name not in names), REPORTED)
         problems = [
             (name, f"unknown field{suggest(name, names) if number <= REPORTED else ''}")
-            for name in strange
+            for name in unknown
         ]
-        given, untold = known, number - len(problems)
+        value, unlisted = known, number - len(problems)
     try:
-        body: B = read(given, by_alias=True, by_name=False)
+        body: B = read(value, by_alias=True, by_name=False)
     except ValidationError as error:
         problems += _problems(error)
     if problems:
-        raise BadRequestError.fields(problems, total=len(problems) + untold)
+        raise BadRequestError.fields(problems, total=len(problems) + unlisted)
     return body
 
 
 @cache
-def _shape(kind: type[Body]) -> tuple[dict[str, None], Any]:
+def _body_fields(kind: type[Body]) -> tuple[dict[str, None], Any]:
     """Return the names of a body's fields, and a function that validates a parsed body."""
     names = dict.fromkeys(field.alias or name for name, field in kind.model_fields.items())
     return names, TypeAdapter(kind).validate_python

@@ -53,8 +53,8 @@ class ResponseCache:
 
     def find(self, caller: Caller, base: str, rows: list[Any], now: int) -> list[bytes | None]:
         """Return the cached bodies of generations in these versions, None if not cached."""
-        asked, find = self._request_key(caller, base, now), self._bodies.get
-        return [find((*asked, row.id, row.updated_at)) for row in rows]
+        prefix, find = self._request_key(caller, base, now), self._bodies.get
+        return [find((*prefix, row.id, row.updated_at)) for row in rows]
 
     def put(self, caller: Caller, base: str, row: Any, body: bytes, now: int) -> None:
         """Cache the body of a generation if it is finished."""
@@ -87,9 +87,9 @@ class Context:
     clock: Callable[[], int]
     responses: ResponseCache = field(default_factory=ResponseCache)
     #: Uploads whose file is being received.
-    arriving: set[str] = field(default_factory=set)
+    receiving: set[str] = field(default_factory=set)
     #: Semaphores of accounts whose texts are being written.
-    writing: WeakValueDictionary[str, Semaphore] = field(default_factory=WeakValueDictionary)
+    writing_slots: WeakValueDictionary[str, Semaphore] = field(default_factory=WeakValueDictionary)
 
 
 def get_context(request: Request) -> Context:
@@ -121,15 +121,15 @@ def get_base_url(request: Request) -> str:
     scope = request.scope
     host = scope["first"].get(b"host", b"")
     prefix = scope.get("app_root_path", scope.get("root_path", ""))
-    here = (scope.get("server") or ("",))[0]
-    return _base(scope["scheme"], host, prefix, here, settings.allowed_hosts)
+    server = (scope.get("server") or ("",))[0]
+    return _base(scope["scheme"], host, prefix, server, settings.allowed_hosts)
 
 
 @lru_cache(256)
-def _base(scheme: str, host: bytes, prefix: str, here: str, allowed: tuple[str, ...]) -> str:
-    called = _HOST.fullmatch(host.decode("latin-1"))
-    known = called and called[1].strip("[]").lower() in {*LOOPBACK, here, *allowed}
-    return f"{scheme}://{called[0]}{prefix}".rstrip("/") if called and known else prefix.rstrip("/")
+def _base(scheme: str, host: bytes, prefix: str, server: str, allowed: tuple[str, ...]) -> str:
+    match = _HOST.fullmatch(host.decode("latin-1"))
+    known = match and match[1].strip("[]").lower() in {*LOOPBACK, server, *allowed}
+    return f"{scheme}://{match[0]}{prefix}".rstrip("/") if match and known else prefix.rstrip("/")
 
 
 #: A host name or an IP address, and a port.
@@ -142,8 +142,8 @@ def get_request_label(request: Request, content: bytes) -> RequestLabel | None:
     if key is None:
         return None
     idempotency.check_key(key)
-    asked = b"\n".join((request.method.encode(), request.url.path.encode(), content))
-    return RequestLabel(get_caller(request).account_id, key, hashlib.sha256(asked).hexdigest())
+    text = b"\n".join((request.method.encode(), request.url.path.encode(), content))
+    return RequestLabel(get_caller(request).account_id, key, hashlib.sha256(text).hexdigest())
 
 
 class JsonResponse(Response):
@@ -181,10 +181,10 @@ def format_time(milliseconds: int | None) -> str | None:
     if milliseconds is None:
         return None
     seconds, rest = divmod(milliseconds, 1000)
-    return f"{_second(seconds)}.{rest:03d}Z"
+    return f"{_format_second(seconds)}.{rest:03d}Z"
 
 
 @lru_cache(4096)
-def _second(seconds: int) -> str:
+def _format_second(seconds: int) -> str:
     # Cached, because a page of generations contains the same few seconds repeatedly.
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("kit.service")
 #: Maximum of concurrent attempts, in total and per account.
-_AT_ONCE, _OF_ACCOUNT = 32, 4
+_MAX_RUNNING, _PER_ACCOUNT = 32, 4
 #: Maximum of seconds between two checks for due deliveries; a check is one read of an index.
-_LOOK_SECONDS = 1.0
-_GONE = 410
+_POLL_SECONDS = 1.0
+_STATUS_GONE = 410
 
 
 class Deliveries:
@@ -36,37 +36,37 @@ class Deliveries:
         self._context = context
         self._sender: DeliverySender | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._accounts: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     async def run(self) -> None:
         """Send until canceled; an interrupted attempt is repeated when its lease expires."""
         try:
             while True:
                 try:
-                    await self._begin()
+                    await self._start_due()
                 except Exception:  # noqa: BLE001 - logged; the next check may find a database
                     _log.exception("due deliveries could not be read")
                 if self._tasks:  # a finished one makes room for the next
                     first = asyncio.FIRST_COMPLETED
-                    await asyncio.wait(self._tasks, timeout=_LOOK_SECONDS, return_when=first)
+                    await asyncio.wait(self._tasks, timeout=_POLL_SECONDS, return_when=first)
                 else:
-                    await asyncio.sleep(_LOOK_SECONDS)
+                    await asyncio.sleep(_POLL_SECONDS)
         finally:
             for task in self._tasks:
                 task.cancel()
 
-    async def _begin(self) -> None:
+    async def _start_due(self) -> None:
         """Start due deliveries up to the limits."""
         database, clock = self._context.database, self._context.clock
         due = await database.read(webhooks.next_due())
         if due is None or due > clock():
             return
-        while len(self._tasks) < _AT_ONCE:
-            busy = [name for name, count in self._accounts.items() if count >= _OF_ACCOUNT]
+        while len(self._tasks) < _MAX_RUNNING:
+            busy = [name for name, count in self._counts.items() if count >= _PER_ACCOUNT]
             claimed = await database.write(webhooks.claim(busy, clock()), durable=False)
             if claimed is None:
                 return
-            self._accounts[claimed[0].account_id] += 1
+            self._counts[claimed[0].account_id] += 1
             task = asyncio.create_task(self._attempt(*claimed))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -77,19 +77,19 @@ class Deliveries:
             status, wait, error = 0, 0.0, "its webhook is gone"
             if hook and generation:
                 status, wait, error = await self._send(row, hook, generation, signer)
-            gone = status == _GONE or not hook
+            gone = status == _STATUS_GONE or not hook
             now = self._context.clock()
-            settled = webhooks.settle(
+            transaction = webhooks.settle(
                 row, now, None if status // 100 == 2 else error, wait=wait, gone=gone
             )
-            await self._context.database.write(settled)
+            await self._context.database.write(transaction)
             facts = {"event": "delivery", "id": row.id, "attempt": row.attempts, "status": status}
             _log.info("%(event)s %(id)s, attempt %(attempt)d: %(status)d", facts)
         except Exception:  # noqa: BLE001 - logged; the delivery is due again when its lease expires
             _log.exception("the result of the delivery %s could not be stored", row.id)
         finally:
-            self._accounts[row.account_id] -= 1
-            self._accounts += Counter()  # removes accounts without attempts
+            self._counts[row.account_id] -= 1
+            self._counts += Counter()  # removes accounts without attempts
 
     async def _send(
         self, row: Any, hook: Any, generation: Any, signer: Any

@@ -20,8 +20,8 @@ import httpcore
 from kit.internet import is_public, retry_after
 
 #: Time limit of an attempt in seconds.
-SECONDS = 15.0
-_FAILURES = (
+TIMEOUT = 15.0
+_NETWORK_ERRORS = (
     httpcore.NetworkError,
     httpcore.TimeoutException,
     httpcore.ProtocolError,
@@ -32,20 +32,20 @@ Resolve = Callable[[str, int], Awaitable[Iterable[str]]]
 
 
 #: Threads for name lookups, separate from those for files, which slow lookups would block.
-_LOOKUPS = ThreadPoolExecutor(32, thread_name_prefix="kit-lookups")
+_LOOKUP_THREADS = ThreadPoolExecutor(32, thread_name_prefix="kit-lookups")
 
 
 async def resolve(host: str, port: int) -> list[str]:
     """Return the addresses of a host name."""
-    look = partial(getaddrinfo, host, port, type=SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, look)
-    return [str(each[4][0]) for each in found]
+    lookup = partial(getaddrinfo, host, port, type=SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_LOOKUP_THREADS, lookup)
+    return [str(address[4][0]) for address in found]
 
 
 class DeliverySender:
     """Sends messages to public addresses, and to this machine if allowed."""
 
-    def __init__(self, resolve: Resolve, loopback: bool, *, seconds: float = SECONDS) -> None:
+    def __init__(self, resolve: Resolve, loopback: bool, *, seconds: float = TIMEOUT) -> None:
         self._backend, self._seconds = CheckedBackend(resolve, loopback), seconds
         self._certificates = ssl.create_default_context()
 
@@ -64,11 +64,11 @@ class DeliverySender:
                 pool,
                 pool.stream("POST", url, headers=[*headers.items()], content=body) as response,
             ):
-                status, told = response.status, response.headers
-        except (*_FAILURES, OSError) as error:
+                status, fields = response.status, response.headers
+        except (*_NETWORK_ERRORS, OSError) as error:
             return 0, 0.0, (str(error) or type(error).__name__)[:200]
-        asked = next((value for name, value in told if name.lower() == b"retry-after"), b"")
-        return status, retry_after(asked.decode("latin-1")) or 0.0, f"the answer was {status}"
+        retry = next((value for name, value in fields if name.lower() == b"retry-after"), b"")
+        return status, retry_after(retry.decode("latin-1")) or 0.0, f"the answer was {status}"
 
 
 class CheckedBackend(httpcore.AnyIOBackend):
@@ -79,17 +79,17 @@ class CheckedBackend(httpcore.AnyIOBackend):
         self._loopback = loopback
 
     async def connect_tcp(
-        self, host: str, port: int, *given: Any, **more: Any
+        self, host: str, port: int, *args: Any, **kwargs: Any
     ) -> httpcore.AsyncNetworkStream:
         """Resolve a host and connect to it; raises `ConnectError` for a private network."""
         try:
             addresses = [*await self._resolve(host, port)]
         except OSError:
             raise httpcore.ConnectError(f"there is no {host}") from None
-        if not addresses or not all(map(self._allowed, addresses)):
+        if not addresses or not all(map(self._is_allowed, addresses)):
             raise httpcore.ConnectError("it leads to a private network")
-        return await super().connect_tcp(addresses[0], port, *given, **more)
+        return await super().connect_tcp(addresses[0], port, *args, **kwargs)
 
-    def _allowed(self, address: str) -> bool:
-        here = ip_address(address.partition("%")[0]).is_loopback
-        return is_public(address) or (self._loopback and here)
+    def _is_allowed(self, address: str) -> bool:
+        is_local = ip_address(address.partition("%")[0]).is_loopback
+        return is_public(address) or (self._loopback and is_local)

@@ -28,15 +28,15 @@ _log = logging.getLogger("kit.http")
 #: Errors of the operating system if nothing can be written: a full disk, an exceeded quota, the
 #: limit of a file's size, a read-only folder, a failing disk, missing rights, too many open
 #: files.
-_UNAVAILABLE = {
+_STORAGE_ERRNOS = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
     *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 #: The status in the log of a request whose client disconnected before the response.
-DISCONNECTED = 499
+DISCONNECTED_STATUS = 499
 #: Our error class and message for statuses of the framework's own errors.
-_FRAMEWORK: dict[int, tuple[type[ApiError], str]] = {
+_HTTP_ERRORS: dict[int, tuple[type[ApiError], str]] = {
     404: (NotFoundError, "there is nothing at this address"),
     405: (MethodNotAllowedError, "this address does not take this method"),
     400: (BadRequestError, "the request is malformed"),
@@ -63,7 +63,7 @@ def explain(error: Exception, scope: Scope) -> ApiError:
     """Return the error that the client gets for an exception; unexpected ones are logged."""
     if isinstance(error, ApiError):
         return error
-    if isinstance(error, OSError) and error.errno in _UNAVAILABLE:
+    if isinstance(error, OSError) and error.errno in _STORAGE_ERRNOS:
         _log.warning("%s cannot be stored: %s", scope["request_id"], error)
         return UnavailableError("nothing can be stored just now; nothing was charged")
     if isinstance(error, RequestValidationError):
@@ -71,13 +71,13 @@ def explain(error: Exception, scope: Scope) -> ApiError:
         problems = [(name_field(it["loc"][1:]), describe(it)) for it in error.errors()]
         return BadRequestError.fields(problems)
     if isinstance(error, HTTPException):
-        kind, sentence = _FRAMEWORK.get(error.status_code, (InternalError, "the service failed"))
-        return kind(sentence, headers={**(error.headers or {}), **_allowed(error, scope)})
+        kind, sentence = _HTTP_ERRORS.get(error.status_code, (InternalError, "the service failed"))
+        return kind(sentence, headers={**(error.headers or {}), **_allow_header(error, scope)})
     _log.error("%s failed", scope["request_id"], exc_info=error)
     return InternalError("the service failed unexpectedly")
 
 
-def _allowed(error: HTTPException, scope: Scope) -> dict[str, str]:
+def _allow_header(error: HTTPException, scope: Scope) -> dict[str, str]:
     """Return the ``Allow`` header of a path; the framework names the methods of one route only."""
     if error.status_code != 405:
         return {}

@@ -41,16 +41,16 @@ Watch = Callable[[], AbstractContextManager[asyncio.Event]]
 MAX_WAIT = 30
 #: Seconds between two reads of the key and of the row, which other processes may change.
 POLL_SECONDS = 1.0
-_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
+_WAIT_PREFERENCE = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
 
-#: Event ids of an attempt count up from `attempt * _ATTEMPT`: its start, its progress in
+#: Event ids of an attempt count up from `attempt * _IDS_PER_ATTEMPT`: its start, its progress in
 #: thousandths, its end.
-_ATTEMPT = 10_000
-_END = _ATTEMPT - 1
+_IDS_PER_ATTEMPT = 10_000
+_END_ID = _IDS_PER_ATTEMPT - 1
 #: Minimum of seconds between progress events; milliseconds until a client should reconnect.
 _PROGRESS_SECONDS = 0.25
 _RETRY_MS = 1000
-_LONGEST_ID = 15
+_MAX_ID_DIGITS = 15
 _HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store",
@@ -115,18 +115,18 @@ async def _chain(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncIterat
 
 def parse_last_id(text: str) -> int:
     """Return the last id that a client received; -1 if there is none or it is invalid."""
-    known = text.isascii() and text.isdigit() and len(text) <= _LONGEST_ID
-    return int(text) if known else -1
+    is_valid = text.isascii() and text.isdigit() and len(text) <= _MAX_ID_DIGITS
+    return int(text) if is_valid else -1
 
 
 def events_of(
     row: Any, fraction: float, serialize: Callable[[Any], dict[str, Any]]
 ) -> list[StreamEvent]:
     """Return the events of a row's attempt so far, oldest first."""
-    first = row.attempt * _ATTEMPT
+    first = row.attempt * _IDS_PER_ATTEMPT
     status = STATUSES[row.state]
     if status != "processing":
-        return [StreamEvent(first + _END, "status", orjson.dumps(serialize(row)), final=True)]
+        return [StreamEvent(first + _END_ID, "status", orjson.dumps(serialize(row)), final=True)]
     events = [StreamEvent(first, "status", orjson.dumps({"status": status}))]
     if row.state == "running" and fraction > 0:
         thousandths = round(min(fraction, 1.0) * 1000)
@@ -143,7 +143,7 @@ async def stream_events(
     After `heartbeat` seconds without events, a comment keeps proxies from closing the connection.
     """
     loop = asyncio.get_running_loop()
-    sent, progressed = loop.time(), 0.0
+    last_sent, progress_sent = loop.time(), 0.0
     with watch() as changed:
         yield b"retry: %d\n\n" % _RETRY_MS
         while not watchers.closed:
@@ -153,24 +153,24 @@ async def stream_events(
             except ApiError:
                 return  # the response has begun: a client that reconnects gets the error
             now = loop.time()
-            early = now - progressed < _PROGRESS_SECONDS
-            news = [
+            is_early = now - progress_sent < _PROGRESS_SECONDS
+            new_events = [
                 event
                 for event in events
-                if event.id > last and not (early and event.name == "progress")
+                if event.id > last and not (is_early and event.name == "progress")
             ]
-            for event in news:
+            for event in new_events:
                 yield bytes(event)
                 last = event.id
-                progressed = now if event.name == "progress" else progressed
-            if news and news[-1].final:
+                progress_sent = now if event.name == "progress" else progress_sent
+            if new_events and new_events[-1].final:
                 return
-            if not news and now - sent >= heartbeat:
+            if not new_events and now - last_sent >= heartbeat:
                 yield _HEARTBEAT
-            sent = now if news or now - sent >= heartbeat else sent
-            due = progressed + _PROGRESS_SECONDS - now
-            waits = (POLL_SECONDS, sent + heartbeat - now, due if due > 0 else POLL_SECONDS)
-            await wait_until(changed, max(0.0, min(waits)))
+            last_sent = now if new_events or now - last_sent >= heartbeat else last_sent
+            due = progress_sent + _PROGRESS_SECONDS - now
+            pauses = (POLL_SECONDS, last_sent + heartbeat - now, due if due > 0 else POLL_SECONDS)
+            await wait_until(changed, max(0.0, min(pauses)))
 
 
 def _make_reader(context: Context, generation_id: str, caller: Caller, base: str) -> ReadEvents:
@@ -178,32 +178,32 @@ def _make_reader(context: Context, generation_id: str, caller: Caller, base: str
         # Every time, because the key may be revoked meanwhile.
         await context.database.read(keys.check_valid(caller, context.clock()))
         row = await context.database.read(generations.get(generation_id, caller.account_id))
-        here = row.owner == context.dispatcher.name
-        live = context.dispatcher.progress.get(row.id, 0.0) if here else 0.0
+        is_own = row.owner == context.dispatcher.name
+        progress = context.dispatcher.progress.get(row.id, 0.0) if is_own else 0.0
         files: dict[str, Any] = {}
         if STATUSES[row.state] != "processing":
             files = await context.database.read(uploads.of_generations([row]))
         serialize = GenerationSerializer(context, base, files, caller.sign_outs)
-        return events_of(row, max(live, row.progress), serialize)
+        return events_of(row, max(progress, row.progress), serialize)
 
     return read
 
 
 def grant_wait(prefer: str, watchers: Watchers, account_id: str) -> float:
     """Return the seconds that a request may wait; 0 if too many are waiting already."""
-    found = _WAIT.search(prefer) if prefer else None
+    found = _WAIT_PREFERENCE.search(prefer) if prefer else None
     return min(int(found[1]), MAX_WAIT) if found and not watchers.is_full_for(account_id) else 0
 
 
-async def hold_answer(
+async def await_change(
     watchers: Watchers,
     watch: Watch,
-    look: Callable[[], Awaitable[T]],
-    is_news: Callable[[T], bool],
+    read: Callable[[], Awaitable[T]],
+    is_new: Callable[[T], bool],
     check: Callable[[], Awaitable[None]],
     seconds: float,
 ) -> T:
-    """Return the state of a generation once `is_news` accepts it, or at the time limit.
+    """Return the state of a generation once `is_new` accepts it, or at the time limit.
 
     After each wait, `check` may raise, e.g. because the key was revoked meanwhile.
     """
@@ -212,17 +212,17 @@ async def hold_answer(
     with watch() as changed:
         while True:
             changed.clear()  # before the read, so that no change is missed
-            state, left = await look(), end - loop.time()
-            if is_news(state) or watchers.closed or left <= 0:
+            state, remaining = await read(), end - loop.time()
+            if is_new(state) or watchers.closed or remaining <= 0:
                 return state
-            await wait_until(changed, min(left, POLL_SECONDS))
+            await wait_until(changed, min(remaining, POLL_SECONDS))
             await check()
 
 
 async def wait_until(event: asyncio.Event, seconds: float) -> None:
     """Wait for an event up to a time limit, which sets the event, too."""
-    alarm = asyncio.get_running_loop().call_later(seconds, event.set)
+    timer = asyncio.get_running_loop().call_later(seconds, event.set)
     try:
         await event.wait()
     finally:
-        alarm.cancel()
+        timer.cancel()

@@ -36,7 +36,7 @@ from kit.service.http.context import (
     make_response,
     not_modified,
 )
-from kit.service.http.events import grant_wait, hold_answer
+from kit.service.http.events import await_change, grant_wait
 from kit.service.http.media import receive_uploads
 from kit.service.http.models import retirement_headers
 from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
@@ -48,7 +48,7 @@ from kit.wire.bounds import tag_problems
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
 _POLL_SECONDS = "1"
 #: Generations that are serialized before other requests get a turn.
-_AT_ONCE = 50
+_BATCH_ROWS = 50
 
 
 def _require_date(text: Any) -> Any:
@@ -69,9 +69,9 @@ async def start_generation(request: Request) -> Response:
     order, content = await read_body(request, wire.StartGeneration)
     label, now, base = get_request_label(request, content), context.clock(), get_base_url(request)
     # Before the order is checked: a stored response is repeated, whatever has changed since.
-    if label and (known := await context.database.read(idempotency.find_answer(label, now))):
-        return make_response(known)
-    plan = await _plan(context, order, payer.account_id)
+    if label and (stored := await context.database.read(idempotency.find_answer(label, now))):
+        return make_response(stored)
+    plan = await _make_plan(context, order, payer.account_id)
 
     with context.dispatcher.reserve(plan.model.id) as reservation:
 
@@ -96,7 +96,7 @@ async def estimate_generation(request: Request) -> Response:
     """Return the exact price of a start with this body; nothing is charged."""
     context, account_id = get_context(request), get_caller(request).account_id
     order, _ = await read_body(request, wire.StartGeneration)
-    plan = await _plan(context, order, account_id)
+    plan = await _make_plan(context, order, account_id)
     account = await context.database.read(accounts.get(account_id))
     found = {"affordable": plan.amount <= account.balance, "balance": credits(account.balance)}
     quote = plan.quote.model_copy(update=found)
@@ -128,11 +128,11 @@ async def list_generations(
         "after": _first_id(created_after),
         "until": [cursor, _first_id(created_before)],
     }
-    last, bodies = await _page(request, limit, filters)
+    last, bodies = await _read_page(request, limit, filters)
     headers = {}
     if last:
-        kept = [(k, v) for k, v in request.query_params.multi_items() if k != "cursor"]
-        address = f"{get_base_url(request)}{GENERATIONS}?{urlencode([*kept, ('cursor', last)])}"
+        fields = [(k, v) for k, v in request.query_params.multi_items() if k != "cursor"]
+        address = f"{get_base_url(request)}{GENERATIONS}?{urlencode([*fields, ('cursor', last)])}"
         headers["Link"] = f'<{address}>; rel="next"'
     return JsonResponse(b"[" + b",".join(bodies) + b"]", headers=headers)
 
@@ -142,30 +142,30 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
     context, caller = get_context(request), get_caller(request)
     account_id = caller.account_id
-    known, watchers = get_header(request.scope, b"if-none-match"), context.dispatcher.watchers
+    etags, watchers = get_header(request.scope, b"if-none-match"), context.dispatcher.watchers
     wait = grant_wait(get_header(request.scope, b"prefer"), watchers, account_id)
 
-    async def look() -> tuple[Any, str]:
+    async def read() -> tuple[Any, str]:
         version = generations.get(generation_id, account_id, select=statements.version)
         row = await context.database.read(version)
-        return row, _tag(context, caller, row)
+        return row, _etag(context, caller, row)
 
-    def is_news(state: tuple[Any, str]) -> bool:
+    def is_new(state: tuple[Any, str]) -> bool:
         row, tag = state
-        return tag not in known if known else STATUSES[row.state] != "processing"
+        return tag not in etags if etags else STATUSES[row.state] != "processing"
 
     async def check() -> None:
         await context.database.read(keys.check_valid(caller, context.clock()))
 
     watch = partial(watchers.watch, generation_id, account_id)
-    row, tag = await (hold_answer(watchers, watch, look, is_news, check, wait) if wait else look())
-    if known and (same := not_modified(request, _status_headers(row, tag, wait))):
-        return same
+    row, tag = await (await_change(watchers, watch, read, is_new, check, wait) if wait else read())
+    if etags and (response := not_modified(request, _status_headers(row, tag, wait))):
+        return response
     (body,) = context.responses.find(caller, get_base_url(request), [row], context.clock())
     if body is None:
         # Read again: it may have changed, and headers and body must agree.
         row = await context.database.read(generations.get(generation_id, account_id))
-        tag = _tag(context, caller, row)
+        tag = _etag(context, caller, row)
         (body,) = await _serialize(request, [row])
     return JsonResponse(body, headers=_status_headers(row, tag, wait))
 
@@ -176,17 +176,17 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
     context, caller = get_context(request), get_caller(request)
     label = get_request_label(request, b"")
     now = context.clock()
-    ended: list[Any] = []
+    canceled: list[Any] = []
 
     def work() -> Transaction[Answer]:
         row = yield from generations.cancel(generation_id, caller.payer, now)
         files = yield from uploads.of_generations([row])
         serialize = GenerationSerializer(context, get_base_url(request), files, caller.sign_outs)
-        ended.append(row)
+        canceled.append(row)
         return Answer(200, orjson.dumps(serialize(row)))
 
     answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))
-    for row in ended:
+    for row in canceled:
         if row.completed_at >= now:  # not canceled by an earlier request
             context.metrics.finished.inc(row.model_id, row.state)
     context.dispatcher.cancel(generation_id)
@@ -205,7 +205,7 @@ async def delete_outputs(request: Request, generation_id: str) -> Response:
     return Response(status_code=204)
 
 
-async def _plan(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
+async def _make_plan(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
     """Return the plan of an order that its engine accepts."""
     if order.webhook_url is not None:
         loopback = context.settings.webhook_loopback
@@ -214,12 +214,12 @@ async def _plan(context: Context, order: wire.StartGeneration, account_id: str) 
         await receive_uploads(context, order, account_id)
     work = generations.plan(context.catalog, order, account_id)
     plan = await context.database.read(work)
-    if problems := await context.catalog.problems(plan.model, plan.asked):
+    if problems := await context.catalog.problems(plan.model, plan.engine_order):
         raise ParameterError.fields(problems)
     return plan
 
 
-def _tag(context: Context, caller: Caller, row: Any) -> str:
+def _etag(context: Context, caller: Caller, row: Any) -> str:
     fraction = max(context.dispatcher.progress.get(row.id, 0.0), row.progress)
     # The tag changes before the signed URLs in the body expire, and at a sign-out.
     period = context.clock() // (ADDRESS_SECONDS * 1000 // 2)
@@ -236,7 +236,7 @@ def _status_headers(row: Any, tag: str, wait: float) -> dict[str, str]:
     return headers
 
 
-async def _page(
+async def _read_page(
     request: Request, limit: int, filters: dict[str, Any]
 ) -> tuple[str | None, list[bytes]]:
     """Return a page as JSON, and the id of its last generation if there are more."""
@@ -260,13 +260,13 @@ async def _serialize(request: Request, rows: list[Any]) -> list[bytes]:
     """Return generations as JSON; finished ones are cached."""
     context, base, caller = get_context(request), get_base_url(request), get_caller(request)
     bodies: list[bytes] = []
-    while part := rows[len(bodies) : len(bodies) + _AT_ONCE]:
+    while batch := rows[len(bodies) : len(bodies) + _BATCH_ROWS]:
         if bodies:
             await asyncio.sleep(0)  # other requests are answered in between
-        files = await context.database.read(uploads.of_generations(part))
+        files = await context.database.read(uploads.of_generations(batch))
         serialize = GenerationSerializer(context, base, files, caller.sign_outs)
         now = context.clock()
-        for row in part:
+        for row in batch:
             body = orjson.dumps(serialize(row))
             context.responses.put(caller, base, row, body, now)
             bodies.append(body)
@@ -313,17 +313,17 @@ def find_fast_route(scope: Scope, path: str) -> FastRoute | None:
     method = scope["method"]
     if path == GENERATIONS:
         # The framework validates queries.
-        return None if scope["query_string"] else _FAST.get(method)
+        return None if scope["query_string"] else _FAST_ROUTES.get(method)
     if method == "GET" and path.startswith(f"{GENERATIONS}/") and path.count("/") == 4:
-        return _FAST_GET
+        return _FAST_GET_ROUTE
     return None
 
 
-_FAST = {
+_FAST_ROUTES = {
     "GET": FastRoute(GENERATIONS, lambda request: list_generations(request)),
     "POST": FastRoute(GENERATIONS, start_generation),
 }
-_FAST_GET = FastRoute(
+_FAST_GET_ROUTE = FastRoute(
     f"{GENERATIONS}/{{generation_id}}",
     lambda request: get_generation(request, request.scope["path"].rpartition("/")[2]),
 )

@@ -55,7 +55,7 @@ _RANGE = re.compile(r"(\d{0,18})-(\d{0,18})")
 _RANGES = re.compile(
     r"bytes=\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})(?:\s*,\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})){0,9}"
 )
-_ELSEWHERE: dict[int | str, dict[str, Any]] = {
+_REDIRECT: dict[int | str, dict[str, Any]] = {
     307: {"description": "the file is in a bucket: follow `Location`"}
 }
 Expires = Annotated[int, Query(description="seconds since 1970")]
@@ -84,8 +84,8 @@ async def request_upload(request: Request) -> Response:
     label, base, now = get_request_label(request, content), get_base_url(request), context.clock()
 
     def work() -> Transaction[Answer]:
-        most = context.settings.account_upload_bytes
-        row = yield from uploads.issue_ticket(context.catalog, order, caller.payer, most, now)
+        max_bytes = context.settings.account_upload_bytes
+        row = yield from uploads.issue_ticket(context.catalog, order, caller.payer, max_bytes, now)
         expires = row.expires_at // 1000
         file = row.id, row.content_type, row.size_bytes
         ticket = make_ticket(
@@ -104,10 +104,10 @@ async def fill_ticket(
     """Receive the file of a ticket; it is checked and decoded before the answer."""
     context = get_context(request)
     local_storage(context)
-    ended = await context.database.read(accounts.count_sign_outs(upload_id))
-    grant = _grant_of(request, upload_id, expires)._replace(sign_outs=ended)
+    sign_outs = await context.database.read(accounts.count_sign_outs(upload_id))
+    grant = _claimed_grant(request, upload_id, expires)._replace(sign_outs=sign_outs)
     context.signer.check(grant, signature, context.clock())
-    with _one_at_a_time(context.arriving, upload_id):
+    with _lock_ticket(context.receiving, upload_id):
         row = await context.database.read(uploads.get_open_ticket(upload_id, context.clock()))
         path, digest = await _receive(request.stream(), context.settings.scratch, row.size_bytes)
         try:
@@ -157,18 +157,18 @@ async def _receive_direct(context: Context, row: Any) -> None:
 
 
 @contextmanager
-def _one_at_a_time(arriving: set[str], upload_id: str) -> Iterator[None]:
+def _lock_ticket(receiving: set[str], upload_id: str) -> Iterator[None]:
     """Allow one transfer per ticket at a time: each needs disk space."""
-    if upload_id in arriving:
+    if upload_id in receiving:
         raise ConflictError("a file for this ticket is being received: one PUT at a time")
-    arriving.add(upload_id)
+    receiving.add(upload_id)
     try:
         yield
     finally:
-        arriving.discard(upload_id)
+        receiving.discard(upload_id)
 
 
-def _grant_of(request: Request, upload_id: str, expires: int) -> Grant:
+def _claimed_grant(request: Request, upload_id: str, expires: int) -> Grant:
     """Return the grant that a request claims, to be checked against its signature."""
     length = request.headers.get("content-length", "")
     if not length.isascii() or not length.isdigit():
@@ -208,29 +208,29 @@ async def _store(
     await context.storage.keep({key: path})
     seconds = facts.get("duration_seconds")
     length = None if seconds is None else round(seconds * 1000)
-    filled = uploads.mark_filled(
+    transaction = uploads.mark_filled(
         row.id, sha256=digest, duration_ms=length, made_by=facts.get("made_by"), now=context.clock()
     )
     try:
-        await context.database.write(filled)
+        await context.database.write(transaction)
     except NotFoundError:
         await context.storage.remove(UPLOADS + row.id)
         raise
 
 
 @router.head("/media/{key:key}", response_class=FileResponse, include_in_schema=False)
-@router.get("/media/{key:key}", response_class=FileResponse, responses=_ELSEWHERE, tags=["media"])
+@router.get("/media/{key:key}", response_class=FileResponse, responses=_REDIRECT, tags=["media"])
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
     """Return a file, or redirect to its bucket; `Range`, `If-Range` and `HEAD` work."""
     context = get_context(request)
-    ended = await context.database.read(accounts.count_sign_outs(owner(key)))
-    grant = Grant("GET", key, expires, sign_outs=ended)
+    sign_outs = await context.database.read(accounts.count_sign_outs(owner(key)))
+    grant = Grant("GET", key, expires, sign_outs=sign_outs)
     context.signer.check(grant, signature, context.clock())
     _check_range(request.headers.get("range", ""))
-    if elsewhere := context.storage.read_address(request.method, key):
+    if url := context.storage.read_address(request.method, key):
         # Not cached, so that a sign-out of the account ends it in all storages.
         headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
-        return RedirectResponse(elsewhere, headers=headers)
+        return RedirectResponse(url, headers=headers)
     path = local_storage(context).outputs.path(key)
     try:
         facts = path.stat()
@@ -261,21 +261,21 @@ class _RangedFile(FileResponse):
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        heads: list[Message] = []
+        start_messages: list[Message] = []
 
         async def send_checked(message: Message) -> None:
             if message.get("status") == 416:
-                whole = Headers(raw=message["headers"])["content-range"]
-                length = int(whole.removeprefix("bytes */"))
+                content_range = Headers(raw=message["headers"])["content-range"]
+                length = int(content_range.removeprefix("bytes */"))
                 raise RangeNotSatisfiableError(
                     f"the range is not in the file, which has {length:,} bytes",
-                    headers={"Content-Range": whole},
+                    headers={"Content-Range": content_range},
                 )
             if message["type"] == "http.response.start":
-                heads.append(message)
+                start_messages.append(message)
                 return
-            while heads:
-                await send(heads.pop())
+            while start_messages:
+                await send(start_messages.pop())
             await send(message)
 
         try:
@@ -284,10 +284,10 @@ class _RangedFile(FileResponse):
             raise NotFoundError("the file is gone") from None
 
 
-def _check_range(asked: str) -> None:
+def _check_range(header: str) -> None:
     """Refuse a malformed range here: the framework's response has no error envelope."""
-    ends = _RANGE.findall(asked)
-    orderly = all(not first or not last or int(first) <= int(last) for first, last in ends)
-    if asked and not (orderly and _RANGES.fullmatch(asked)):
-        sentence = f"must be like 'bytes=0-99', not {asked[:60]!r}"
+    ends = _RANGE.findall(header)
+    is_ordered = all(not first or not last or int(first) <= int(last) for first, last in ends)
+    if header and not (is_ordered and _RANGES.fullmatch(header)):
+        sentence = f"must be like 'bytes=0-99', not {header[:60]!r}"
         raise BadRequestError.fields([("Range", sentence)])

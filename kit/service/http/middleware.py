@@ -29,7 +29,7 @@ from kit.errors import (
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
 from kit.service.http.context import GENERATIONS, Context, get_header
-from kit.service.http.errors import DISCONNECTED, METHODS, envelope, explain
+from kit.service.http.errors import DISCONNECTED_STATUS, METHODS, envelope, explain
 from kit.service.http.generations import find_fast_route
 from kit.service.http.rate_limits import Verdict
 from kit.service.store import ids
@@ -45,7 +45,7 @@ SCOPES = (
     ("/v1/", "read"),
 )
 #: Scope entry with the server's function that writes a response in one piece.
-WHOLE = "kit.whole"
+WRITE_WHOLE = "kit.whole"
 #: Minimum time in milliseconds between two updates of a key's last use.
 _TOUCH_MS = 60_000
 #: Maximum of cached callers.
@@ -59,7 +59,7 @@ class ApiMiddleware:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._touched: dict[str, int] = {}
+        self._touched_at: dict[str, int] = {}
         #: Callers that were looked up since the last change of the database.
         self._callers: dict[str, Caller] = {}
         self._version: object = None
@@ -69,20 +69,20 @@ class ApiMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        path = below(scope)
+        path = path_below_mount(scope)
         # Parsed once for all uses; of several headers with the same name the first counts.
         scope["first"] = dict(reversed(scope["headers"]))
-        given = get_header(scope, b"x-request-id")
-        scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else new_request_id()
+        client_id = get_header(scope, b"x-request-id")
+        scope["request_id"] = client_id if _REQUEST_ID.fullmatch(client_id) else new_request_id()
         # Removed from the scope: it refers to the server's request, which refers to the scope.
-        response = _ResponseStart(scope["request_id"], send, scope.pop(WHOLE, None))
+        response = _ResponseStart(scope["request_id"], send, scope.pop(WRITE_WHOLE, None))
         started = time.perf_counter()
         try:
             if path.startswith("/v1/"):
                 await self._authorize(scope, path, response)
             await self._dispatch(scope, path, receive, response)
         except ClientDisconnect:
-            response.status = DISCONNECTED
+            response.status = DISCONNECTED_STATUS
         except Exception as error:  # noqa: BLE001 - becomes a response
             await response.fail(explain(error, scope), scope, receive)
         finally:
@@ -101,12 +101,12 @@ class ApiMiddleware:
     ) -> None:
         if scope["query_string"].count(b"&") >= _MAX_FIELDS:
             raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
-        fast = find_fast_route(scope, path)
-        if fast is None:
+        route = find_fast_route(scope, path)
+        if route is None:
             await self._app(scope, receive, response.send)
             return
-        scope["route"] = fast
-        await response.answer(await fast.call(Request(scope, receive)), scope, receive)
+        scope["route"] = route
+        await response.answer(await route.call(Request(scope, receive)), scope, receive)
 
     async def _authorize(self, scope: Scope, path: str, response: _ResponseStart) -> None:
         context: Context = scope["app"].state.context
@@ -130,8 +130,8 @@ class ApiMiddleware:
             caller = await context.database.read(keys.find_caller(text, context.secret, now))
             self._callers[text] = caller
         key_id = caller.payer.key_id or ""
-        if now - self._touched.get(key_id, 0) >= _TOUCH_MS:
-            self._touched[key_id] = now
+        if now - self._touched_at.get(key_id, 0) >= _TOUCH_MS:
+            self._touched_at[key_id] = now
             with suppress(UnavailableError):  # reading works on a full disk, too
                 await context.database.write(keys.note_use(key_id, now), durable=False)
         return caller
@@ -150,24 +150,24 @@ class _ResponseStart:
     async def send(self, message: Message) -> None:
         """Send a message; the first one gets the common headers."""
         if message["type"] == "http.response.start":
-            self._begin(message["status"], message["headers"])
+            self._add_headers(message["status"], message["headers"])
         await self._send(message)
 
     async def answer(self, response: Response, scope: Scope, receive: Receive) -> None:
         """Send a complete response, in one piece if the server can."""
         status, headers = response.status_code, response.raw_headers
-        self._begin(status, headers)
+        self._add_headers(status, headers)
         if self._write is None or not self._write(status, headers, response.body):
             await response(scope, receive, self._send)
 
-    def _begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+    def _add_headers(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         self.status = status
         headers.append((b"x-request-id", self._request_id.encode()))
         headers.append(_NO_SNIFFING)
         # The error of a refused request has these headers already.
         if self.verdict:
-            told = self.verdict.headers().items()
-            headers += [(name.lower().encode(), value.encode()) for name, value in told]
+            rate_headers = self.verdict.headers().items()
+            headers += [(name.lower().encode(), value.encode()) for name, value in rate_headers]
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:
         """Send an error, unless a response has begun."""
@@ -175,7 +175,7 @@ class _ResponseStart:
             await envelope(error, self._request_id)(scope, receive, self.send)
 
 
-def below(scope: Scope) -> str:
+def path_below_mount(scope: Scope) -> str:
     """Return a request's path below the prefix at which the service is mounted."""
     path: str = scope["path"]
     root: str = scope.get("root_path", "")
@@ -204,7 +204,7 @@ async def _check_rate(context: Context, caller: Caller, method: str, path: str) 
 
 def new_request_id() -> str:
     """Return a new request id."""
-    return f"{_RUN}{next(_NUMBERS):08X}"
+    return f"{_ID_PREFIX}{next(_ID_NUMBERS):08X}"
 
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:
@@ -215,7 +215,7 @@ def _log_request(scope: Scope, status: int, seconds: float) -> None:
         "request": scope["request_id"],
         "method": scope["method"],
         # Quoted, so that no path starts a new line; a key in the path is removed.
-        "path": _KEY.sub(r"\1…", quote(below(scope))),
+        "path": _KEY_TEXT.sub(r"\1…", quote(path_below_mount(scope))),
         "status": status,
         "ms": round(seconds * 1000, 2),
         "key": caller.payer.key_prefix if caller else "-",
@@ -225,10 +225,10 @@ def _log_request(scope: Scope, status: int, seconds: float) -> None:
 
 
 #: Request ids: a random prefix of the process, and a counter.
-_RUN = ids.new("req", time.time_ns() // 1_000_000)[:-8]
-_NUMBERS = count(1)
+_ID_PREFIX = ids.new("req", time.time_ns() // 1_000_000)[:-8]
+_ID_NUMBERS = count(1)
 _NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 
 #: Request ids that clients may choose, and API keys in paths.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_KEY = re.compile(r"(cs_(?:live|test)_)\w+")
+_KEY_TEXT = re.compile(r"(cs_(?:live|test)_)\w+")

@@ -77,7 +77,7 @@ def build_document(app: FastAPI) -> dict[str, Any]:
     document["components"]["securitySchemes"] = {
         "key": {"type": "http", "scheme": "bearer", "description": "an API key"}
     }
-    document["paths"][_TICKET]["get"] = _read_below(document["paths"][_FILE]["get"])
+    document["paths"][_TICKET]["get"] = _copy_read_operation(document["paths"][_FILE]["get"])
     document["paths"][_TICKET]["put"]["requestBody"] = _FILE_BODY
     document["webhooks"] = {"generation": {"post": _MESSAGE}}
     for path, operations in document["paths"].items():
@@ -86,9 +86,9 @@ def build_document(app: FastAPI) -> dict[str, Any]:
     return document
 
 
-def _read_below(reading: Mapping[str, Any]) -> dict[str, Any]:
+def _copy_read_operation(file_operation: Mapping[str, Any]) -> dict[str, Any]:
     """Return the GET operation for a ticket's URL, whose prefix is also one of the files'."""
-    operation: dict[str, Any] = deepcopy(dict(reading))
+    operation: dict[str, Any] = deepcopy(dict(file_operation))
     operation["operationId"] += "_of_ticket"
     operation["summary"] = "Read ticket"
     operation["description"] = "Always refused: a ticket's URL only receives a file."
@@ -102,7 +102,7 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
     responses.pop("422", None)
     success = next(iter(responses.values()))
-    success["headers"] = _headers(*_common(path), *_success_headers(path, method))
+    success["headers"] = _headers(*_common_headers(path), *_success_headers(path, method))
     if path in BODIES and method == "post":
         name = BODIES[path].__name__
         content = {"schema": _reference(name), "example": words()["bodies"][name]}
@@ -111,15 +111,15 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
         operation["security"] = [{"key": []}]
         scope = needed_scope(path)
         operation["description"] = f"{operation.get('description', '')}\n\nScope: `{scope}`."
-    if path in _TEXTS:
-        success["content"] = dict([_TEXTS[path]])
-    for other, what, names in _other_answers(path, method):
-        headers = _headers(*_common(path), *names)
-        responses[other] = {"description": what, "headers": headers}
+    if path in _TEXT_RESPONSES:
+        success["content"] = dict([_TEXT_RESPONSES[path]])
+    for other, description, names in _other_answers(path, method):
+        headers = _headers(*_common_headers(path), *names)
+        responses[other] = {"description": description, "headers": headers}
     for parameter in _request_headers(path, method):
         operation.setdefault("parameters", []).append(parameter)
-    asked = any(parameter["in"] == "query" for parameter in operation.get("parameters", ()))
-    for status in _failures(path, method, queried=asked):
+    has_query = any(parameter["in"] == "query" for parameter in operation.get("parameters", ()))
+    for status in _failures(path, method, has_query=has_query):
         responses[str(status)] = _failure(path, status)
 
 
@@ -145,7 +145,7 @@ def _request_headers(path: str, method: str) -> Iterator[dict[str, Any]]:
         yield _RANGE
 
 
-def _common(path: str, status: int = 200) -> Iterator[tuple[str, str]]:
+def _common_headers(path: str, status: int = 200) -> Iterator[tuple[str, str]]:
     yield "X-Request-Id", "names the request in the service's log"
     if path.startswith("/v1/") and status not in (401, 431):
         yield "RateLimit", "requests that are left and seconds until all are"
@@ -173,13 +173,13 @@ def _success_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
         yield "Retry-After", "seconds after which polling again pays, while it is processing"
 
 
-def _failures(path: str, method: str, *, queried: bool) -> list[int]:
+def _failures(path: str, method: str, *, has_query: bool) -> list[int]:
     """Return the statuses of the errors that an operation may return."""
     body = method == "post" and path in BODIES
     repeatable = method == "post" and path in REPEATABLE
     media = path.startswith("/media")
-    applies = {
-        400: body or repeatable or queried or path in TAGGED,
+    possible = {
+        400: body or repeatable or has_query or path in TAGGED,
         401: path.startswith("/v1/"),
         402: method == "post" and path in PAID,
         403: path.startswith("/v1/") or media,
@@ -195,16 +195,16 @@ def _failures(path: str, method: str, *, queried: bool) -> list[int]:
         500: True,
         503: True,
     }
-    return [status for status, does in applies.items() if does]
+    return [status for status, is_possible in possible.items() if is_possible]
 
 
 def _failure(path: str, status: int) -> dict[str, Any]:
     codes = sorted(code for code, kind in ApiError.by_code.items() if kind.status == status)
-    told = status in _FAILURE_HEADERS and (status != 409 or path in REPEATABLE)
-    own = [_FAILURE_HEADERS[status]] if told else []
+    has_header = status in _FAILURE_HEADERS and (status != 409 or path in REPEATABLE)
+    own = [_FAILURE_HEADERS[status]] if has_header else []
     return {
         "description": f"error code {' or '.join(codes)}",
-        "headers": _headers(*_common(path, status), *own),
+        "headers": _headers(*_common_headers(path, status), *own),
         "content": {"application/json": {"schema": _reference("Problems")}},
     }
 
@@ -238,10 +238,10 @@ def _optional(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a field that may also be null, which means that it is not set."""
     if "anyOf" in schema:
         return schema
-    about: dict[str, Any] = {
+    annotations: dict[str, Any] = {
         word: schema.pop(word) for word in ("default", "title") if word in schema
     }
-    return {"anyOf": [schema, {"type": "null"}], **about}
+    return {"anyOf": [schema, {"type": "null"}], **annotations}
 
 
 def _reference(name: str) -> dict[str, Any]:
@@ -276,7 +276,7 @@ _PREFER = _parameter(
     example="wait=30",
 )
 #: Content type and example of operations whose response is not JSON.
-_TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
+_TEXT_RESPONSES: Mapping[str, tuple[str, dict[str, Any]]] = {
     EVENTS: (
         "text/event-stream",
         {
@@ -299,7 +299,7 @@ _FILE_BODY = {
     "description": "the file, with the ticket's `requiredHeaders`",
     "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
 }
-_ENDS = ("completed", "failed", "canceled")
+_END_STATES = ("completed", "failed", "canceled")
 #: The messages to webhooks. Source: contract, "Webhooks"; Standard Webhooks 1.0.
 _MESSAGE: Mapping[str, Any] = {
     "operationId": "generation_ended",
@@ -317,7 +317,7 @@ _MESSAGE: Mapping[str, Any] = {
                     "type": "object",
                     "required": ["type", "timestamp", "data"],
                     "properties": {
-                        "type": {"enum": [f"generation.{state}" for state in _ENDS]},
+                        "type": {"enum": [f"generation.{state}" for state in _END_STATES]},
                         "timestamp": {"type": "string", "format": "date-time"},
                         "data": _reference("Generation"),
                     },

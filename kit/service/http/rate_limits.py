@@ -36,10 +36,10 @@ class Verdict(NamedTuple):
     @classmethod
     def of(cls, limit: int, ahead: float, *, allowed: bool) -> Verdict:
         """Return the verdict on a request after which the limit is restored in `ahead` seconds."""
-        every = _MINUTE / limit
+        interval = _MINUTE / limit
         if allowed:
-            return cls(limit, 0.0, int((_MINUTE - ahead) / every + _EPSILON), ahead)
-        return cls(limit, ahead + every - _MINUTE, 0, ahead)
+            return cls(limit, 0.0, int((_MINUTE - ahead) / interval + _EPSILON), ahead)
+        return cls(limit, ahead + interval - _MINUTE, 0, ahead)
 
     def headers(self) -> dict[str, str]:
         """Return the headers of draft-ietf-httpapi-ratelimit-headers, and ``Retry-After``."""
@@ -76,12 +76,12 @@ class RateLimiter:
     def hit(self, kind: str, key: str) -> Verdict:
         """Count a request of this process, unless it is refused."""
         limit = self.per_minute[kind]
-        every = _MINUTE / limit
+        interval = _MINUTE / limit
         now = self.clock()
         due = max(self.due.get((kind, key), now), now)
-        if due + every - _MINUTE - now > _EPSILON:
+        if due + interval - _MINUTE - now > _EPSILON:
             return Verdict.of(limit, due - now, allowed=False)
         if len(self.due) >= _MAX_KEYS:
             self.due = {k: v for k, v in self.due.items() if v > now}
-        self.due[kind, key] = due + every
-        return Verdict.of(limit, due + every - now, allowed=True)
+        self.due[kind, key] = due + interval
+        return Verdict.of(limit, due + interval - now, allowed=True)

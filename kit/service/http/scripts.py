@@ -28,9 +28,9 @@ from kit.service.http.context import (
 from kit.service.store.database import Transaction
 
 #: Maximum of attempts to write a text for one order; each failure means that a concurrent one won.
-_TRIES = 32
+_MAX_ATTEMPTS = 32
 #: Texts of an account that are written concurrently; further ones wait, other accounts do not.
-_OF_ACCOUNT = 4
+_MAX_PER_ACCOUNT = 4
 
 router = APIRouter(prefix="/v1/scripts", tags=["scripts"])
 
@@ -45,11 +45,11 @@ async def suggest_title(request: Request) -> Response:
     async def work() -> Transaction[Answer]:
         now = context.clock()
         await context.database.read(credits.check(payer, writing.TITLE_PRICE, now))
-        given = await context.database.read(writing.recent_titles(payer.account_id, topic))
-        title = await context.writer.title(topic, seed=_draw_seed(context), avoid=given)
+        known_titles = await context.database.read(writing.recent_titles(payer.account_id, topic))
+        title = await context.writer.title(topic, seed=_draw_seed(context), avoid=known_titles)
 
         def deliver() -> Transaction[Answer]:
-            yield from writing.deliver_title(topic, title, payer, now, seen=given)
+            yield from writing.deliver_title(topic, title, payer, now, known=known_titles)
             return Answer(200, title.model_dump_json(by_alias=True).encode())
 
         return deliver()
@@ -90,19 +90,19 @@ async def _answer_once(
 ) -> Response:
     """Write a text and deliver it once for an idempotency key; a failure releases the key."""
     context, account_id = get_context(request), get_caller(request).account_id
-    turns = context.writing.setdefault(account_id, asyncio.Semaphore(_OF_ACCOUNT))
+    slots = context.writing_slots.setdefault(account_id, asyncio.Semaphore(_MAX_PER_ACCOUNT))
     label = get_request_label(request, content)
     if label:
-        note = idempotency.begin(label, context.clock(), context.dispatcher.name)
-        if known := await context.database.write(note):
-            return make_response(known)
+        mark = idempotency.begin(label, context.clock(), context.dispatcher.name)
+        if stored := await context.database.write(mark):
+            return make_response(stored)
     try:
-        for _ in range(_TRIES):
-            async with turns:
+        for _ in range(_MAX_ATTEMPTS):
+            async with slots:
                 delivery = await work()
             with suppress(TitleTakenError):  # a concurrent order received the same title
-                kept = idempotency.keep(label, delivery)
-                return make_response(await context.database.write(kept))
+                transaction = idempotency.run_and_store(label, delivery)
+                return make_response(await context.database.write(transaction))
         sentence = "too many orders for the same topic at once; nothing was charged"
         raise UnavailableError(sentence, headers={"Retry-After": "1"})
     except BaseException:

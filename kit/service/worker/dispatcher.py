@@ -229,7 +229,7 @@ class Dispatcher:
         if self._resident and self._resident_room > 0:
             most = min(most, self._resident_room)  # all of them may be of resident engines
         lease, served = self._lease_end(now), self._served
-        return queue.claim(self.name, most, lease=lease, now=now, later=waiting, served=served)
+        return queue.claim(self.name, most, lease=lease, now=now, skipped=waiting, served=served)
 
     def _begin(self, row: Any) -> None:
         job = row.id, row.attempt

@@ -44,7 +44,7 @@ def test_books_of_everything_that_can_happen_are_right(
     write(generations.cancel(canceled, payer, NOW))
     queue_up()
     title = Title(title="Ten facts", hook_angle="why")
-    write(writing.deliver_title("SPACE", title, payer, NOW, seen=[]))
+    write(writing.deliver_title("SPACE", title, payer, NOW, known=[]))
     brief = writing.ScriptBrief(
         topic="SPACE",
         title="Ten facts",

@@ -211,7 +211,7 @@ def planned(
 ) -> StartPlan:
     """Return the plan of an order that its engine has nothing against."""
     plan: StartPlan = write(generations.plan(offered, order, payer.account_id))
-    if problems := asyncio.run(offered.problems(plan.model, plan.asked)):
+    if problems := asyncio.run(offered.problems(plan.model, plan.engine_order)):
         raise ParameterError.fields(problems)
     return plan
 

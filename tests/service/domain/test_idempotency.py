@@ -69,8 +69,8 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
         write(idempotency.find_answer(label, NOW))
 
     write(idempotency.begin(theirs, NOW, "run"))
-    write(idempotency.keep(theirs, work(b'"theirs"')))
-    write(idempotency.keep(label, work(b'"ours"')))
+    write(idempotency.run_and_store(theirs, work(b'"theirs"')))
+    write(idempotency.run_and_store(label, work(b'"ours"')))
 
     assert write(idempotency.find_answer(theirs, NOW)).body == b'"theirs"'
     assert write(idempotency.find_answer(label, NOW)).body == b'"ours"'
@@ -78,7 +78,7 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
 
 def test_what_was_answered_cannot_be_released(write: Write, label: RequestLabel) -> None:
     write(idempotency.begin(label, NOW, "run"))
-    write(idempotency.keep(label, work(b"[]")))
+    write(idempotency.run_and_store(label, work(b"[]")))
     write(idempotency.release(label))
 
     assert write(idempotency.begin(label, NOW, "run")) == replace(KEPT, body=b"[]")

@@ -39,7 +39,7 @@ def test_the_keys_of_an_account_are_its_own_and_so_is_their_bound(
     write: Write, payer: Payer, make: Callable[..., NewKey]
 ) -> None:
     other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
-    mine = [make(name=f"mine {number}").row.id for number in range(keys.ACTIVE_KEYS)]
+    mine = [make(name=f"mine {number}").row.id for number in range(keys.MAX_ACTIVE_KEYS)]
     theirs = make(account_id=other).row.id
 
     assert [row.id for row in write(keys.list_keys(other))] == [theirs]

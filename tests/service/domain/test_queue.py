@@ -44,9 +44,9 @@ def test_models_that_have_to_wait_are_left_in_the_queue(
     waiting = queue_up(NOW)
     model = row(waiting).model_id
 
-    assert write(queue.claim("a", 9, lease=LEASE, now=NOW, later=["x", model, "z"])) == []
+    assert write(queue.claim("a", 9, lease=LEASE, now=NOW, skipped=["x", model, "z"])) == []
     near = [f"x{model}", f"{model}x"]
-    (taken,) = write(queue.claim("a", 9, lease=LEASE, now=NOW, later=near))
+    (taken,) = write(queue.claim("a", 9, lease=LEASE, now=NOW, skipped=near))
     assert taken.id == waiting
 
 

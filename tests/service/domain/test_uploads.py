@@ -141,7 +141,7 @@ def test_a_ticket_that_no_file_came_for_goes_an_hour_after_its_end(
 
 def test_an_account_has_so_many_open_tickets(ask: Callable[..., Any], write: Write) -> None:
     first = ask(1)
-    for _ in range(uploads.OPEN_TICKETS - 1):
+    for _ in range(uploads.MAX_OPEN_TICKETS - 1):
         ask(1, NOW + MINUTE)
     with pytest.raises(RateLimitError, match="100 tickets are open") as caught:
         ask(1, NOW + 10 * MINUTE)

@@ -56,7 +56,7 @@ def test_an_unknown_topic_names_the_closest() -> None:
 
 
 def test_a_delivered_title_is_charged_and_remembered(write: Write, payer: Payer) -> None:
-    write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, seen=[]))
+    write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, known=[]))
 
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
     assert write(writing.recent_titles(payer.account_id, "SPACE")) == ["Ten facts"]
@@ -69,17 +69,17 @@ def test_a_delivered_title_is_charged_and_remembered(write: Write, payer: Payer)
 def test_a_title_that_came_meanwhile_is_refused_and_not_charged(
     write: Write, payer: Payer, other: str
 ) -> None:
-    write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, seen=[]))
+    write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, known=[]))
 
     with pytest.raises(TitleTakenError):
-        write(writing.deliver_title("SPACE", Title(title=other), payer, NOW, seen=[]))
+        write(writing.deliver_title("SPACE", Title(title=other), payer, NOW, known=[]))
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
     assert write(writing.recent_titles(payer.account_id, "SPACE")) == ["Ten facts"]
 
 
 def test_a_title_can_be_given_again_knowingly(write: Write, payer: Payer) -> None:
     for seen in ([], ["Ten facts"]):
-        write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, seen=seen))
+        write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, known=seen))
 
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 9900
 

@@ -48,7 +48,7 @@ def looking_at(states: list[str], watchers: Watchers, seconds: float) -> tuple[s
         asyncio.get_running_loop().call_later(0.01, watchers.notify, "gen_1")
         watch = partial(watchers.watch, "gen_1", "acc_1")
         is_done = "done".__eq__
-        return await events.hold_answer(watchers, watch, look, is_done, permit, seconds)
+        return await events.await_change(watchers, watch, look, is_done, permit, seconds)
 
     return asyncio.run(inside()), looks
 

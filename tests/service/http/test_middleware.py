@@ -13,7 +13,7 @@ import pytest
 
 from kit.service.app import create_app
 from kit.service.domain import accounts, keys
-from kit.service.http.middleware import below, needed_scope
+from kit.service.http.middleware import needed_scope, path_below_mount
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from tests.conftest import Service
@@ -133,9 +133,9 @@ def test_a_path_needs_its_scope(path: str, scope: str) -> None:
 
 
 def test_a_prefix_that_the_service_is_mounted_under_is_left_out() -> None:
-    assert below({"path": "/studio/v1/account", "root_path": "/studio"}) == "/v1/account"
-    assert below({"path": "/v1/account", "root_path": "/studio"}) == "/v1/account"
-    assert below({"path": "/v1/account"}) == "/v1/account"
+    assert path_below_mount({"path": "/studio/v1/account", "root_path": "/studio"}) == "/v1/account"
+    assert path_below_mount({"path": "/v1/account", "root_path": "/studio"}) == "/v1/account"
+    assert path_below_mount({"path": "/v1/account"}) == "/v1/account"
 
 
 def test_a_keys_last_use_is_noted(start_service: Callable[..., Service]) -> None:

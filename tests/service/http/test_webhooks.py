@@ -17,7 +17,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from kit.service.domain import webhooks
-from kit.service.http.delivery_sender import SECONDS, CheckedBackend, DeliverySender, resolve
+from kit.service.http.delivery_sender import TIMEOUT, CheckedBackend, DeliverySender, resolve
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Statement
 from tests.conftest import Service, awaited, both_databases, sql
@@ -335,7 +335,7 @@ def test_an_attempt_has_its_time(receiver: Receiver) -> None:
     sender = DeliverySender(lambda *_: leads_to("127.0.0.1"), loopback=True, seconds=0.2)
 
     assert awaited(sender.send(receiver.url, {}, b"{}")) == (0, 0.0, "TimeoutError")
-    assert SECONDS == 15
+    assert TIMEOUT == 15
 
 
 async def leads_to(*addresses: str) -> list[str]:
@@ -354,7 +354,7 @@ def test_what_an_account_may_have_waiting_is_bounded(
     )
 
     def fill() -> Transaction[None]:
-        for number in range(webhooks.MOST_PENDING):
+        for number in range(webhooks.MAX_PENDING):
             yield statement(id=f"gen_Z{number:04}", account=account)
 
     service.write(fill())

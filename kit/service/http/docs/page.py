@@ -24,8 +24,8 @@ Schema = Mapping[str, Any]
 BASE, NONCE = "@@base@@", "@@nonce@@"
 _CODE = re.compile(r"`+([^`]+)`+")
 #: Paragraphs of docstrings that are only for readers of the source.
-_INSIDE = re.compile(r"Source:|Parameters\s+-|Returns\s+-|Raises\s+-|Examples\s+-|Scope: ")
-_WORDS = {"string": "text", "boolean": "true or false", "integer": "integer", "number": "number"}
+_HIDDEN = re.compile(r"Source:|Parameters\s+-|Returns\s+-|Raises\s+-|Examples\s+-|Scope: ")
+_TYPES = {"string": "text", "boolean": "true or false", "integer": "integer", "number": "number"}
 #: Words for keywords of a schema.
 _BOUNDS = {
     "minimum": "at least {}",
@@ -35,11 +35,11 @@ _BOUNDS = {
 }
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?)')
 #: Example values of path parameters; and placeholders of fields without an example, by type.
-_PLACES = {"generation_id": "gen_01JMVN4Z8C6S0P2QK9T3XW7YAB", "model_id": "poster"}
-_KINDS: Mapping[str, Any] = {"string": "text", "boolean": False, "integer": 1, "number": 0.5}
-_DEPTH = 4
+_EXAMPLE_IDS = {"generation_id": "gen_01JMVN4Z8C6S0P2QK9T3XW7YAB", "model_id": "poster"}
+_PLACEHOLDERS: Mapping[str, Any] = {"string": "text", "boolean": False, "integer": 1, "number": 0.5}
+_MAX_DEPTH = 4
 #: Complete commands of operations with signed URLs.
-_SIGNED = {
+_SIGNED_COMMANDS = {
     "/media/{key}": "curl -o output.png 'OUTPUT_URL'",
     "/media/uploads/{upload_id}": (
         "curl -T portrait.png 'UPLOAD_URL' \\\n  -H 'Content-Type: image/png'"
@@ -91,7 +91,7 @@ def _describe(
         else:
             codes = answer["description"].removeprefix("error code ").replace(" or ", ", ")
             failures.append((status, codes))
-    asked = example({"$ref": body}, schemas) if body else None
+    body_example = example({"$ref": body}, schemas) if body else None
     return {
         "path": path,
         "marked_path": Markup(marked),  # noqa: S704 - escaped
@@ -109,10 +109,10 @@ def _describe(
             )
             for it in facts.get("parameters", ())
         ],
-        "body_fields": _fields(body, schemas[body], asked=True) if body else [],
+        "body_fields": _fields(body, schemas[body], is_request=True) if body else [],
         "answers": answers,
         "failures": failures,
-        "command": shell(path, method, facts, asked, BASE),
+        "command": shell(path, method, facts, body_example, BASE),
         "example": _example_answer(next(iter(facts["responses"].values())), schemas),
     }
 
@@ -145,13 +145,13 @@ def _example_answer(answer: Schema, schemas: Mapping[str, Schema]) -> str | None
     return Markup(shown)  # noqa: S704 - escaped
 
 
-def _fields(name: str, schema: Schema, *, asked: bool = False) -> list[dict[str, Any]]:
+def _fields(name: str, schema: Schema, *, is_request: bool = False) -> list[dict[str, Any]]:
     """Return the rows for the fields of an object."""
-    required, notes = schema.get("required", ()) if asked else (), words()["notes"]
+    required, notes = schema.get("required", ()) if is_request else (), words()["notes"]
     rows = []
-    for field, inside in schema.get("properties", {}).items():
-        facts = {**inside, "description": notes.get(f"{name}.{field}", notes.get(field, ""))}
-        if not asked:
+    for field, inner in schema.get("properties", {}).items():
+        facts = {**inner, "description": notes.get(f"{name}.{field}", notes.get(field, ""))}
+        if not is_request:
             facts.pop("default", None)
         rows.append(_row(field, facts, required=field in required))
     return rows
@@ -179,20 +179,20 @@ def type_of(schema: Schema) -> Markup:
     if name:
         return Markup('<a href="#{}">{}</a>').format(anchor(name), name)
     if "anyOf" in schema:
-        return _either(schema["anyOf"])
+        return _any_of(schema["anyOf"])
     if schema.get("type") == "array":
         return Markup("list of {}").format(type_of(schema.get("items", {})))
     if schema.get("type") == "object":
-        inside = schema.get("additionalProperties")
-        if isinstance(inside, Mapping):
-            return Markup("object of {}").format(type_of(inside))
+        inner = schema.get("additionalProperties")
+        if isinstance(inner, Mapping):
+            return Markup("object of {}").format(type_of(inner))
         return Markup("object")
     if schema.get("format") == "date-time":
         return Markup("time")
-    return Markup.escape(_WORDS.get(str(schema.get("type", "")), "any value"))
+    return Markup.escape(_TYPES.get(str(schema.get("type", "")), "any value"))
 
 
-def _either(schemas: list[Schema]) -> Markup:
+def _any_of(schemas: list[Schema]) -> Markup:
     kinds = [type_of(schema) for schema in schemas if schema.get("type") != "null"]
     if "number" in kinds:
         kinds = [kind for kind in kinds if kind != "integer"]
@@ -218,8 +218,8 @@ def _notes(schema: Schema) -> Iterator[Markup]:
 def prose(text: str) -> Markup:
     """Return a docstring as paragraphs; words in backticks become code."""
     paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
-    kept = [Markup("<p>{}</p>").format(inline(p)) for p in paragraphs if p and not _INSIDE.match(p)]
-    return Markup().join(kept)
+    html = [Markup("<p>{}</p>").format(inline(p)) for p in paragraphs if p and not _HIDDEN.match(p)]
+    return Markup().join(html)
 
 
 def inline(text: str) -> Markup:
@@ -241,8 +241,8 @@ def example(schema: Schema, schemas: Mapping[str, Schema], owner: str = "", dept
         return bodies[name] if name in bodies else example(schemas[name], schemas, name, depth)
     if "properties" in schema:
         return {
-            field: _value(owner, field, inside, schemas, depth)
-            for field, inside in schema["properties"].items()
+            field: _value(owner, field, inner, schemas, depth)
+            for field, inner in schema["properties"].items()
         }
     if schema.get("type") == "array":
         return [example(schema.get("items", {}), schemas, owner, depth + 1)]
@@ -250,26 +250,26 @@ def example(schema: Schema, schemas: Mapping[str, Schema], owner: str = "", dept
         return example(choices[-1], schemas, owner, depth)
     if schema.get("format") == "date-time":
         return "2030-01-31T12:00:00.000Z"
-    return next(iter(schema.get("enum", ())), _KINDS.get(str(schema.get("type")), {}))
+    return next(iter(schema.get("enum", ())), _PLACEHOLDERS.get(str(schema.get("type")), {}))
 
 
 def _value(
     owner: str, field: str, schema: Schema, schemas: Mapping[str, Schema], depth: int
 ) -> Any:
     values = words()["values"]
-    for known in (f"{owner}.{field}", field):
-        if known in values and name_of(schema) is None:
-            return values[known]
-    if depth >= _DEPTH or (owner in ("Rule", "Quote") and schema.get("type") == "array"):
+    for path in (f"{owner}.{field}", field):
+        if path in values and name_of(schema) is None:
+            return values[path]
+    if depth >= _MAX_DEPTH or (owner in ("Rule", "Quote") and schema.get("type") == "array"):
         return []
     return schema.get("default") or example(schema, schemas, "", depth + 1)
 
 
 def shell(path: str, method: str, operation: Schema, body: Any, base: str) -> str:
     """Return a curl command for an operation."""
-    if path in _SIGNED:
-        return _SIGNED[path]
-    address = re.sub(r"\{(\w+)\}", lambda found: _PLACES.get(found[1], "ID"), path)
+    if path in _SIGNED_COMMANDS:
+        return _SIGNED_COMMANDS[path]
+    address = re.sub(r"\{(\w+)\}", lambda found: _EXAMPLE_IDS.get(found[1], "ID"), path)
     option = "-N " if path.endswith("/events") else ""
     if method == "post" and body is None:
         option = "-X POST "
