@@ -211,7 +211,7 @@ def _storage(settings: ServiceSettings) -> str:
 def _cluster(settings: ServiceSettings) -> str:
     from kit.service.app import load_cluster
 
-    places = asyncio.run(load_cluster().count_places(settings))
+    places = asyncio.run(load_cluster().count_slots(settings))
     if not places:
         raise ConfigError(f"nothing renders at {settings.cluster}: start `kit worker` for it")
     return f"{settings.cluster} renders {places} at a time"

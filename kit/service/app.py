@@ -205,12 +205,12 @@ async def _assemble(
         raise ConfigError(f"the storage {place} cannot be written")
     inspectors = Inspectors(settings)
     stack.push_async_callback(inspectors.close)
-    renders = (
+    renderer = (
         load_cluster().Cluster(settings, frozenset(engines))
         if on_cluster
         else Renderer(storage, pool, settings)
     )
-    dispatcher = Dispatcher(database, storage, renders, settings, clock, metrics, offered.engines)
+    dispatcher = Dispatcher(database, storage, renderer, settings, clock, metrics, offered.engines)
     stack.push_async_callback(dispatcher.stop)
     await dispatcher.start()
     readiness = Readiness(database, storage, clock, time.monotonic)
@@ -218,8 +218,8 @@ async def _assemble(
     shared = database.shared
     if shared:
         # Services on the same database notify each other's watchers.
-        dispatcher.watchers.tell = shared.notify
-        stack.callback(asyncio.create_task(shared.exchange(dispatcher.hear)).cancel)
+        dispatcher.watchers.notify_others = shared.notify
+        stack.callback(asyncio.create_task(shared.exchange(dispatcher.handle_notice)).cancel)
     limits = {"requests": settings.requests_per_minute, "starts": settings.starts_per_minute}
     context = Context(
         settings=settings,

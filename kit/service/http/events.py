@@ -94,7 +94,7 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     # No await between this check and the count, so that concurrent requests are counted one by one.
     if watchers.is_full_for(caller.account_id):
         after = {"Retry-After": "5"}
-        if watchers.full:
+        if watchers.is_full:
             raise UnavailableError(
                 "too many requests are waiting just now; poll instead", headers=after
             )

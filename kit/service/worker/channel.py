@@ -20,7 +20,7 @@ from kit.errors import KitError
 _log = logging.getLogger("kit.worker")
 
 #: Maximum length of a line in bytes; the content from an engine is limited to far less.
-_LINE_LIMIT = 1 << 20
+_MAX_LINE_BYTES = 1 << 20
 #: The task in the first line of a process.
 _READY = ""
 _START_SECONDS = 60.0
@@ -94,8 +94,8 @@ class Channel(asyncio.Protocol):
         *lines, self._unread = (self._unread + data).split(b"\n")
         for line in lines:
             self._handle(line)
-        asked = self._pending is not None or not self._started.is_set()
-        if self._unread and (not asked or len(self._unread) > _LINE_LIMIT):
+        is_expected = self._pending is not None or not self._started.is_set()
+        if self._unread and (not is_expected or len(self._unread) > _MAX_LINE_BYTES):
             self._break("it sent more than was asked for")
 
     def _handle(self, line: bytes) -> None:
@@ -115,7 +115,7 @@ class Channel(asyncio.Protocol):
             self._pending = None
             pending.answer.set_result(message)
 
-    def _break(self, why: str) -> None:
+    def _break(self, reason: str) -> None:
         """Mark the channel as broken and fail the task."""
         if self.broken:
             return
@@ -124,8 +124,8 @@ class Channel(asyncio.Protocol):
         pending, self._pending = self._pending, None
         if pending is not None and not pending.answer.done():
             pending.answer.set_exception(LostError("the render process ended during its job"))
-        if why:
-            _log.warning("a render process is killed: %s", why)
+        if reason:
+            _log.warning("a render process is killed: %s", reason)
             self.close()
 
 
@@ -138,9 +138,9 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     if not isinstance(message, dict) or "task" not in message:
         return None
     if "progress" in message:
-        known = isinstance(message["progress"], int | float) and 0 <= message["progress"] <= 1
+        is_valid = isinstance(message["progress"], int | float) and 0 <= message["progress"] <= 1
     elif "result" in message:
-        known = isinstance(message["result"], dict)
+        is_valid = isinstance(message["result"], dict)
     else:
-        known = all(isinstance(message.get(name), str) for name in ("error", "code"))
-    return message if known else None
+        is_valid = all(isinstance(message.get(name), str) for name in ("error", "code"))
+    return message if is_valid else None

@@ -37,13 +37,13 @@ from kit.service.worker.results import store_result
 from kit.service.worker.sandbox import block_network, limit_cpu, limit_memory, lower_priority
 
 #: Threads of this process that do not belong to an engine.
-_THREADS = {"MainThread", "parent"}
+_OWN_THREADS = {"MainThread", "parent"}
 #: Maximum of characters of an engine's error: in the response, and in the log.
-_SENTENCE, _DETAIL = 500, 4000
+_MAX_SENTENCE, _MAX_DETAIL = 500, 4000
 #: Message of an error without one, and maximum of characters of the name of an error's class.
-_SILENT, _NAME = "the engine gives no reason", 64
+_NO_REASON, _MAX_NAME = "the engine gives no reason", 64
 #: Minimum of seconds between two progress reports of a job.
-_PAUSE = 0.1
+_PAUSE_SECONDS = 0.1
 _CODE = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
@@ -80,9 +80,9 @@ class ChildChannel:
 
     def _disconnect(self) -> None:
         # The descriptor stays in use, so that no file that the copy opens gets its number.
-        nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nothing, self._connection.fileno(), inheritable=False)
-        os.close(nothing)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, self._connection.fileno(), inheritable=False)
+        os.close(null)
 
 
 class ProgressReporter:
@@ -91,19 +91,19 @@ class ProgressReporter:
     After its ``with`` block, it ignores calls of threads that an engine has left running.
     """
 
-    def __init__(self, send: Callable[[float], None], *, every: float = _PAUSE) -> None:
+    def __init__(self, send: Callable[[float], None], *, every: float = _PAUSE_SECONDS) -> None:
         self._send = send
         self._every = every
         self._lock = threading.Lock()
-        self._fraction = self._due = 0.0
-        self._ended = False
+        self._fraction = self._next_due = 0.0
+        self._is_ended = False
 
     def __enter__(self) -> ProgressReporter:
         return self
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._ended = True
+            self._is_ended = True
 
     def __call__(self, fraction: float) -> None:
         """Report the completed fraction."""
@@ -111,8 +111,8 @@ class ProgressReporter:
             # Engines may pass numpy numbers, which JSON does not support.
             self._fraction = max(self._fraction, float(fraction))
             now = time.monotonic()
-            if now >= self._due and not self._ended:
-                self._due = now + self._every
+            if now >= self._next_due and not self._is_ended:
+                self._next_due = now + self._every
                 self._send(self._fraction)
 
 
@@ -146,16 +146,16 @@ def _render_in(folder: Path, task: Mapping[str, Any], progress: Progress) -> dic
         for path, seconds in zip(job.media[name], group, strict=True)
     }
     started = time.perf_counter()
-    place = ModelSource(*map(Path, task["engines"]))
+    source = ModelSource(*map(Path, task["engines"]))
     with _end_copies(), limit_seconds(paid), set_variables(task.get("environment", {})):
         try:
-            engine = engine_for(task["model_id"], place)
+            engine = engine_for(task["model_id"], source)
         except ConfigError as error:
             sentence, detail = "the model is not offered any more", str(error)
             raise EngineError(sentence, code="model_gone", detail=detail) from None
         asset = engine.render(job, progress)
     seconds = time.perf_counter() - started
-    made = engine.definition.asset_type
+    asset_type = engine.definition.asset_type
     outputs = OutputFolder(Path(task["outputs"]))
     metadata = None
     if task.get("file_metadata"):
@@ -170,7 +170,7 @@ def _render_in(folder: Path, task: Mapping[str, Any], progress: Progress) -> dic
             inputs=task.get("inputs", ()),
             source_type=kinds[0] if engine.trained else kinds[1],
         )
-    facts = store_result(asset, made, task["generation_id"], folder, outputs, metadata)
+    facts = store_result(asset, asset_type, task["generation_id"], folder, outputs, metadata)
     return {**facts, "seconds": seconds}
 
 
@@ -237,7 +237,7 @@ def _open_connection(descriptor: int) -> socket.socket:
 def _is_alone(folder: str) -> bool:
     """Whether nothing of a job can still write to its folder; otherwise the folder is removed."""
     threads = {thread.name for thread in threading.enumerate()}
-    alone = threads <= _THREADS and not _has_children()
+    alone = threads <= _OWN_THREADS and not _has_children()
     if not alone:
         shutil.rmtree(folder, ignore_errors=True)
     return alone
@@ -256,9 +256,9 @@ def _has_children() -> bool:
 def _replace_stdin() -> int:
     """Return the original standard input, and replace it, so that an engine that reads gets EOF."""
     parent = os.dup(0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
     return parent
 
 
@@ -275,8 +275,8 @@ def _follow_parent(parent: int, job: _RunningJob) -> None:
 
     A signal cancels any running job, but on Windows it would kill the process.
     """
-    while asked := os.read(parent, 1):
-        if asked[0] == job.number:
+    while received := os.read(parent, 1):
+        if received[0] == job.number:
             job.progress.cancel()
     _end()
 
@@ -301,7 +301,7 @@ def _run_task(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
             return _unexpected_error(error)
         return {"error": "canceled", "code": "canceled"}
     except SpentError as error:
-        sys.stderr.write(f"{task.get('model_id')}: {_printable(error, _SENTENCE)}\n")
+        sys.stderr.write(f"{task.get('model_id')}: {_clean(error, _MAX_SENTENCE)}\n")
         sys.stderr.flush()
         _end()
     except MemoryError:
@@ -312,12 +312,12 @@ def _run_task(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 
 def _engine_error(error: EngineError, task: Mapping[str, Any]) -> dict[str, Any]:
     """Return the response for an error that an engine explains; its detail is only logged."""
-    sentence = _printable(error, _SENTENCE).strip() or _SILENT
+    sentence = _clean(error, _MAX_SENTENCE).strip() or _NO_REASON
     if error.detail:
-        model, detail = task.get("model_id", "an upload"), _printable(error.detail, _DETAIL)
+        model, detail = task.get("model_id", "an upload"), _clean(error.detail, _MAX_DETAIL)
         sys.stderr.write(f"{model}: {sentence} ({error.code!s:.64}): {detail}\n")
-    known = _CODE.fullmatch(str(error.code))
-    return {"error": sentence, "code": str(error.code) if known else "render_failed"}
+    code = _CODE.fullmatch(str(error.code))
+    return {"error": sentence, "code": str(error.code) if code else "render_failed"}
 
 
 def _unexpected_error(error: BaseException) -> dict[str, Any]:
@@ -328,11 +328,11 @@ def _unexpected_error(error: BaseException) -> dict[str, Any]:
     traceback.print_exception(error, file=sys.stderr)
     if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
         return {"error": "there is no room for the result; try again later", "code": "not_stored"}
-    kind = " ".join(_printable(type(error).__name__, _NAME).split())
+    kind = " ".join(_clean(type(error).__name__, _MAX_NAME).split())
     return {"error": f"the engine failed ({kind})", "code": "engine_failed"}
 
 
-def _printable(value: object, most: int) -> str:
+def _clean(value: object, most: int) -> str:
     """Return the start of a text, without control characters."""
     text = str(value)
     cut = text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -30,9 +30,9 @@ _log = logging.getLogger("kit.worker")
 #: Dask resources: a slot for a job, a slot for large weights, and a model.
 RENDER, GPU, _MODEL = "RENDER", "GPU", "model:"
 #: Seconds between checks of a working cluster, and of a failed one; and time limit of a check.
-_LOOK_EVERY, _RETRY_EVERY, _LOOK_SECONDS = 5.0, 0.5, 10.0
+_CHECK_SECONDS, _RETRY_SECONDS, _TIMEOUT_SECONDS = 5.0, 0.5, 10.0
 #: Seconds between two reports of a worker, which counts as lost without them.
-_REPORT_EVERY = 0.25
+_REPORT_SECONDS = 0.25
 #: The name of services at the scheduler, and of the plugin of Dask workers.
 _NAME = "kit"
 
@@ -47,48 +47,48 @@ def security(settings: ServiceSettings) -> Security | None:
     cert, key = settings.cluster_cert, settings.cluster_key
     pairs = {f"tls_{role}_cert": cert for role in ("client", "worker")}
     pairs |= {f"tls_{role}_key": key for role in ("client", "worker")}
-    made = Security(tls_ca_file=settings.cluster_ca, require_encryption=True, **pairs)
+    certificates = Security(tls_ca_file=settings.cluster_ca, require_encryption=True, **pairs)
     try:
-        made.get_connection_args("client")
+        certificates.get_connection_args("client")
     except OSError as error:  # its message does not name the file
         files = ", ".join((settings.cluster_ca, cert, key))
         raise ConfigError(f"one of the cluster's files {files} cannot be used: {error}") from None
-    return made
+    return certificates
 
 
 class Cluster:
     """Renders orders on a cluster, which all services of a database share.
 
-    `wanted` are the models of the service: those that no worker offers are logged.
+    `own_models` are the models of the service: those that no worker offers are logged.
     """
 
-    def __init__(self, settings: ServiceSettings, wanted: frozenset[str]) -> None:
-        self._settings, self._security, self._wanted = settings, security(settings), wanted
+    def __init__(self, settings: ServiceSettings, own_models: frozenset[str]) -> None:
+        self._settings, self._security, self._own_models = settings, security(settings), own_models
         self._topic = f"{_NAME}-{secrets.token_hex(8)}"
         self._client: Any = None
         #: Waiting tasks by job name.
         self._jobs: dict[str, asyncio.Task[Any]] = {}
         #: Progress callbacks by key of the Dask task.
         self._reports: dict[str, Callable[[float | None], None]] = {}
-        self._found = {RENDER: 0, GPU: 0}
+        self._shares = {RENDER: 0, GPU: 0}
         #: The models of the service that a worker offers; jobs of other models wait for one.
         self.models: frozenset[str] = frozenset()
         #: Whether the outage was logged; and how many workers use another storage.
-        self._missed, self._elsewhere = False, 0
-        self._watch = asyncio.create_task(self._keep_looking())
+        self._outage_logged, self._foreign_workers = False, 0
+        self._watch = asyncio.create_task(self._check_repeatedly())
 
     @property
     def slots(self) -> int:
         """The service's share of the cluster's concurrent jobs; 0 during an outage."""
-        return self._found[RENDER] if self._answers else 0
+        return self._shares[RENDER] if self._is_connected else 0
 
     @property
     def resident_slots(self) -> int:
         """The service's share of the slots for large weights."""
-        return self._found[GPU] if self._answers else 0
+        return self._shares[GPU] if self._is_connected else 0
 
     @property
-    def _answers(self) -> bool:
+    def _is_connected(self) -> bool:
         return self._client is not None and self._client.status == "running"
 
     async def run(
@@ -103,7 +103,7 @@ class Cluster:
 
         Raises `LostError` also if the worker or the scheduler is lost or does not respond.
         """
-        if not self._answers:
+        if not self._is_connected:
             raise LostError("the cluster does not answer")
         model = order["model_id"]
         if model not in self.models:
@@ -117,7 +117,7 @@ class Cluster:
             resident,
             key=key,
             resources=dict.fromkeys(
-                [RENDER, _place(self._settings), _MODEL + model, *[GPU] * resident], 1
+                [RENDER, _storage_url(self._settings), _MODEL + model, *[GPU] * resident], 1
             ),
             retries=0,
             pure=False,
@@ -143,17 +143,17 @@ class Cluster:
     ) -> dict[str, Any]:
         """Return the result of a task as long as it reports; it may wait long before it starts."""
         clock = asyncio.get_running_loop().time
-        heard = math.inf
+        reported_at = math.inf
 
         def report(fraction: float | None) -> None:
-            nonlocal heard
-            heard = math.inf if fraction is None else clock()
+            nonlocal reported_at
+            reported_at = math.inf if fraction is None else clock()
             on_progress(fraction or 0.0)
 
         self._reports[key] = report
-        most = self._settings.lease_seconds
-        while not (await asyncio.wait([waiting], timeout=most / 4))[0]:
-            if clock() - heard > most:
+        timeout = self._settings.lease_seconds
+        while not (await asyncio.wait([waiting], timeout=timeout / 4))[0]:
+            if clock() - reported_at > timeout:
                 raise LostError("the worker is silent")
         if waiting.cancelled():
             raise LostError("the job was canceled")
@@ -171,9 +171,9 @@ class Cluster:
     async def close(self) -> None:
         """Release all tasks and disconnect."""
         self._watch.cancel()
-        await self._leave()
+        await self._disconnect()
 
-    async def _leave(self) -> None:
+    async def _disconnect(self) -> None:
         for waiting in self._jobs.values():
             waiting.cancel()
         client, self._client = self._client, None
@@ -181,96 +181,96 @@ class Cluster:
             with suppress(Exception):
                 await client.close()
 
-    async def _keep_looking(self) -> None:
+    async def _check_repeatedly(self) -> None:
         """Check the cluster regularly, and reconnect after an outage."""
         while True:
             try:
-                async with asyncio.timeout(_LOOK_SECONDS):
-                    await self._look()
+                async with asyncio.timeout(_TIMEOUT_SECONDS):
+                    await self._check()
             except Exception as error:  # noqa: BLE001 - a scheduler may fail in many ways
-                if not self._missed:
+                if not self._outage_logged:
                     _log.warning("the cluster does not answer: %s", type(error).__name__)
-                self._found, self._missed = {RENDER: 0, GPU: 0}, True
-                if not self._answers:  # a client that cannot connect would stay otherwise
-                    await self._leave()
-            await asyncio.sleep(_LOOK_EVERY if self.slots else _RETRY_EVERY)
+                self._shares, self._outage_logged = {RENDER: 0, GPU: 0}, True
+                if not self._is_connected:  # a client that cannot connect would stay otherwise
+                    await self._disconnect()
+            await asyncio.sleep(_CHECK_SECONDS if self.slots else _RETRY_SECONDS)
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         if self._client is None:
             self._client = _connect(self._settings, self._security, name=_NAME)
             await self._client
         # Repeatedly: a restarted scheduler does not know the topic.
-        self._client.subscribe_topic(self._topic, self._hear)
-        place = _place(self._settings)
-        found = await self._client.run_on_scheduler(_capacity(place, self._client.id))
-        if self._answers and not found["known"]:  # for it, half the connection is broken
-            await self._leave()
+        self._client.subscribe_topic(self._topic, self._receive_report)
+        storage_url = _storage_url(self._settings)
+        found = await self._client.run_on_scheduler(_make_reader(storage_url, self._client.id))
+        if self._is_connected and not found["known"]:  # for it, half the connection is broken
+            await self._disconnect()
             raise LostError("the scheduler no longer knows this service")
-        if found[RENDER] and not self._found[RENDER]:
+        if found[RENDER] and not self._shares[RENDER]:
             _log.info("the cluster renders %d jobs at a time", found[RENDER])
-        if found["elsewhere"] > self._elsewhere:
+        if found["elsewhere"] > self._foreign_workers:
             sentence = "%d workers of the cluster get no jobs: their KIT_STORAGE_URL is not %s"
-            _log.warning(sentence, found["elsewhere"], place)
-        self._elsewhere = found["elsewhere"]
-        models = frozenset(found["models"]) & self._wanted
-        if found[RENDER] and (missing := self._wanted - models) and models != self.models:
+            _log.warning(sentence, found["elsewhere"], storage_url)
+        self._foreign_workers = found["elsewhere"]
+        models = frozenset(found["models"]) & self._own_models
+        if found[RENDER] and (missing := self._own_models - models) and models != self.models:
             sentence = "jobs of these models wait for a worker of the cluster that has them: %s"
             _log.warning(sentence, ", ".join(sorted(missing)))
         self.models = models
-        services, self._missed = max(1, found["services"]), False
-        self._found = {name: math.ceil(found[name] / services) for name in (RENDER, GPU)}
+        services, self._outage_logged = max(1, found["services"]), False
+        self._shares = {name: math.ceil(found[name] / services) for name in (RENDER, GPU)}
 
-    def _hear(self, event: tuple[float, Any]) -> None:
+    def _receive_report(self, event: tuple[float, Any]) -> None:
         key, fraction = event[1]
         if report := self._reports.get(key):
             report(fraction)
 
 
-async def count_places(settings: ServiceSettings) -> int:
+async def count_slots(settings: ServiceSettings) -> int:
     """Return how many jobs the cluster renders concurrently; fails without a scheduler."""
     trust = security(settings)
     try:
         async with (
-            asyncio.timeout(2 * _LOOK_SECONDS),  # a failing connection ends earlier
+            asyncio.timeout(2 * _TIMEOUT_SECONDS),  # a failing connection ends earlier
             _connect(settings, trust) as client,
         ):
-            found = await client.run_on_scheduler(_capacity(_place(settings), client.id))
+            found = await client.run_on_scheduler(_make_reader(_storage_url(settings), client.id))
     except Exception as error:  # noqa: BLE001 - a scheduler may fail in many ways
         sentence = f"the scheduler {settings.cluster} does not answer ({type(error).__name__})"
         raise ConfigError(sentence) from None
     return int(found[RENDER])
 
 
-def _connect(settings: ServiceSettings, trust: Security | None, **given: Any) -> Any:
-    options = {"asynchronous": True, "set_as_default": False, "timeout": _LOOK_SECONDS}
-    return Client(settings.cluster, security=trust, **options, **given)
+def _connect(settings: ServiceSettings, trust: Security | None, **kwargs: Any) -> Any:
+    options = {"asynchronous": True, "set_as_default": False, "timeout": _TIMEOUT_SECONDS}
+    return Client(settings.cluster, security=trust, **options, **kwargs)
 
 
-def _place(settings: ServiceSettings) -> str:
+def _storage_url(settings: ServiceSettings) -> str:
     """Return the URL of the storage: services find only results of workers that use the same."""
     url = settings.storage_url
     return url.partition("?")[0] if url.startswith("s3:") else f"file://{settings.objects}"
 
 
-def _capacity(place: str, client: str) -> Callable[..., dict[str, Any]]:
+def _make_reader(storage_url: str, client: str) -> Callable[..., dict[str, Any]]:
     """Return a function for the scheduler, which need not have this package installed."""
 
-    def look(dask_scheduler: Any) -> dict[str, Any]:
+    def read_capacity(dask_scheduler: Any) -> dict[str, Any]:
         # Tasks of dead workers are retried by services only, so that attempts are counted once.
         dask_scheduler.allowed_failures = 0
-        every = [worker.resources for worker in dask_scheduler.workers.values()]
-        offered = [one for one in every if place in one]
-        found = {name: int(sum(one.get(name, 0) for one in offered)) for name in ("RENDER", "GPU")}
-        names = {name for one in offered for name in one if name.startswith("model:")}
+        resources = [worker.resources for worker in dask_scheduler.workers.values()]
+        matching = [one for one in resources if storage_url in one]
+        found = {name: int(sum(one.get(name, 0) for one in matching)) for name in ("RENDER", "GPU")}
+        names = {name for one in matching for name in one if name.startswith("model:")}
         return {
             **found,
             "models": [name.removeprefix("model:") for name in names],
-            "elsewhere": sum("RENDER" in one for one in every) - len(offered),
+            "elsewhere": sum("RENDER" in one for one in resources) - len(matching),
             "known": client in dask_scheduler.clients,
             "services": sum("-kit-" in name for name in dask_scheduler.clients),
         }
 
-    return look
+    return read_capacity
 
 
 class Node(WorkerPlugin):  # type: ignore[misc]
@@ -282,7 +282,7 @@ class Node(WorkerPlugin):  # type: ignore[misc]
         self.renderer = renderer
         self.running: dict[str, asyncio.Task[dict[str, Any]]] = {}
         #: Whether running tasks will be restarted on other workers.
-        self.leaving = False
+        self.is_leaving = False
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """End the process of a released task: it was canceled, or its service is gone."""
@@ -304,9 +304,9 @@ async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool
     """Render an order on a worker; errors are returned, because Dask would log the order."""
     worker = get_worker()
     node: Node = worker.plugins[_NAME]
-    done = [0.0]
-    telling = asyncio.create_task(_tell(partial(worker.log_event, topic), key, done, node))
-    rendering = node.renderer.run(key, order, partial(done.__setitem__, 0), resident=resident)
+    fraction = [0.0]
+    reporting = asyncio.create_task(_report(partial(worker.log_event, topic), key, fraction, node))
+    rendering = node.renderer.run(key, order, partial(fraction.__setitem__, 0), resident=resident)
     node.running[key] = asyncio.create_task(rendering)
     try:
         return {"result": await node.running[key]}
@@ -319,17 +319,17 @@ async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool
         return {}
     finally:
         node.running.pop(key).cancel()
-        telling.cancel()
+        reporting.cancel()
 
 
-async def _tell(send: Callable[[Any], None], key: str, done: list[float], node: Node) -> None:
+async def _report(send: Callable[[Any], None], key: str, fraction: list[float], node: Node) -> None:
     """Report the progress of a task regularly: without reports it counts as lost.
 
     None means that the task will restart on another worker when a slot is free.
     """
     while True:
-        send((key, None if node.leaving else done[0]))
-        await asyncio.sleep(_REPORT_EVERY)
+        send((key, None if node.is_leaving else fraction[0]))
+        await asyncio.sleep(_REPORT_SECONDS)
 
 
 async def work(
@@ -349,7 +349,7 @@ async def work(
     source = ModelSource(settings.engines_file, settings.engine_copies)
     engines = await asyncio.to_thread(installed, source)
     names = [_MODEL + name for name, engine in engines.items() if gpu or not engine.resident]
-    offered = dict.fromkeys([RENDER, _place(settings), *names], renderer.slots)
+    offered = dict.fromkeys([RENDER, _storage_url(settings), *names], renderer.slots)
     node = Node(renderer)
     stopping = asyncio.create_task(stop.wait())
     while not stop.is_set():
@@ -374,7 +374,7 @@ async def work(
         await worker.close()
         if not stop.is_set():
             _log.info("the scheduler is lost; reconnecting")
-            await asyncio.wait([stopping], timeout=_RETRY_EVERY)
+            await asyncio.wait([stopping], timeout=_RETRY_SECONDS)
 
 
 async def _serve(worker: Worker) -> None:
@@ -391,8 +391,8 @@ async def _retire(worker: Worker, node: Node, seconds: float) -> None:
         async with asyncio.timeout(seconds):
             while node.running:
                 await asyncio.sleep(0.05)
-    node.leaving = True
-    await asyncio.sleep(2 * _REPORT_EVERY if node.running else 0)
+    node.is_leaving = True
+    await asyncio.sleep(2 * _REPORT_SECONDS if node.running else 0)
     with suppress(Exception):  # the scheduler may be gone
-        async with asyncio.timeout(_LOOK_SECONDS):
+        async with asyncio.timeout(_TIMEOUT_SECONDS):
             await worker.close_gracefully()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("kit.worker")
 
 #: Notification to other services that a generation is queued for which they may have a slot.
-_QUEUE = "queue"
+_QUEUE_NOTICE = "queue"
 #: Seconds between two checks of the queue without a notification.
 _POLL_SECONDS = 1.0
 #: Time limit in seconds for releasing claims when the service stops.
@@ -67,7 +67,7 @@ class Dispatcher:
         self,
         database: Database,
         storage: Storage,
-        renders: Renderer | Cluster,
+        renderer: Renderer | Cluster,
         settings: ServiceSettings,
         clock: Callable[[], int],
         metrics: ServiceMetrics,
@@ -80,7 +80,7 @@ class Dispatcher:
         self._lock = WorkerLock(settings.data / FOLDER, self.name)
         self._database = database
         self._storage = storage
-        self._renders = renders
+        self._renderer = renderer
         self._settings = settings
         self._clock = clock
         self._metrics = metrics
@@ -115,10 +115,10 @@ class Dispatcher:
     @property
     def slots(self) -> int:
         """Number of concurrent jobs of this process; 0 while its cluster is unavailable."""
-        return self._renders.slots
+        return self._renderer.slots
 
     @property
-    def _free(self) -> int:
+    def _free_slots(self) -> int:
         """Number of processes without a job or a reservation."""
         return 0 if self._stopping else self.slots - len(self._jobs) - self._reserved
 
@@ -128,16 +128,16 @@ class Dispatcher:
         return frozenset() if self._resident_room > 0 else self._resident
 
     @property
-    def _served(self) -> Collection[str] | None:
+    def _served_models(self) -> Collection[str] | None:
         """Models whose jobs are claimed if other services may have other models; None for all."""
-        if self._renders.models is not None:
-            return self._renders.models
+        if self._renderer.models is not None:
+            return self._renderer.models
         return self._engines.keys() if self._database.shared else None
 
     @property
     def _resident_room(self) -> int:
         """Number of further jobs of resident engines that can run now."""
-        return self._renders.resident_slots - len(self._resident_jobs)
+        return self._renderer.resident_slots - len(self._resident_jobs)
 
     @contextmanager
     def reserve(self, model_id: str) -> Iterator[Reservation]:
@@ -145,12 +145,12 @@ class Dispatcher:
 
         If the caller sets no row, or after an error, the process is idle again.
         """
-        served = self._served
+        served = self._served_models
         waits = model_id in self._waiting_models or (served is not None and model_id not in served)
-        if self._wake.is_set() or self._free <= 0 or waits:  # queued generations come first
+        if self._wake.is_set() or self._free_slots <= 0 or waits:  # queued generations come first
             yield Reservation(None)
             self.wake()
-            self.watchers.tell(_QUEUE)
+            self.watchers.notify_others(_QUEUE_NOTICE)
             return
         reservation = Reservation(queue.Claim(self.name, self._lease_end(self._clock())))
         self._reserved += 1
@@ -164,26 +164,26 @@ class Dispatcher:
             if reservation.row is None:
                 self.wake()
             else:
-                self._begin(reservation.row)
+                self._start_job(reservation.row)
 
     def wake(self) -> None:
         """Check the queue as soon as a process is idle."""
         self._has_backlog = True
-        if self._free > 0:
+        if self._free_slots > 0:
             self._wake.set()
 
-    def hear(self, changed: str) -> None:
+    def handle_notice(self, changed_id: str) -> None:
         """Handle a notification of another service."""
-        if changed == _QUEUE:
+        if changed_id == _QUEUE_NOTICE:
             self.wake()
         else:
-            self.watchers.wake(changed)
+            self.watchers.wake(changed_id)
 
     def cancel(self, generation_id: str) -> None:
         """Stop the process of a canceled generation, if it runs here."""
         for job in self._jobs:
             if job[0] == generation_id:
-                self._renders.cancel(_name(*job))
+                self._renderer.cancel(_job_name(*job))
         self.watchers.notify(generation_id)
 
     async def stop(self) -> None:
@@ -197,7 +197,7 @@ class Dispatcher:
         with suppress(UnavailableError, TimeoutError):
             async with asyncio.timeout(_RELEASE_SECONDS):
                 await self._database.write(idempotency.release_worker(self.name))
-        await self._renders.close()
+        await self._renderer.close()
         self._lock.release()
 
     async def _repeat(self, step: Callable[[], Any], every: float) -> None:
@@ -213,14 +213,14 @@ class Dispatcher:
 
     async def _fill(self) -> None:
         """Claim a generation for each idle process, until none is queued."""
-        while (free := self._free) > 0:
+        while (free := self._free_slots) > 0:
             self._wake.clear()
             rows = await self._database.write(self._claim(free), durable=False)
             if not rows:
                 self._has_backlog = False
                 return
             for row in rows:
-                self._begin(row)
+                self._start_job(row)
         self._has_backlog = True
         self._wake.clear()
 
@@ -228,10 +228,10 @@ class Dispatcher:
         now, waiting = self._clock(), self._waiting_models
         if self._resident and self._resident_room > 0:
             most = min(most, self._resident_room)  # all of them may be of resident engines
-        lease, served = self._lease_end(now), self._served
+        lease, served = self._lease_end(now), self._served_models
         return queue.claim(self.name, most, lease=lease, now=now, skipped=waiting, served=served)
 
-    def _begin(self, row: Any) -> None:
+    def _start_job(self, row: Any) -> None:
         job = row.id, row.attempt
         if row.model_id in self._resident:
             self._resident_jobs.add(job)
@@ -276,14 +276,14 @@ class Dispatcher:
         """Store progress for other processes, and stop jobs that they have canceled."""
         if not self._jobs:
             return
-        held = await self._database.read(queue.running_claims(self.name))
+        claims = await self._database.read(queue.running_claims(self.name))
         now = self._clock()
         for job in list(self._jobs):
             generation_id, attempt = job
             fraction = self.progress.get(generation_id, 0.0)
-            if job not in held:
-                self._renders.cancel(_name(*job))
-            elif fraction > held[job]:
+            if job not in claims:
+                self._renderer.cancel(_job_name(*job))
+            elif fraction > claims[job]:
                 report = queue.report(generation_id, attempt, fraction, now)
                 await self._database.write(report, durable=False)
                 self.watchers.notify(generation_id)
@@ -319,8 +319,8 @@ class Dispatcher:
         try:
             order = await self._build_order(row)
             resident = row.model_id in self._resident
-            name = _name(row.id, attempt)
-            result = await self._renders.run(name, order, report, resident=resident)
+            name = _job_name(row.id, attempt)
+            result = await self._renderer.run(name, order, report, resident=resident)
             self._metrics.render_seconds.observe(result.pop("seconds"), row.model_id)
             settle = partial(queue.finish, row.id, attempt, result, self._clock())
             state = "completed"
@@ -332,12 +332,12 @@ class Dispatcher:
             lost = row.id, attempt, row.losses
             settle, state = partial(queue.requeue_lost, *lost, attempts=attempts, now=now), "lost"
         self._resident_jobs.discard((row.id, attempt))
-        counts, claimed = await self._settle(settle)
-        for following in claimed:
-            self._begin(following)
+        is_valid, claimed = await self._settle(settle)
+        for next_row in claimed:
+            self._start_job(next_row)
         # An attempt that no longer counts was canceled, or requeued for another worker.
-        _log_job(state if counts else "canceled", row, time.perf_counter() - started)
-        if not counts:
+        _log_job(state if is_valid else "canceled", row, time.perf_counter() - started)
+        if not is_valid:
             await self._discard(outputs.files_of(result) if result else [])
         elif state == "lost":
             self._count_lost([row])
@@ -354,21 +354,21 @@ class Dispatcher:
 
     async def _settle(self, settle: Callable[[], Transaction[bool]]) -> tuple[bool, list[Any]]:
         """Settle a job and claim the next one; waits while the database is unavailable."""
-        until = time.monotonic() + self._settings.lease_seconds
+        deadline = time.monotonic() + self._settings.lease_seconds
         while True:
             try:
                 return await self._database.write(lambda: self._settle_and_claim(settle()))
             except UnavailableError:
-                if self._stopping or time.monotonic() > until:
+                if self._stopping or time.monotonic() > deadline:
                     raise
                 await asyncio.sleep(_POLL_SECONDS)
 
     def _settle_and_claim(self, settle: Transaction[bool]) -> Transaction[tuple[bool, list[Any]]]:
         """Settle a job and claim the next one for its process in one transaction."""
-        counts = yield from settle
-        gone = self._stopping or self._free < 0
-        claimed = [] if gone else (yield from self._claim(1))
-        return counts, claimed
+        is_valid = yield from settle
+        is_full = self._stopping or self._free_slots < 0
+        claimed = [] if is_full else (yield from self._claim(1))
+        return is_valid, claimed
 
     async def _build_order(self, row: Any) -> dict[str, Any]:
         """Return the order of a generation; see `kit.service.worker.renderer`.
@@ -404,7 +404,7 @@ class Dispatcher:
         return now + int(self._settings.lease_seconds * 1000)
 
 
-def _name(generation_id: str, attempt: int) -> str:
+def _job_name(generation_id: str, attempt: int) -> str:
     """Return the name of an attempt's job, unique among attempts of the same generation."""
     return f"{generation_id}-{attempt}"
 

@@ -19,7 +19,7 @@ _SYSTEM = (
     "APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE"
 )
 #: Network access: proxies and certificates.
-_WAY_OUT = (
+_NETWORK = (
     "HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY "
     "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE"
 )
@@ -27,16 +27,16 @@ _WAY_OUT = (
 _LIBRARIES = "TOKENIZERS_PARALLELISM"
 NAMES = frozenset(f"{_SYSTEM} {_LIBRARIES}".split())
 #: Only for processes with network access: the URL of a proxy may contain a password.
-WAY_OUT = frozenset(_WAY_OUT.split())
+NETWORK_NAMES = frozenset(_NETWORK.split())
 #: Prefixes: of locale, Python, threads and memory, GPUs, neural libraries and their caches,
 #: codecs and fonts.
-_BEGINNINGS = (
+_PREFIXES = (
     "LC_ PYTHON XDG_ OMP_ GOMP_ KMP_ OPENBLAS_ MKL_ BLIS_ VECLIB_ NUMEXPR_ MALLOC_ "
     "CUDA_ CUDNN_ CUBLAS_ NCCL_ NVIDIA_ HIP_ HSA_ ROCM_ ROCR_ MIOPEN_ AMD_ ONEAPI_ SYCL_ ZE_ "
     "PYTORCH_ TORCH TRITON_ XLA_ HF_ HUGGINGFACE_ TRANSFORMERS_ DIFFUSERS_ ACCELERATE_ "
     "SAFETENSORS_ OPENCV_ SVT_ FONTCONFIG_"
 )
-BEGINNINGS = tuple(_BEGINNINGS.split())
+PREFIXES = tuple(_PREFIXES.split())
 #: Variables with an allowed prefix that are secrets, such as ``HF_TOKEN``.
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH")
 
@@ -51,10 +51,10 @@ def allowed_variables(environ: Mapping[str, str], *, network: bool = True) -> di
     >>> allowed_variables({"OPENAI_API_KEY": "sk", "HF_TOKEN": "hf", "KIT_DATA": "/d"})
     {}
     """
-    names, found = NAMES | WAY_OUT if network else NAMES, {}
+    names, found = NAMES | NETWORK_NAMES if network else NAMES, {}
     for name, value in environ.items():
         upper = name.upper()
-        if upper in names or (upper.startswith(BEGINNINGS) and not _SECRET.search(upper)):
+        if upper in names or (upper.startswith(PREFIXES) and not _SECRET.search(upper)):
             found[name] = value
     return found
 

@@ -16,10 +16,10 @@ from kit.service.settings import ServiceSettings
 from kit.service.worker.pool import JobError, LostError, Pool
 
 #: Minimum of processes; equal to the number of concurrent renders if that is larger.
-_PROCESSES = 2
+_MIN_PROCESSES = 2
 #: Address space of a process: enough to decode a picture or a video of 50 megapixels.
-_MEMORY = 2 << 30
-_ANEW = "save it again with another program"
+_MEMORY_BYTES = 2 << 30
+_REMEDY = "save it again with another program"
 
 
 class Inspectors:
@@ -28,10 +28,10 @@ class Inspectors:
     def __init__(self, settings: ServiceSettings) -> None:
         self._seconds = settings.inspection_seconds
         self._pool = Pool(
-            max(_PROCESSES, settings.workers),
+            max(_MIN_PROCESSES, settings.workers),
             seconds=self._seconds,
             cpu_seconds=self._seconds,
-            memory=_MEMORY,
+            memory=_MEMORY_BYTES,
             scratch=settings.scratch,
             log=settings.log,
             offline=True,
@@ -55,9 +55,9 @@ class Inspectors:
         except (JobError, LostError) as error:
             sentence, code = str(error), getattr(error, "code", "lost")
             if code == "timed_out":
-                sentence = f"decoding the file takes longer than {self._seconds:g} s: {_ANEW}"
+                sentence = f"decoding the file takes longer than {self._seconds:g} s: {_REMEDY}"
             elif code in ("lost", "out_of_memory", "engine_failed"):
-                sentence = f"the file cannot be decoded: {_ANEW}"
+                sentence = f"the file cannot be decoded: {_REMEDY}"
             raise BadRequestError.fields([("file", sentence)]) from None
         finally:
             await self._pool.warm()

@@ -43,7 +43,7 @@ ENVIRONMENT = {
 _GRACE_SECONDS = 0.8
 #: Errors that the state of the process may have caused: an earlier engine may have kept memory or
 #: changed a library. The state of the process is also unknown afterwards.
-_UNEXPECTED = frozenset({"engine_failed", "out_of_memory"})
+_UNEXPECTED_CODES = frozenset({"engine_failed", "out_of_memory"})
 
 _SCRIPT = (
     "import runpy, sys; sys.path += [place for place in {path!r} if place not in sys.path]; "
@@ -131,15 +131,15 @@ class Pool:
         """Start processes in advance: at most `most`, by default one per slot."""
         most = self.slots if most is None else min(most, self.slots)
         with suppress(OSError):  # if no process can be started, a job reports the error
-            while self._started < most:
+            while self._process_count < most:
                 child = await self._start()
-                if self._started < most:
+                if self._process_count < most:
                     self.idle.append(child)
                 else:
                     child.kill()
 
     @property
-    def _started(self) -> int:
+    def _process_count(self) -> int:
         children = (*self.idle, *self._busy.values())
         return sum(not child.resident for child in children)
 
@@ -156,7 +156,7 @@ class Pool:
         Raises `JobError` if the task failed or took too long, `LostError` if the process ended.
         """
         async with self._resident_lock if resident else nullcontext(), self._free:
-            child = await self._take(resident)
+            child = await self._take_process(resident)
             answer = await self._run_in(child, name, task, on_progress)
             if child.jobs and not self._is_kept(child, answer):
                 child = await self._start(resident)
@@ -207,7 +207,7 @@ class Pool:
 
     def _is_kept(self, child: RenderProcess, answer: Mapping[str, Any]) -> bool:
         """Whether a process may run another job; large weights are never reloaded."""
-        return child.resident or answer.get("code") not in _UNEXPECTED
+        return child.resident or answer.get("code") not in _UNEXPECTED_CODES
 
     def cancel(self, name: str) -> bool:
         """Request the process of a task to stop, then kill it; False if there is no such task."""
@@ -233,7 +233,7 @@ class Pool:
             child.process.wait()
         self.idle.clear()
 
-    async def _take(self, resident: bool) -> RenderProcess:
+    async def _take_process(self, resident: bool) -> RenderProcess:
         """Return an idle process, or a new one; untrusted ones are killed."""
         for child in [child for child in reversed(self.idle) if child.resident == resident]:
             self.idle.remove(child)
@@ -274,8 +274,8 @@ def _spawn(
     options: dict[str, Any] = {"pass_fds": (descriptor,), "start_new_session": True}
     if sys.platform == "win32":
         connection.set_inheritable(True)
-        handed = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [descriptor]})
-        options = {"startupinfo": handed, "creationflags": subprocess.CREATE_NO_WINDOW}
+        startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [descriptor]})
+        options = {"startupinfo": startup, "creationflags": subprocess.CREATE_NO_WINDOW}
     with log.open("ab") if log else nullcontext() as errors:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # -P excludes the working directory: a notebook may have a `random.py` beside it.

@@ -34,7 +34,7 @@ class Renderer:
         self._pool = pool
         self._settings = settings
         #: The part of all tasks that depends on this machine.
-        self._places = {
+        self._paths = {
             "outputs": str(storage.outputs.folder),
             "engines": [str(settings.engines_file), str(settings.engine_copies)],
         }
@@ -62,7 +62,7 @@ class Renderer:
         Raises `JobError` if it failed permanently, also if an input is missing or the storage
         accepts no result; `LostError` if the process ended meanwhile.
         """
-        task = await self._complete(order)
+        task = await self._build_task(order)
         result = await self._pool.run(name, task, on_progress, resident=resident)
         if self._signer:
             media = [Path(path) for group in task["media"].values() for path in group]
@@ -83,7 +83,7 @@ class Renderer:
         """Kill all processes."""
         self._pool.close()
 
-    async def _complete(self, order: Mapping[str, Any]) -> dict[str, Any]:
+    async def _build_task(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Return the task for a render process: the order with the paths of this machine."""
         try:
             media = {
@@ -100,7 +100,7 @@ class Renderer:
             raise JobError(sentence, "input_unread") from None
         return {
             **order,
-            **self._places,
+            **self._paths,
             "media": media,
             "environment": pick_variables(order["environment"]),
         }

@@ -25,15 +25,15 @@ from kit.pictures import open_picture
 from kit.service.storage.keys import SUFFIXES, output_key
 from kit.service.storage.output_folder import OutputFolder
 
-_TOLERANT = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+_JSON_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 _KINDS = ("image", "video")
 #: EXIF orientations that swap width and height.
-_ON_ITS_SIDE = range(5, 9)
-_POSTER_AT = 0.4  # fraction of the length
+_ROTATED = range(5, 9)
+_POSTER_FRACTION = 0.4  # fraction of the length
 #: Side length in pixels up to which a picture needs no thumbnail.
-_SMALL = 512
+_SMALL_SIDE = 512
 #: Maximum size of an asset's metadata as JSON: it is part of the row and of all responses.
-_METADATA = 64_000
+_MAX_METADATA_BYTES = 64_000
 
 
 def store_result(
@@ -56,7 +56,7 @@ def store_result(
         raise _bad_result("the engine returned none", f"render() returned {type(asset).__name__}")
     # The folder itself is not resolved: an engine could have replaced it by a link.
     folder = _resolve(folder.parent) / folder.name
-    path = _inside(asset.path, folder, "its file")
+    path = _check_inside(asset.path, folder, "its file")
     size = _check_type(path, asset.content_type, asset_type)
     facts = _read_facts(asset)
     facts |= _true_size(path, facts, size)
@@ -87,7 +87,7 @@ def _resolve(folder: Path) -> Path:
     return folder.resolve()
 
 
-def _inside(path: Any, folder: Path, what: str) -> Path:
+def _check_inside(path: Any, folder: Path, what: str) -> Path:
     """Return the resolved path of a file if it is in the folder (resolved)."""
     try:
         found = Path(path).resolve(strict=True)
@@ -151,8 +151,8 @@ def _displayed_size(path: Path, content_type: str) -> tuple[int, int]:
         from PIL import ExifTags
 
         with open_picture(path, [IMAGES[content_type]]) as image:
-            lies = image.getexif().get(ExifTags.Base.Orientation, 1) in _ON_ITS_SIDE
-            return (image.height, image.width) if lies else image.size
+            is_rotated = image.getexif().get(ExifTags.Base.Orientation, 1) in _ROTATED
+            return (image.height, image.width) if is_rotated else image.size
     from kit.engines.media.footage import Footage
 
     with Footage(path) as footage:
@@ -193,9 +193,9 @@ def _duration(asset: Asset) -> float | None:
 def _to_json(metadata: Mapping[str, Any]) -> Any:
     if not metadata:
         return {}
-    text = orjson.dumps(dict(metadata), option=_TOLERANT)
-    if len(text) > _METADATA:
-        most = f"{_METADATA // 1000} KB"
+    text = orjson.dumps(dict(metadata), option=_JSON_OPTIONS)
+    if len(text) > _MAX_METADATA_BYTES:
+        most = f"{_MAX_METADATA_BYTES // 1000} KB"
         raise _bad_result(f"its metadata is longer than {most}", f"it has {len(text):,} bytes")
     return orjson.loads(text)
 
@@ -206,11 +206,11 @@ def _thumbnail(asset: Asset, path: Path, folder: Path, facts: Mapping[str, Any])
     A small picture needs none.
     """
     if asset.thumbnail is not None:
-        found = _inside(asset.thumbnail, folder, "its thumbnail")
+        found = _check_inside(asset.thumbnail, folder, "its thumbnail")
         with found.open("rb") as file:
             if found != path and _has_magic(file, "image/jpeg"):
                 return found
-    if asset.content_type in IMAGES and max(facts["width"], facts["height"]) <= _SMALL:
+    if asset.content_type in IMAGES and max(facts["width"], facts["height"]) <= _SMALL_SIDE:
         return None
     # Imported here: the kit's own engines provide a thumbnail.
     from kit.engines.media import picture
@@ -232,11 +232,11 @@ def _pixels(path: Path, asset: Asset) -> Any:
 
     with Footage(path) as footage:
         rate = footage.fps or 24
-        at = float(footage.seconds or 0.0) * _POSTER_AT
+        at = float(footage.seconds or 0.0) * _POSTER_FRACTION
         found = next(iter(footage.frames(rate, start=at)), None)
         return next(iter(footage.frames(rate))) if found is None else found
 
 
-def _bad_result(why: str, detail: str) -> EngineError:
-    sentence = f"the engine's result cannot be used: {why}"
+def _bad_result(reason: str, detail: str) -> EngineError:
+    sentence = f"the engine's result cannot be used: {reason}"
     return EngineError(sentence, code="bad_result", detail=detail)

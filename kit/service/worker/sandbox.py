@@ -18,14 +18,14 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_FILE_BYTES = 2 << 30
+_MAX_FILE_BYTES = 2 << 30
 #: Niceness of a render: the service and other programs come first.
 _NICENESS = 5
 
 
 #: By processor: its number in audits, and the numbers of the system calls `socket` and
 #: `io_uring_setup`, which could create sockets as well.
-_CALLS = {"x86_64": (0xC000003E, 41, 425), "aarch64": (0xC00000B7, 198, 425)}
+_SYSTEM_CALLS = {"x86_64": (0xC000003E, 41, 425), "aarch64": (0xC00000B7, 198, 425)}
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 #: Offsets of the numbers of the system call and of the processor in the filter's data.
 _NUMBER, _PROCESSOR = 0, 4
@@ -43,7 +43,7 @@ def limit_memory(memory: int) -> None:
     _limit("RLIMIT_CORE", 0)
     if memory:
         _limit("RLIMIT_AS", memory)
-        _limit("RLIMIT_FSIZE", _FILE_BYTES)
+        _limit("RLIMIT_FSIZE", _MAX_FILE_BYTES)
 
 
 def limit_cpu(cpu_seconds: int) -> None:
@@ -82,27 +82,27 @@ def block_network() -> bool:
 
     Source: https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html
     """
-    known = _CALLS.get(platform.machine())
-    if known is None or not sys.platform.startswith("linux"):
+    numbers = _SYSTEM_CALLS.get(platform.machine())
+    if numbers is None or not sys.platform.startswith("linux"):
         return False
-    program = _program(*known)
+    program = _build_program(*numbers)
     steps = ctypes.create_string_buffer(program)
     # struct sock_fprog: number of instructions, and pointer to them
-    whole = ctypes.create_string_buffer(
+    packed = ctypes.create_string_buffer(
         struct.pack("HP", len(program) // 8, ctypes.addressof(steps))
     )
     prctl = ctypes.CDLL(None).prctl
     prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
-    filtered = _SECCOMP, _FILTER, ctypes.addressof(whole), 0, 0
+    filtered = _SECCOMP, _FILTER, ctypes.addressof(packed), 0, 0
     return not prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) and not prctl(*filtered)
 
 
-def _program(processor: int, *calls: int) -> bytes:
+def _build_program(processor: int, *calls: int) -> bytes:
     """Return a filter that refuses system calls, and all calls for another processor."""
     tests = [(_IF_AT_LEAST, _X32), *((_IF_EQUAL, call) for call in calls)]
     steps = [(_LOAD, 0, 0, _PROCESSOR), (_IF_EQUAL, 0, len(tests) + 2, processor)]
     steps.append((_LOAD, 0, 0, _NUMBER))
-    for left, (kind, number) in zip(range(len(tests), 0, -1), tests, strict=True):
-        steps.append((kind, left, 0, number))
+    for jump, (kind, number) in zip(range(len(tests), 0, -1), tests, strict=True):
+        steps.append((kind, jump, 0, number))
     steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _FAIL)]
     return b"".join(struct.pack("HBBI", *step) for step in steps)

@@ -28,11 +28,11 @@ from kit.version import __version__
 
 _log = logging.getLogger("kit.worker")
 
-_SIGNED = ("image/png", "image/jpeg", "image/webp", "video/mp4")
-_SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+_SIGNED_TYPES = ("image/png", "image/jpeg", "image/webp", "video/mp4")
+_SOURCE_PREFIX = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 _DAYS = 3650  # validity of a self-signed certificate
 #: No thumbnails of a file and its ingredients in the manifest: they would be most of its size.
-_SMALL = {"builder": {"thumbnail": {"enabled": False}}}
+_NO_THUMBNAILS = {"builder": {"thumbnail": {"enabled": False}}}
 _CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\\s*", re.DOTALL)
 _KEY = re.compile("-----BEGIN ([A-Z]+ )?PRIVATE KEY-----.*?PRIVATE KEY-----\\s*", re.DOTALL)
 
@@ -51,9 +51,9 @@ class ResultSigner:
         try:
             chain, key = _read_credentials(settings)
             self._info = c2pa.C2paSignerInfo(_algorithm(key), chain.encode(), key.encode(), None)
-            tried = io.BytesIO()
-            Image.new("L", (1, 1)).save(tried, "PNG")
-            self._write(tried, io.BytesIO(), "image/png", file_metadata.ALGORITHMIC, ())
+            trial = io.BytesIO()
+            Image.new("L", (1, 1)).save(trial, "PNG")
+            self._write(trial, io.BytesIO(), "image/png", file_metadata.ALGORITHMIC, ())
         except (ValueError, TypeError, c2pa.C2paError) as error:
             raise ConfigError(f"KIT_SIGNING_CERT: nothing can be signed with it: {error}") from None
 
@@ -69,17 +69,17 @@ class ResultSigner:
         Files without such metadata, or signed by others, are not changed, nor are those that cannot
         be signed, which are logged. `media` become ingredients, with their own credentials.
         """
-        before = outputs.path(facts["key"])
-        known = file_metadata.read(before)
-        if known is None or known.generation_id != generation_id:
+        unsigned = outputs.path(facts["key"])
+        metadata = file_metadata.read(unsigned)
+        if metadata is None or metadata.generation_id != generation_id:
             return facts
-        if facts["content_type"] not in _SIGNED:
+        if facts["content_type"] not in _SIGNED_TYPES:
             return facts
         draft = self._scratch / f"{secrets.token_hex(8)}.signing"
         try:
             make_folder(self._scratch)
-            with before.open("rb") as source, draft.open("w+b") as target:
-                self._write(source, target, facts["content_type"], known.source_type, media)
+            with unsigned.open("rb") as source, draft.open("w+b") as target:
+                self._write(source, target, facts["content_type"], metadata.source_type, media)
                 target.seek(0)
                 digest = hashlib.file_digest(target, "sha256").hexdigest()
                 size = target.seek(0, 2)
@@ -91,20 +91,20 @@ class ResultSigner:
         finally:
             with suppress(OSError):
                 draft.unlink()
-        before.unlink(missing_ok=True)
+        unsigned.unlink(missing_ok=True)
         return {**facts, "key": key, "sha256": digest, "size_bytes": size}
 
     def _write(
         self, source: Any, target: Any, kind: str, source_type: str | None, media: Iterable[Path]
     ) -> None:
-        created = {"action": "c2pa.created", "digitalSourceType": f"{_SOURCE}{source_type}"}
+        created = {"action": "c2pa.created", "digitalSourceType": f"{_SOURCE_PREFIX}{source_type}"}
         manifest = {
             "claim_generator_info": [{"name": "creative-studio-kit", "version": __version__}],
             "assertions": [{"label": "c2pa.actions.v2", "data": {"actions": [created]}}],
         }
         c2pa = self._c2pa
         with (
-            c2pa.Context(c2pa.Settings.from_dict(_SMALL)) as context,
+            c2pa.Context(c2pa.Settings.from_dict(_NO_THUMBNAILS)) as context,
             c2pa.Builder(manifest, context=context) as builder,
             c2pa.Signer.from_info(self._info) as signer,
         ):
@@ -143,16 +143,16 @@ def _read_credentials(settings: ServiceSettings) -> tuple[str, str]:
             write_private(path, make_certificate())
         files = [path]
     else:
-        named = [settings.signing_cert, settings.signing_key]
-        files = [Path(name).expanduser() for name in named if name]
+        names = [settings.signing_cert, settings.signing_key]
+        files = [Path(name).expanduser() for name in names if name]
     try:
         text = "\n".join(file.read_text("utf-8") for file in files)
     except (OSError, ValueError) as error:
         raise ConfigError(f"KIT_SIGNING_CERT or KIT_SIGNING_KEY: {error}") from None
     parts = _CERTIFICATE.findall(text)
-    read = ((part, x509.load_pem_x509_certificate(part.encode())) for part in parts)
+    pairs = ((part, x509.load_pem_x509_certificate(part.encode())) for part in parts)
     # Without self-signed certificates: clients that trust them have them already.
-    chain, key = "".join(part for part, it in read if it.issuer != it.subject), _KEY.search(text)
+    chain, key = "".join(part for part, it in pairs if it.issuer != it.subject), _KEY.search(text)
     if not chain or not key:
         raise ConfigError(
             "KIT_SIGNING_CERT must name a PEM file of certificates, the signer's first, and "
@@ -166,10 +166,10 @@ def _algorithm(key: str) -> str:
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    loaded = load_pem_private_key(key.encode(), None)
-    if isinstance(loaded, ec.EllipticCurvePrivateKey):
-        return {256: "es256", 384: "es384"}.get(loaded.key_size, "es512")
-    return "ed25519" if isinstance(loaded, ed25519.Ed25519PrivateKey) else "ps256"
+    private_key = load_pem_private_key(key.encode(), None)
+    if isinstance(private_key, ec.EllipticCurvePrivateKey):
+        return {256: "es256", 384: "es384"}.get(private_key.key_size, "es512")
+    return "ed25519" if isinstance(private_key, ed25519.Ed25519PrivateKey) else "ps256"
 
 
 def make_certificate() -> str:
@@ -194,7 +194,7 @@ def make_certificate() -> str:
         x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()): False,
     }
     now = datetime.now(UTC)
-    made = x509.CertificateBuilder(
+    certificate = x509.CertificateBuilder(
         issuer,
         subject,
         key.public_key(),
@@ -205,4 +205,4 @@ def make_certificate() -> str:
     ).sign(authority, hashes.SHA256())
     pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
     private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    return str((made.public_bytes(pem) + private).decode())
+    return str((certificate.public_bytes(pem) + private).decode())

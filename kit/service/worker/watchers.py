@@ -25,7 +25,7 @@ class Watchers:
         self._events: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._by_account: Counter[str] = Counter()
         #: Notifies other services of a change.
-        self.tell: Callable[[str], None] = lambda _changed: None
+        self.notify_others: Callable[[str], None] = lambda _id: None
         #: Whether the service is about to stop, which ends watching requests.
         self.closed = False
 
@@ -35,13 +35,13 @@ class Watchers:
         return self._by_account.total()
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether the limit is reached."""
         return self.count >= self._limit
 
     def is_full_for(self, account_id: str) -> bool:
         """Whether the limit, in total or of an account, is reached."""
-        return self.full or self._by_account[account_id] >= self._limit_per_account
+        return self.is_full or self._by_account[account_id] >= self._limit_per_account
 
     @contextmanager
     def watch(self, generation_id: str, account_id: str) -> Iterator[asyncio.Event]:
@@ -62,7 +62,7 @@ class Watchers:
     def notify(self, generation_id: str) -> None:
         """Wake the requests that watch a generation, here and in other services."""
         self.wake(generation_id)
-        self.tell(generation_id)
+        self.notify_others(generation_id)
 
     def wake(self, generation_id: str) -> None:
         """Wake the requests of this service that watch a generation."""

@@ -27,9 +27,9 @@ ATTEMPTS = 4
 _BACKOFF_SECONDS = 0.5
 _CONNECT_SECONDS = 10.0
 #: Default for ``Retry-After`` in seconds: longer than a client waits.
-LATER = 60.0
+RETRY_AFTER_SECONDS = 60.0
 #: Statuses of a busy service.
-_BUSY = frozenset({429, 502, 503, 504})
+_BUSY_STATUSES = frozenset({429, 502, 503, 504})
 _AGENT = f"creative-studio-kit/{__version__}"
 #: Hosts for which no proxy is used.
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
@@ -62,10 +62,10 @@ def parse_endpoint(url: str, model: str, key: str = "") -> ChatEndpoint:
 class ChatClient:
     """The connection to an endpoint for one order; use it with ``async with``."""
 
-    def __init__(self, endpoint: ChatEndpoint, until: float) -> None:
+    def __init__(self, endpoint: ChatEndpoint, deadline: float) -> None:
         self.model = endpoint.model
         self._url = f"{endpoint.url}/chat/completions"
-        self._until = until
+        self._deadline = deadline
         # Uncompressed, so that a small response cannot unpack into a huge one.
         headers = {"Accept-Encoding": "identity", "User-Agent": _AGENT}
         if endpoint.key:
@@ -90,15 +90,15 @@ class ChatClient:
         """Send a call, retry while the service is busy, and return its response of any status."""
         for attempt in range(1, ATTEMPTS + 1):
             reply = await self._send(body)
-            if reply is not None and reply.status not in _BUSY:
+            if reply is not None and reply.status not in _BUSY_STATUSES:
                 return reply
-            asked = None if reply is None else retry_after(reply.headers.get("retry-after"))
-            wait = _BACKOFF_SECONDS * 2 ** (attempt - 1) if asked is None else asked
+            retry = None if reply is None else retry_after(reply.headers.get("retry-after"))
+            wait = _BACKOFF_SECONDS * 2 ** (attempt - 1) if retry is None else retry
             now = asyncio.get_running_loop().time()
-            if attempt == ATTEMPTS or now + wait >= self._until:
+            if attempt == ATTEMPTS or now + wait >= self._deadline:
                 broken = "breaks off before its answer is complete"
                 what = broken if reply is None else "is too busy just now"
-                raise order_error(f"the language model {what}", later=asked)
+                raise order_error(f"the language model {what}", retry_seconds=retry)
             await asyncio.sleep(wait)
         raise AssertionError  # the last attempt returns or raises
 
@@ -122,9 +122,9 @@ class ChatClient:
             return None
 
 
-def order_error(sentence: str, *, later: float | None = None) -> UnavailableError:
+def order_error(sentence: str, *, retry_seconds: float | None = None) -> UnavailableError:
     """Return the error that ends an order, without any text of the model."""
-    seconds = LATER if later is None else max(1.0, later)
+    seconds = RETRY_AFTER_SECONDS if retry_seconds is None else max(1.0, retry_seconds)
     return UnavailableError(
         f"{sentence}; nothing was charged", headers={"Retry-After": str(math.ceil(seconds))}
     )

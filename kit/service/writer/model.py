@@ -21,17 +21,17 @@ from kit.service.writer.structured_output import (
     ResponseFormats,
     parse_answer,
 )
-from kit.service.writer.text import Length, clean_title, is_similar, measure_draft, speakable
+from kit.service.writer.text import Length, clean_title, is_similar, make_speakable, measure_draft
 from kit.wire import Title
 
 T = TypeVar("T")
 _Ask = Callable[[Sequence[Message]], Awaitable[str]]
 
 #: Maximum of characters of an acceptable text; three minutes have about three thousand.
-_LONGEST_TEXT = 10_000
-_LONGEST_LINE = 1_000
+_MAX_TEXT_LENGTH = 10_000
+_MAX_LINE_LENGTH = 1_000
 #: Maximum of concurrent orders; further ones wait, within their own deadline.
-_AT_ONCE = 32
+_MAX_ORDERS = 32
 
 _log = logging.getLogger("kit.service.writer")
 
@@ -44,20 +44,20 @@ class ModelWriter:
         self._rate = rate
         self._seconds = seconds
         self._formats = ResponseFormats()
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._slots = asyncio.Semaphore(_MAX_ORDERS)
         self.name = f"model:{endpoint.model}"
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
         """Return a title of a topic that is not in `avoid`."""
-        taken = {normalize(name) for name in avoid}
-        async with self._order() as client:
+        used = {normalize(name) for name in avoid}
+        async with self._open_client() as client:
             ask = partial(self._formats.ask, client, prompts.TITLE_SCHEMA)
-            title = await _retry(ask, prompts.title(topic, avoid), lambda said: _title(said, taken))
+            title = await _retry(ask, prompts.title(topic, avoid), lambda text: _title(text, used))
         return title.model_copy(update={"writer": self.name})
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
         """Return one draft per variation; they differ."""
-        async with self._order() as client:
+        async with self._open_client() as client:
             orders = [self._script(client, brief, number) for number in range(brief.variations)]
             texts = await _gather(orders)
             if len(texts) > 1 and is_similar(*texts):
@@ -67,34 +67,34 @@ class ModelWriter:
         return [measure_draft(text, self._rate, self.name) for text in texts]
 
     @asynccontextmanager
-    async def _order(self) -> AsyncIterator[ChatClient]:
+    async def _open_client(self) -> AsyncIterator[ChatClient]:
         """Yield a client for one order, with its time limit; failures are logged."""
-        until = asyncio.get_running_loop().time() + self._seconds
+        deadline = asyncio.get_running_loop().time() + self._seconds
         try:
             async with (
-                asyncio.timeout_at(until),
-                self._turns,
-                ChatClient(self._endpoint, until) as client,
+                asyncio.timeout_at(deadline),
+                self._slots,
+                ChatClient(self._endpoint, deadline) as client,
             ):
                 yield client
         except TimeoutError:
             error = order_error(f"the language model takes longer than {self._seconds:g} seconds")
-            raise self._log(error) from None
-        except RejectedError as unfit:
-            raise self._log(order_error(unfit.sentence)) from None
+            raise self._log_failure(error) from None
+        except RejectedError as error:
+            raise self._log_failure(order_error(error.sentence)) from None
         except UnavailableError as error:
-            raise self._log(error) from None
+            raise self._log_failure(error) from None
 
     async def _script(
         self, client: ChatClient, brief: ScriptBrief, number: int, unlike: str | None = None
     ) -> str:
         ask = partial(self._formats.ask, client, prompts.SCRIPT_SCHEMA)
         length = Length(brief.duration_seconds, self._rate)
-        seen: list[str] = []
+        texts: list[str] = []
 
-        def check(said: str) -> str:
-            text = speakable(parse_answer(said, _Script, prompts.SCRIPT_EXAMPLE).content)
-            seen.append(text)
+        def check(answer: str) -> str:
+            text = make_speakable(parse_answer(answer, _Script, prompts.SCRIPT_EXAMPLE).content)
+            texts.append(text)
             if length.fits(text):
                 return text
             sentence = (
@@ -107,40 +107,40 @@ class ModelWriter:
             return await _retry(ask, prompts.script(brief, length, number, unlike), check)
         except RejectedError:
             # The last text was written with the most corrections.
-            shorter = (length.trim(text) for text in reversed(seen))
+            shorter = (length.trim(text) for text in reversed(texts))
             text = next(filter(None, shorter), None)
             if text is None:
                 raise
             return text
 
-    def _log(self, error: UnavailableError) -> UnavailableError:
+    def _log_failure(self, error: UnavailableError) -> UnavailableError:
         facts = {"event": "writer_failed", "writer": self.name, "why": error.message}
         _log.warning("%(writer)s wrote nothing: %(why)s", facts)
         return error
 
 
 class _Title(BaseModel):
-    title: str = Field(max_length=_LONGEST_LINE)
-    hook_angle: str = Field(alias="hookAngle", max_length=_LONGEST_LINE)
+    title: str = Field(max_length=_MAX_LINE_LENGTH)
+    hook_angle: str = Field(alias="hookAngle", max_length=_MAX_LINE_LENGTH)
 
 
 class _Script(BaseModel):
-    content: str = Field(max_length=_LONGEST_TEXT)
+    content: str = Field(max_length=_MAX_TEXT_LENGTH)
 
 
 async def _retry(ask: _Ask, messages: Sequence[Message], check: Callable[[str], T]) -> T:
     """Return an answer that passes a check; the model may correct each kind of fault once."""
-    talk = [*messages]
+    conversation = [*messages]
     faults: set[str] = set()
     while True:
-        said = await ask(talk)
+        answer = await ask(conversation)
         try:
-            return check(said)
+            return check(answer)
         except RejectedError as fault:
             if fault.kind in faults:
                 raise
             faults.add(fault.kind)
-            talk += prompts.ask_again(said, fault.request)
+            conversation += prompts.ask_again(answer, fault.request)
 
 
 async def _gather(orders: Sequence[Awaitable[str]]) -> list[str]:
@@ -154,9 +154,9 @@ async def _gather(orders: Sequence[Awaitable[str]]) -> list[str]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _title(said: str, taken: set[str]) -> Title:
-    answer = parse_answer(said, _Title, prompts.TITLE_EXAMPLE)
-    title, hook = clean_title(answer.title), speakable(answer.hook_angle)
+def _title(answer: str, used: set[str]) -> Title:
+    fields = parse_answer(answer, _Title, prompts.TITLE_EXAMPLE)
+    title, hook = clean_title(fields.title), make_speakable(fields.hook_angle)
     for text, limit in ((title, prompts.TITLE_LIMIT), (hook, prompts.HOOK_LIMIT)):
         if not normalize(text) or len(text) > limit:
             request = f"The title has 1 to {prompts.TITLE_LIMIT} characters, the hook angle is one "
@@ -164,7 +164,7 @@ def _title(said: str, taken: set[str]) -> Title:
             raise RejectedError(
                 "size", "the language model gives no title that can be used", request
             )
-    if normalize(title) in taken:
+    if normalize(title) in used:
         request = "That title was used already. Give one about something else, in the same form."
         sentence = "the language model gives only titles that this account has"
         raise RejectedError("repeat", sentence, request)

@@ -39,13 +39,13 @@ FORMATS: Sequence[Callable[[Schema], dict[str, Any]]] = (
 NOT_SUPPORTED = frozenset({400, 404, 422, 500})
 #: Seconds for which a format is remembered: a temporary failure must not disable schemas forever.
 REMEMBERED_SECONDS = 900.0
-_DECLINED = "the language model declines to write on this"
+_REFUSED_SENTENCE = "the language model declines to write on this"
 
 #: Maximum of opening braces at which an object is tried; an answer has one.
-_MOST = 64
+_MAX_BRACES = 64
 #: Characters at the end of an answer that are parsed; and the ends of a model's reasoning.
-_LOOKED_AT = 100_000
-_THOUGHT = ("</think>", "</thinking>", "</reasoning>")
+_MAX_PARSED_LENGTH = 100_000
+_REASONING_ENDS = ("</think>", "</thinking>", "</reasoning>")
 _LAST_COMMA = re.compile(r",(?=\s*[}\]])")
 _DECODER = json.JSONDecoder(strict=False)  # allows line breaks and control characters in strings
 
@@ -70,32 +70,32 @@ class ResponseFormats:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._index = 0
-        self._until = 0.0
+        self._valid_until = 0.0
 
     @property
     def first(self) -> int:
         """The index of the first format to try."""
-        return self._index if self._clock() < self._until else 0
+        return self._index if self._clock() < self._valid_until else 0
 
     def remember(self, index: int) -> None:
         """Start with this format for a while."""
         if index != self.first:
-            self._index, self._until = index, self._clock() + REMEMBERED_SECONDS
+            self._index, self._valid_until = index, self._clock() + REMEMBERED_SECONDS
 
     async def ask(self, client: ChatClient, schema: Schema, messages: Sequence[Message]) -> str:
         """Return the model's answer, which may not be JSON or may not match the schema."""
         reply = None
         for index in range(self.first, len(FORMATS)):
-            wanted = FORMATS[index](schema)
+            chosen = FORMATS[index](schema)
             body = {"model": client.model, "messages": [*messages], "stream": False}
-            reply = await client.post({**body, **({"response_format": wanted} if wanted else {})})
+            reply = await client.post({**body, **({"response_format": chosen} if chosen else {})})
             if reply.status == 200:
                 self.remember(index)
                 return _content(reply)
             if reply.status not in NOT_SUPPORTED:
                 break
-        self._until = 0.0  # the format that worked before no longer does
-        raise _refusal(reply)
+        self._valid_until = 0.0  # the format that worked before no longer does
+        raise _refusal_error(reply)
 
 
 class _ContentPart(BaseModel):
@@ -122,13 +122,13 @@ def _content(reply: ChatReply) -> str:
     except ValidationError:
         raise order_error("the language model's service answers with something else") from None
     if choice.message.refusal or choice.finish_reason == "content_filter":
-        raise order_error(_DECLINED)
+        raise order_error(_REFUSED_SENTENCE)
     content = choice.message.content or ""
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
 #: Explanations of statuses; others are reported by number.
-_MEANING = {
+_REASONS = {
     401: "the language model's service refuses the key of this service",
     402: "this service's account with the language model is out of credits",
     403: "the language model's service refuses the key of this service",
@@ -136,20 +136,20 @@ _MEANING = {
 }
 
 
-def _refusal(reply: ChatReply | None) -> UnavailableError:
+def _refusal_error(reply: ChatReply | None) -> UnavailableError:
     status = reply.status if reply else 0
     if 300 <= status < 400:
         return order_error("the language model's address redirects, which is not followed")
-    return order_error(_MEANING.get(status, f"the language model's service answers {status}"))
+    return order_error(_REASONS.get(status, f"the language model's service answers {status}"))
 
 
-def parse_answer(said: str, kind: type[A], example: str) -> A:
+def parse_answer(answer: str, kind: type[A], example: str) -> A:
     """Return the first object of a kind in an answer."""
-    text = said[-_LOOKED_AT:]
-    for mark in _THOUGHT:
-        text = text.rpartition(mark)[2]
+    text = answer[-_MAX_PARSED_LENGTH:]
+    for end in _REASONING_ENDS:
+        text = text.rpartition(end)[2]
     problem = "there is no JSON object in it"
-    for found in chain(_objects(text), _objects(_LAST_COMMA.sub("", text))):
+    for found in chain(_find_objects(text), _find_objects(_LAST_COMMA.sub("", text))):
         try:
             return kind.model_validate(found)
         except ValidationError as error:
@@ -158,8 +158,8 @@ def parse_answer(said: str, kind: type[A], example: str) -> A:
     raise RejectedError("shape", "the language model does not keep to the form", request)
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    for brace in islice(re.finditer(r"\{", text), _MOST):
+def _find_objects(text: str) -> Iterator[dict[str, Any]]:
+    for brace in islice(re.finditer(r"\{", text), _MAX_BRACES):
         try:
             found, _ = _DECODER.raw_decode(text, brace.start())
         except (ValueError, RecursionError):

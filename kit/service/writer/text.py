@@ -17,12 +17,12 @@ from kit.service.domain.writing import Draft
 #: Allowed deviation from the requested seconds, slightly less than promised.
 TOLERANCE = 0.095
 #: Words per syllable of English text, including pauses, for the number of words in a prompt.
-_WORDS_A_SYLLABLE = 0.6
+_WORDS_PER_SYLLABLE = 0.6
 #: Share of common three-word sequences from which two texts count as the same.
-_ALIKE = 0.5
-_RUN = 3
+_SIMILAR_SHARE = 0.5
+_RUN_WORDS = 3
 #: Maximum of sentences of a text that can be trimmed; three minutes have about sixty.
-_MOST_SENTENCES = 250
+_MAX_SENTENCES = 250
 # All repetitions are limited, so that no text takes long.
 #: ``[music]``, ``(pause)``: directions for an editor or a speaker.
 _DIRECTION = re.compile(
@@ -45,39 +45,39 @@ _MARKUP = re.compile(
 )
 _QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "'": "'", "‘": "’"}
 #: Unicode categories that are not spoken: control characters, pictographs and their modifiers.
-_SILENT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "So", "Sk"})
+_SILENT_KINDS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "So", "Sk"})
 #: Ends of sentences; some scripts have no space there.
-_ENDS = re.compile(
+_SENTENCE_END = re.compile(
     r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bSt\.)(?:(?<=[.!?])|(?<=[.!?][\"'”’)]))\s+(?=[^a-z])"
     r"|(?<=[。！？])\s*"
 )
 
 
-def speakable(text: str) -> str:
+def make_speakable(text: str) -> str:
     r"""Return a script as it is read aloud, in one paragraph."""
     for pattern in (_DIRECTION, _LABEL, _TAG, _MARKUP):
         text = pattern.sub(" ", text)
-    return _strip_quotes(_one_line(text))
+    return _strip_quotes(_join_lines(text))
 
 
 def clean_title(text: str) -> str:
     """Return a title: one line, no markup, no surrounding quotes, no full stop."""
-    line = _strip_quotes(_one_line(_MARKUP.sub(" ", _TITLE_LABEL.sub(" ", text))))
+    line = _strip_quotes(_join_lines(_MARKUP.sub(" ", _TITLE_LABEL.sub(" ", text))))
     return line.removesuffix(".") if not line.endswith("..") else line
 
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text."""
-    return [part for part in _ENDS.split(text) if part]
+    return [part for part in _SENTENCE_END.split(text) if part]
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     # Joiners within words of Indic and Arabic scripts are of category Cf, but change the word.
-    said = "".join(
-        " " if unicodedata.category(char) in _SILENT and char not in "\u200c\u200d°" else char
+    spoken = "".join(
+        " " if unicodedata.category(char) in _SILENT_KINDS and char not in "\u200c\u200d°" else char
         for char in text
     )
-    return re.sub(r" (?=[.,;:!?])", "", " ".join(said.split()))
+    return re.sub(r" (?=[.,;:!?])", "", " ".join(spoken.split()))
 
 
 def _strip_quotes(line: str) -> str:
@@ -98,7 +98,7 @@ class Length:
     @property
     def words(self) -> int:
         """The approximate number of words."""
-        return round(self.target * self.rate * _WORDS_A_SYLLABLE)
+        return round(self.target * self.rate * _WORDS_PER_SYLLABLE)
 
     def measure(self, text: str) -> float:
         """Return the length of a text in seconds."""
@@ -120,12 +120,12 @@ class Length:
         the last one is removed, because a text starts with what matters.
         """
         parts = split_sentences(text)
-        if len(parts) > _MOST_SENTENCES:
+        if len(parts) > _MAX_SENTENCES:
             return None
         ends = [0.0, *accumulate(self.measure(part) + STOP for part in parts)]
-        whole = ends[-1] - STOP
+        total = ends[-1] - STOP
         runs = combinations(range(1, len(parts)), 2)
-        fitting = [(a, b) for a, b in runs if self._is_near(whole - (ends[b] - ends[a]))]
+        fitting = [(a, b) for a, b in runs if self._is_near(total - (ends[b] - ends[a]))]
         for start, end in sorted(fitting, reverse=True):
             shorter = " ".join((*parts[:start], *parts[end:]))
             if self.fits(shorter):
@@ -144,8 +144,8 @@ def measure_draft(text: str, rate: float, writer: str) -> Draft:
 def is_similar(one: str, other: str) -> bool:
     """Whether two texts are nearly the same."""
     first, second = _runs(words(one.casefold())), _runs(words(other.casefold()))
-    return len(first & second) >= _ALIKE * max(1, min(len(first), len(second)))
+    return len(first & second) >= _SIMILAR_SHARE * max(1, min(len(first), len(second)))
 
 
-def _runs(said: Sequence[str]) -> set[tuple[str, ...]]:
-    return {tuple(said[n : n + _RUN]) for n in range(max(1, len(said) - _RUN + 1))}
+def _runs(spoken: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(spoken[n : n + _RUN_WORDS]) for n in range(max(1, len(spoken) - _RUN_WORDS + 1))}

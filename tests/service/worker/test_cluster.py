@@ -18,7 +18,7 @@ from distributed import Client
 
 from kit.errors import ConfigError
 from kit.service import server, settings
-from kit.service.worker.cluster import count_places
+from kit.service.worker.cluster import count_slots
 from tests.buckets import KEYS, S3Server
 from tests.clusters import Part, scheduler, worker
 from tests.conftest import ALL_SCOPES, Service, sql
@@ -113,7 +113,7 @@ def test_certificates_that_cannot_be_used_are_a_sentence(
     with pytest.raises(ConfigError, match=r"cluster_ca, .*cluster_key cannot be used: .*No such"):
         server.start(given)
     with pytest.raises(ConfigError, match="cannot be used"):
-        asyncio.run(count_places(given))
+        asyncio.run(count_slots(given))
 
 
 CONNECT = """

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.service.domain.writing import normalize
-from kit.service.writer.text import clean_title, speakable, split_sentences
+from kit.service.writer.text import clean_title, make_speakable, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from kit.service.writer.text import clean_title, speakable, split_sentences
     ],
 )
 def test_a_script_is_what_is_said(written: str, said: str) -> None:
-    assert speakable(written) == said
+    assert make_speakable(written) == said
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_sentences_end_where_a_reader_stops(text: str, parts: list[str]) -> None
 
 @given(st.text(max_size=200))
 def test_any_text_is_said_in_one_line_and_cleaning_it_again_changes_little(text: str) -> None:
-    said = speakable(text)
+    said = make_speakable(text)
 
     assert not re.search(r"[\x00-\x1f]|  ", said)
-    assert len(speakable(said)) <= len(said)
+    assert len(make_speakable(said)) <= len(said)
 
 
 def test_the_same_title_in_another_dress_is_the_same() -> None:
@@ -80,7 +80,7 @@ def test_the_same_title_in_another_dress_is_the_same() -> None:
 def test_odd_texts_are_cleaned_in_no_time(piece: str) -> None:
     text = piece * (10_000 // len(piece))
     began = time.process_time()
-    for clean in (speakable, clean_title, split_sentences):
+    for clean in (make_speakable, clean_title, split_sentences):
         clean(text)
 
     assert time.process_time() - began < 0.2
