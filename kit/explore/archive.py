@@ -22,7 +22,7 @@ from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
 from kit.explore.arrow import Columns
 from kit.explore.filters import ALL, HistoryFilter
-from kit.explore.frames import SETTINGS, grouped, pointer, split_key, write_excel
+from kit.explore.frames import SETTINGS, grouping_column, pointer, split_key, write_excel
 from kit.explore.search import SearchQuery, hash_picture, likeness
 from kit.explore.store import SCHEMAS, Store
 from kit.parameters import suggest
@@ -38,12 +38,12 @@ _FORMATS = {
     ".csv": "(format csv, header, timestampformat '%Y-%m-%dT%H:%M:%S.%fZ')",
 }
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
-_KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
+_QUOTED_NAME = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
 #: Table -> internal columns of its files that users do not see.
 _HIDDEN = {"generations": f"exclude ({SETTINGS})", "usage": ""}
 #: Maximum of distinct texts of objects that are parsed once each.
-_FEW = 10_000
-_WHOLE = frozenset({"UBIGINT", "BIGINT"})
+_MAX_DISTINCT = 10_000
+_INTEGER_TYPES = frozenset({"UBIGINT", "BIGINT"})
 #: Number of attempts if another notebook merges the files while they are read.
 _ATTEMPTS = 5
 
@@ -69,9 +69,9 @@ class Archive:
 
         Only the requested columns are read; see `kit.explore.arrow.Columns`.
         """
-        wanted = Columns(columns, parameters, media)
-        query = f"select {wanted.text} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
-        return wanted.frame(self.ask(query, choice.values))
+        selected = Columns(columns, parameters, media)
+        query = f"select {selected.text} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
+        return selected.frame(self.ask(query, choice.values))
 
     def search(self, text: str, choice: HistoryFilter = ALL) -> pd.DataFrame:
         """Return the generations that contain all words of a text, best match first.
@@ -83,14 +83,14 @@ class Archive:
         return self._ranked("score", source, query.values(choice.values))
 
     def similar(
-        self, wanted: bytes, limit: int | None = None, choice: HistoryFilter = ALL
+        self, target: bytes, limit: int | None = None, choice: HistoryFilter = ALL
     ) -> pd.DataFrame:
         """Return the generations that look most like a picture, by its hash.
 
         The first column is ``likeness``, 1 for identical; generations without a hash are left out.
         """
         known = self.store.hashes().drop_null()
-        alike = pa.array(likeness(known["hash"].to_pylist(), wanted))
+        alike = pa.array(likeness(known["hash"].to_pylist(), target))
         source = f"select * from generations join alike using (id) {choice.where}"  # noqa: S608
         table = pa.table({"id": known["id"], "likeness": alike})
         return self._ranked("likeness", source, choice.values, limit, alike=table)
@@ -117,11 +117,11 @@ class Archive:
         **tables: pa.Table,
     ) -> pd.DataFrame:
         """Return generations sorted by a column that a query adds, highest first."""
-        wanted = Columns()
+        selected = Columns()
         order = _NEWEST_FIRST.replace("order by", f"order by {column} desc,")
-        query = f"select {wanted.text}, {column} from ({source}) {order} limit ?"  # noqa: S608
+        query = f"select {selected.text}, {column} from ({source}) {order} limit ?"  # noqa: S608
         found = self.ask(query, [*values, limit], **tables)
-        frame = wanted.frame(found.drop_columns(column))
+        frame = selected.frame(found.drop_columns(column))
         frame.insert(0, column, found[column].cast(pa.float64()).to_numpy())
         return frame
 
@@ -143,7 +143,7 @@ class Archive:
                 base.register(name, table)
             return base.sql(query, params=list(values)).to_arrow_table()
 
-        return self._ask(find, query)
+        return self._run(find, query)
 
     def sql(self, query: str, **tables: Any) -> pd.DataFrame:
         """Run a query in DuckDB's SQL on the tables ``generations`` and ``usage``.
@@ -160,13 +160,13 @@ class Archive:
         """
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
-            _expand(base, query)
+            _add_key_columns(base, query)
             for name, table in tables.items():
                 base.register(name, table)
             found = base.sql(query)
             return pa.table({}) if found is None else found.to_arrow_table()
 
-        return arrow.frame(self._ask(find, query), index=None)
+        return arrow.frame(self._run(find, query), index=None)
 
     def export(
         self, path: Path | str, choice: HistoryFilter = ALL, columns: Sequence[str] | None = None
@@ -193,25 +193,25 @@ class Archive:
         copy = f"copy ({query}) to '{_quote(draft)}' {_FORMATS[kind]}"
 
         def write(base: duckdb.DuckDBPyConnection) -> None:
-            _expand(base, query)
+            _add_key_columns(base, query)
             base.execute(copy, choice.values)
 
         try:
-            self._ask(write, query)
+            self._run(write, query)
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)
         return target
 
-    def paid(self, model_id: str, count: int) -> list[dict[str, Any]]:
+    def charges(self, model_id: str, count: int) -> list[dict[str, Any]]:
         """Return the charges of a model's newest generations, oldest first.
 
         They are reported by the service or a receipt, not estimated; each has ``id``, ``credits``
         (float), ``parameters`` and ``media`` (JSON texts or None).
         """
-        known = "model_id = ? and credits_source in ('service', 'receipt')"
+        condition = "model_id = ? and credits_source in ('service', 'receipt')"
         query = (
-            f"select id, credits, parameters, media from generations where {known} "  # noqa: S608
+            f"select id, credits, parameters, media from generations where {condition} "  # noqa: S608
             f"{_NEWEST_FIRST} limit ?"
         )
         return list(reversed(self.ask(query, [model_id, count]).to_pylist()))
@@ -232,9 +232,9 @@ class Archive:
             raise BadRequestError(f"there is no table {table!r}{suggest(table, SCHEMAS)}")
         return [str(path) for path in self.store.files(table)]
 
-    def _ask(self, find: Callable[[duckdb.DuckDBPyConnection], T], query: str) -> T:
+    def _run(self, find: Callable[[duckdb.DuckDBPyConnection], T], query: str) -> T:
         """Run a query on the current files; start over if they were merged meanwhile."""
-        booked = "usage" in query.lower()
+        needs_usage = "usage" in query.lower()
         # data that does not fit in memory is spilled next to the parts
         spill = str(self.store.folder / f"spill-{secrets.token_hex(4)}")
         config = {"autoinstall_known_extensions": "false", "temp_directory": spill}
@@ -242,14 +242,14 @@ class Archive:
         def read(base: duckdb.DuckDBPyConnection) -> T:
             base.execute("set timezone = 'UTC'")
             self._attach(base, "generations")
-            if booked:  # otherwise its files are not opened
+            if needs_usage:  # otherwise its files are not opened
                 self._attach(base, "usage")
             return find(base)
 
         for _ in range(_ATTEMPTS):
             try:
                 with duckdb.connect(config=config) as base:
-                    return _find(base, read)
+                    return _execute(base, read)
             except duckdb.IOException as error:
                 problem = error
             except duckdb.Error as error:
@@ -297,7 +297,7 @@ def _try_hash(path: Path) -> bytes | None:
         return None
 
 
-def _find(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+def _execute(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
     """Run a query on another thread: the caller can be interrupted, which DuckDB would ignore."""
     with ThreadPoolExecutor(1, thread_name_prefix="kit-query") as pool:
         work = pool.submit(find, base)
@@ -308,38 +308,38 @@ def _find(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyConnec
             raise
 
 
-def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
+def _add_key_columns(base: duckdb.DuckDBPyConnection, query: str) -> None:
     """Add a column to a table for each parameter or tag that a query names in quotes.
 
     The table is ``generations``, or ``usage`` in a query of that alone.
     """
-    names, words = dict.fromkeys(_KEY.findall(query)), query.lower()
+    names, words = dict.fromkeys(_QUOTED_NAME.findall(query)), query.lower()
     if names:
         table = "usage" if "usage" in words and "generations" not in words else "generations"
-        columns = [f'{_value(base, table, *split_key(name))} as "{name}"' for name in names]
+        columns = [f'{_sql_value(base, table, *split_key(name))} as "{name}"' for name in names]
         source = f"select *, {', '.join(columns)} from all_{table}"  # noqa: S608
         shown = f"select * {_HIDDEN[table]} from ({source})"  # noqa: S608
         base.execute(f"create or replace temp view {table} as {shown}")
 
 
-def _value(base: duckdb.DuckDBPyConnection, table: str, column: str, key: str) -> str:
+def _sql_value(base: duckdb.DuckDBPyConnection, table: str, column: str, key: str) -> str:
     """Return the SQL expression of a key, with the common type of all its values.
 
     If there are few distinct texts, each is parsed once, and rows look up their value.
     """
-    path, column = f"'{_quote(pointer(key))}'", grouped(column, key)
-    source, texts, few = f"all_{table}", f"{column}_of_{table}", False
+    path, column = f"'{_quote(pointer(key))}'", grouping_column(column, key)
+    source, texts, is_enum = f"all_{table}", f"{column}_of_{table}", False
     if column != "parameters":  # hardly any two are equal
         known = f"select distinct {column} from {source} where {column} is not null"  # noqa: S608
-        base.execute(f"create or replace temp table {texts} as {known} limit {_FEW + 1}")
-        few = base.sql(f"from {texts}").to_arrow_table().num_rows <= _FEW
-    found = f"select distinct json_type({column}, {path}) from {texts if few else source}"  # noqa: S608
+        base.execute(f"create or replace temp table {texts} as {known} limit {_MAX_DISTINCT + 1}")
+        is_enum = base.sql(f"from {texts}").to_arrow_table().num_rows <= _MAX_DISTINCT
+    found = f"select distinct json_type({column}, {path}) from {texts if is_enum else source}"  # noqa: S608
     kinds = {kind for (kind,) in base.sql(found).fetchall()} - {None, "NULL"}
     kind = "boolean" if kinds == {"BOOLEAN"} else "varchar"
-    if kinds and kinds <= {*_WHOLE, "DOUBLE"}:
-        kind = "bigint" if kinds <= _WHOLE else "double"
+    if kinds and kinds <= {*_INTEGER_TYPES, "DOUBLE"}:
+        kind = "bigint" if kinds <= _INTEGER_TYPES else "double"
     value = f"json_extract_string({column}, {path})::{kind}"
-    if not few:
+    if not is_enum:
         return value
     base.execute(f"create or replace type {texts}_text as enum (from {texts} order by all)")
     values = f"select list({value} order by {column}) from {texts}"  # noqa: S608

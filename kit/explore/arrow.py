@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TIME = pa.timestamp("us", tz="UTC")
 #: Rows parsed at a time: their objects are freed before the garbage collector has scanned them
 #: twice, which halves the time.
-_SLICE = 500
+_ROWS_PER_SLICE = 500
 
 _decoder = msgspec.json.Decoder(list[dict[str, Any]])
 
@@ -58,21 +58,21 @@ def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:
         pa.int64(): pd.Int64Dtype(),
         pa.bool_(): pd.BooleanDtype(),
     }
-    found: pd.DataFrame = _plain(table).to_pandas(
+    found: pd.DataFrame = _convert_types(table).to_pandas(
         types_mapper=kinds.get, split_blocks=True, ignore_metadata=True
     )
     return found.set_index(index) if index in found.columns else found
 
 
-def _plain(table: pa.Table) -> pa.Table:
+def _convert_types(table: pa.Table) -> pa.Table:
     """Convert a table to types that frames have: sums of a database are decimals."""
-    for place, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         kind = pa.string() if pa.types.is_null(field.type) else None
         if pa.types.is_decimal(field.type):
-            most = pc.max(pc.abs(table.column(place))).as_py() or 0
-            kind = pa.int64() if field.type.scale == 0 and most < 2**63 else pa.float64()
+            largest = pc.max(pc.abs(table.column(index))).as_py() or 0
+            kind = pa.int64() if field.type.scale == 0 and largest < 2**63 else pa.float64()
         if kind is not None:
-            table = table.set_column(place, field.name, table.column(place).cast(kind))
+            table = table.set_column(index, field.name, table.column(index).cast(kind))
     return table
 
 
@@ -89,10 +89,10 @@ class Columns:
         self, names: Sequence[str] | None = None, parameters: bool = False, media: bool = False
     ) -> None:
         self.names = list(dict.fromkeys(names or frames.GENERATIONS))
-        self._whole = {"parameters": parameters, "media": media, "tags": False}
+        self._expanded = {"parameters": parameters, "media": media, "tags": False}
         self._keys: dict[str, list[str]] = {column: [] for column in OBJECTS}
         chosen = dict.fromkeys(map(self._column, self.names))
-        self.stored = [*chosen, *(c for c, w in self._whole.items() if w and c not in chosen)]
+        self.stored = [*chosen, *(c for c, w in self._expanded.items() if w and c not in chosen)]
 
     @property
     def text(self) -> str:
@@ -104,9 +104,9 @@ class Columns:
         table = table.cast(pa.schema([GENERATIONS.field(n) for n in table.column_names]))
         added: list[str] = []
         for column, keys in self._keys.items():
-            if keys or self._whole[column]:
+            if keys or self._expanded[column]:
                 before = len(table.column_names)
-                table = expand_json(table, column, None if self._whole[column] else keys)
+                table = expand_json(table, column, None if self._expanded[column] else keys)
                 added += table.column_names[before:]
         return frame(table.select([*dict.fromkeys(["id", *self.names, *added])]))
 
@@ -135,16 +135,16 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
         Integers stay integers; a key whose values have several types is text.
     """
     for name, values in _values(table[column], names).items():
-        made = pa.array(values, pa.int64()) if column == "media" else _array(values)
-        table = table.append_column(f"{OBJECTS[column]}{name}", made)
+        array = pa.array(values, pa.int64()) if column == "media" else _array(values)
+        table = table.append_column(f"{OBJECTS[column]}{name}", array)
     return table
 
 
 def _values(column: Any, names: Sequence[str] | None) -> dict[str, list[Any]]:
     """Return the values of each key, parsed in slices of the rows."""
     found: dict[str, list[Any]] = {name: [] for name in names or ()}
-    for start in range(0, len(column), _SLICE):
-        rows = _objects(pc.fill_null(column.slice(start, _SLICE), "{}").to_pylist())
+    for start in range(0, len(column), _ROWS_PER_SLICE):
+        rows = _objects(pc.fill_null(column.slice(start, _ROWS_PER_SLICE), "{}").to_pylist())
         for name in dict.fromkeys(chain.from_iterable(rows)) if names is None else names:
             values = found.setdefault(name, [])
             values += [None] * (start - len(values))

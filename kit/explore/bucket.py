@@ -24,10 +24,10 @@ from kit.explore.archive import Archive
 from kit.explore.store import HASHES, HASHES_FILE, MANIFEST_FILE, Manifest, Store, parse_manifest
 
 #: Files that are replaced, the manifest last.
-_CHANGING = (HASHES_FILE, MANIFEST_FILE)
+_REPLACED = (HASHES_FILE, MANIFEST_FILE)
 #: Names of parts: only these files may be removed.
-_PART = re.compile(r"[0-9a-f]{16}\.parquet")
-_PATIENCE = 0.1
+_PART_NAME = re.compile(r"[0-9a-f]{16}\.parquet")
+_LOCK_SECONDS = 0.1
 
 
 class BucketStore(Store):
@@ -38,19 +38,19 @@ class BucketStore(Store):
     def __init__(self, url: str) -> None:
         super().__init__(Path(tempfile.gettempdir()))  # for data that does not fit in memory
         parts = urlsplit(url)
-        given = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname:
             raise ConfigError("the archive must be s3://BUCKET/PREFIX, with a bucket in lower case")
-        if unknown := given.keys() - {"endpoint", "region"}:
+        if unknown := options.keys() - {"endpoint", "region"}:
             raise ConfigError(f"an archive's address takes endpoint and region, not {min(unknown)}")
-        self.place = PurePosixPath(parts.hostname) / parts.path.strip("/")
-        self.options: Any = given
+        self.path = PurePosixPath(parts.hostname) / parts.path.strip("/")
+        self.options: Any = options
         self.filesystem = fs.S3FileSystem(
-            endpoint_override=given.get("endpoint"), region=given.get("region")
+            endpoint_override=options.get("endpoint"), region=options.get("region")
         )
 
     def __repr__(self) -> str:
-        return f"<BucketStore s3://{self.place}>"
+        return f"<BucketStore s3://{self.path}>"
 
     def manifest(self) -> Manifest:
         """Return the manifest of the store."""
@@ -58,30 +58,30 @@ class BucketStore(Store):
 
     def files(self, table: str = "generations") -> list[PurePosixPath]:
         """Return the Parquet files of ``generations`` or ``usage``, as paths of `filesystem`."""
-        return [self.place / name for name in self.manifest().names(table)]
+        return [self.path / name for name in self.manifest().names(table)]
 
     def hashes(self) -> pa.Table:
         """Return the picture hashes by generation, with the columns of `HASHES`."""
-        if HASHES_FILE not in self.listed():
+        if HASHES_FILE not in self.list_names():
             return HASHES.empty_table()
         return pf.read_table(pa.BufferReader(self._read(HASHES_FILE)))
 
-    def listed(self) -> set[str]:
+    def list_names(self) -> set[str]:
         """Return the names of all files in the bucket."""
-        with self.reaching():
-            selector = fs.FileSelector(str(self.place), allow_not_found=True)
+        with self.wrap_errors():
+            selector = fs.FileSelector(str(self.path), allow_not_found=True)
             return {info.base_name for info in self.filesystem.get_file_info(selector)}
 
     @contextmanager
-    def reaching(self, failure: type[Exception] = OSError) -> Iterator[None]:
+    def wrap_errors(self, failure: type[Exception] = OSError) -> Iterator[None]:
         """Turn failures into errors that name the archive."""
         try:
             yield
         except (OSError, failure) as error:
-            raise ConfigError(f"the archive s3://{self.place} cannot be reached: {error}") from None
+            raise ConfigError(f"the archive s3://{self.path} cannot be reached: {error}") from None
 
     def _read(self, name: str) -> bytes:
-        with self.reaching(), self.filesystem.open_input_stream(str(self.place / name)) as file:
+        with self.wrap_errors(), self.filesystem.open_input_stream(str(self.path / name)) as file:
             return bytes(file.read())
 
 
@@ -106,8 +106,8 @@ def open_archive(url: str) -> Archive:
     ``archive.frame()`` and ``costs.by(costs.Spending(archive), "model")``
     """
     store = BucketStore(url)
-    if MANIFEST_FILE not in store.listed():
-        raise ConfigError(f"there is no archive at s3://{store.place}; history.publish() makes one")
+    if MANIFEST_FILE not in store.list_names():
+        raise ConfigError(f"there is no archive at s3://{store.path}; history.publish() makes one")
     return Archive(store)
 
 
@@ -121,24 +121,24 @@ def publish(store: Store, url: str) -> None:
         from obstore.exceptions import BaseError
         from obstore.store import S3Store
 
-    there, lock = BucketStore(url), store.lock()
+    bucket, lock = BucketStore(url), store.lock()
     target = S3Store(
-        there.place.parts[0],
-        prefix="/".join(there.place.parts[1:]) or None,
-        config=there.options,
-        client_options={"allow_http": there.options.get("endpoint", "").startswith("http:")},
+        bucket.path.parts[0],
+        prefix="/".join(bucket.path.parts[1:]) or None,
+        config=bucket.options,
+        client_options={"allow_http": bucket.options.get("endpoint", "").startswith("http:")},
     )
-    found = there.listed()
-    before = there.manifest().files if MANIFEST_FILE in found else set()
+    found = bucket.list_names()
+    published = bucket.manifest().files if MANIFEST_FILE in found else set()
     while not lock.acquire():  # another notebook may be merging parts
-        time.sleep(_PATIENCE)
+        time.sleep(_LOCK_SECONDS)
     try:
-        now = store.manifest().files
-        new = [*(now - found), *filter(lambda name: (store.folder / name).exists(), _CHANGING)]
-        with there.reaching(BaseError):
+        names = store.manifest().files
+        new = [*(names - found), *filter(lambda name: (store.folder / name).exists(), _REPLACED)]
+        with bucket.wrap_errors(BaseError):
             for name in new:
                 obstore.put(target, name, store.folder / name)
-            for name in filter(_PART.fullmatch, found - before - now):
+            for name in filter(_PART_NAME.fullmatch, found - published - names):
                 obstore.delete(target, name)
     finally:
         lock.release()

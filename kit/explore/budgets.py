@@ -28,10 +28,10 @@ class BudgetWarning(UserWarning):
 class Budget:
     """A limit on credits spent while it is open; `with` opens it."""
 
-    def __init__(self, limit: Decimal, warn_at: Decimal, among: Budgets) -> None:
+    def __init__(self, limit: Decimal, warn_at: Decimal, budgets: Budgets) -> None:
         self.limit = limit
         self._warn_at = warn_at
-        self._among = among
+        self._budgets = budgets
         self._spent: dict[str, Decimal] = {}
         self._held: dict[int, Decimal] = {}
         self._warned = False
@@ -40,15 +40,15 @@ class Budget:
         return f"<Budget {_text(self.spent)} of {_text(self.limit)} credits spent>"
 
     def __enter__(self) -> Budget:
-        with self._among._lock:
-            if self in self._among._open:
+        with self._budgets._lock:
+            if self in self._budgets._open:
                 raise ConfigError("this budget is open already")
-            self._among._open.append(self)
+            self._budgets._open.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._among._lock:
-            self._among._open.remove(self)
+        with self._budgets._lock:
+            self._budgets._open.remove(self)
 
     async def __aenter__(self) -> Budget:
         return self.__enter__()
@@ -92,9 +92,9 @@ class Hold:
     spent.
     """
 
-    def __init__(self, among: Budgets, amount: Decimal, number: int) -> None:
+    def __init__(self, budgets: Budgets, amount: Decimal, number: int) -> None:
         self.number = number
-        self._among = among
+        self._budgets = budgets
         self._amount = amount
         self._sent = False
 
@@ -105,9 +105,9 @@ class Hold:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         refused = isinstance(error, (ApiError, NoAnswerError)) and not error.unsettled
-        unsure = self._sent and error is not None and not refused
-        charged = self._amount if unsure else Decimal(0)
-        self._among.settle(self, f"unknown {self.number}", charged)
+        is_unsettled = self._sent and error is not None and not refused
+        charged = self._amount if is_unsettled else Decimal(0)
+        self._budgets.settle(self, f"unknown {self.number}", charged)
 
     def mark_sent(self) -> None:
         """Record that the start is being sent."""
@@ -115,7 +115,7 @@ class Hold:
 
     def charge(self, what: str, charged: Decimal | None) -> None:
         """Count a charge under the id of its result; None counts the held amount."""
-        self._among.settle(self, what, self._amount if charged is None else charged)
+        self._budgets.settle(self, what, self._amount if charged is None else charged)
 
 
 class Budgets:
@@ -151,10 +151,10 @@ class Budgets:
         limit = parse_credits(credits, "a budget")
         try:
             share = Decimal(str(warn_at))
-            fits = 0 <= share <= 1
+            is_share = 0 <= share <= 1
         except InvalidOperation:
-            fits = False
-        if not fits:
+            is_share = False
+        if not is_share:
             raise ConfigError(f"warn_at is a share from 0 to 1, not {warn_at}")
         return Budget(limit, share, self)
 

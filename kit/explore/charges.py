@@ -20,14 +20,14 @@ from kit.explore.frames import read_object
 Receipts = Mapping[str, Decimal]
 
 
-def complete(table: pa.Table) -> bool:
+def is_complete(table: pa.Table) -> bool:
     """Return whether the service reported the charge of every generation."""
     return int(table["credits"].null_count) == 0
 
 
 def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.Model]) -> pa.Table:
     """Fill in missing credits by id from receipts, else with estimates from models."""
-    if complete(table) or not (receipts or models):
+    if is_complete(table) or not (receipts or models):
         return table
 
     @functools.cache
@@ -64,21 +64,21 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
 
 
 def fill_tags(
-    table: pa.Table, known: Mapping[str, Mapping[str, str]], column: str = "id"
+    table: pa.Table, tags: Mapping[str, Mapping[str, str]], column: str = "id"
 ) -> pa.Table:
     """Fill in the tags of starts if the service keeps none.
 
     `column` has the ids of the generations.
     """
-    if not known:
+    if not tags:
         return table
     rows = zip(table[column].to_pylist(), table["tags"].to_pylist(), strict=True)
     found = [
-        text or (json.dumps(known[each], ensure_ascii=False) if each in known else None)
+        text or (json.dumps(tags[each], ensure_ascii=False) if each in tags else None)
         for each, text in rows
     ]
-    place = table.schema.get_field_index("tags")
-    return table.set_column(place, "tags", pa.array(found, pa.string()))
+    index = table.schema.get_field_index("tags")
+    return table.set_column(index, "tags", pa.array(found, pa.string()))
 
 
 def _estimate(model: wire.Model, parameters: str | None) -> float | None:

@@ -31,8 +31,8 @@ STATES = ("processing", "completed", "failed", "canceled")
 ASSET_TYPES = ("image", "video")
 #: Rows per page if many are searched.
 PAGE = 1000
-_USUAL = 50
-_MONTH = re.compile(r"\d{4}-\d\d")
+_DEFAULT_LIMIT = 50
+_MONTH_TEXT = re.compile(r"\d{4}-\d\d")
 _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
 
 
@@ -95,13 +95,13 @@ class HistoryFilter:
         return [*times, *(list(words) for _, words in self._words()), *tags]
 
     def query(self, limit: int | None, *, tags: bool = True) -> dict[str, Any]:
-        """Return the query of a list; pages are large if some filtering is left to `fits`.
+        """Return the query of a list; pages are large if some filtering is left to `matches`.
 
         That is the case for several words or tags, words next to a tag, and all tags if the service
         keeps none. The default page size is not sent, as some services refuse it.
         """
         words = self._words()
-        found: dict[str, Any] = {column: known[0] for column, known in words if len(known) == 1}
+        found: dict[str, Any] = {column: texts[0] for column, texts in words if len(texts) == 1}
         local = len(found) < len(words)
         if self.tag:
             local = local or bool(words) or len(self.tag) > 1 or not tags
@@ -109,22 +109,22 @@ class HistoryFilter:
         times = {"created_after": self.since, "created_before": self.until}
         found |= {name: moment for name, moment in times.items() if moment}
         size = PAGE if local or limit is None else min(limit, PAGE)
-        return {**found, "limit": None if size == _USUAL else size}
+        return {**found, "limit": None if size == _DEFAULT_LIMIT else size}
 
     def is_older(self, one: wire.Generation) -> bool:
         """Return whether a generation is too old, and thus all after it in a list."""
-        made = one.created_at
-        return self.since is not None and made is not None and made < self.since
+        created_at = one.created_at
+        return self.since is not None and created_at is not None and created_at < self.since
 
-    def fits(self, one: wire.Generation, tags: Mapping[str, str]) -> bool:
+    def matches(self, one: wire.Generation, tags: Mapping[str, str]) -> bool:
         """Return whether a generation with these tags matches, for services that filter less."""
-        made = one.created_at
+        created_at = one.created_at
         facts = {"status": one.state, "model_id": one.model_id, "asset_type": one.asset_type}
         return (
             all(facts[column] in words for column, words in self._words())
             and dict(self.tag).items() <= tags.items()
-            and (self.since is None or (made is not None and made >= self.since))
-            and (self.until is None or (made is not None and made < self.until))
+            and (self.since is None or (created_at is not None and created_at >= self.since))
+            and (self.until is None or (created_at is not None and created_at < self.until))
         )
 
     def _words(self) -> list[tuple[str, list[str]]]:
@@ -164,13 +164,13 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
     return HistoryFilter(**given)
 
 
-def check_words(column: str, asked: Sequence[str], known: Iterable[str | None]) -> None:
+def check_words(column: str, words: Sequence[str], known: Iterable[str | None]) -> None:
     """Raise an error if a filter has unknown words.
 
     Raises `BadRequestError` with the closest name.
     """
     names = sorted({*filter(None, known), *(ASSET_TYPES if column == "asset_type" else ())})
-    for word in asked:
+    for word in words:
         if word not in names:
             what = "model" if column == "model_id" else "asset type"
             raise BadRequestError(f"there is no {what} {word!r}{suggest(word, names)}")
@@ -197,7 +197,7 @@ def _tags(value: Tags) -> Sequence[tuple[str, str]]:
 def _moment(value: Moment, zone: tzinfo) -> datetime:
     found: datetime | None
     try:
-        text = f"{value}-01" if _MONTH.fullmatch(str(value)) else value
+        text = f"{value}-01" if _MONTH_TEXT.fullmatch(str(value)) else value
         day = datetime.fromisoformat(text) if isinstance(text, str) else text
         found = day if isinstance(day, datetime) else datetime.combine(day, time())
     except (TypeError, ValueError):

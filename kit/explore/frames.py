@@ -113,7 +113,7 @@ def split_key(name: str) -> tuple[str, str]:
     return "", ""
 
 
-def grouped(column: str, key: str) -> str:
+def grouping_column(column: str, key: str) -> str:
     """Return the store's column with the fewest distinct texts that contains a key."""
     return SETTINGS if column == "parameters" and key != "seed" else column
 
@@ -130,9 +130,9 @@ def read_object(text: str | None) -> dict[str, Any]:
 
 
 #: Maximum of rows in a sheet without header. Source: Microsoft, "Excel specifications and limits".
-_ROWS = 1_048_575
+_MAX_ROWS = 1_048_575
 #: A prompt that begins with an equals sign must not become a formula.
-_TEXTS = {"options": {"strings_to_formulas": False, "strings_to_urls": False}}
+_EXCEL_OPTIONS = {"options": {"strings_to_formulas": False, "strings_to_urls": False}}
 
 
 def models(items: Iterable[wire.Model]) -> pd.DataFrame:
@@ -191,9 +191,9 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
     """
     import pandas as pd
 
-    if len(frame) > _ROWS:
+    if len(frame) > _MAX_ROWS:
         raise BadRequestError(
-            f"a sheet of Excel has at most {_ROWS:,} rows, and these are {len(frame):,}: "
+            f"a sheet of Excel has at most {_MAX_ROWS:,} rows, and these are {len(frame):,}: "
             "choose fewer, or export to .parquet"
         )
     plain = pd.DataFrame(frame)
@@ -202,7 +202,7 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
     if isinstance(plain.index, pd.DatetimeIndex):
         plain.index = plain.index.tz_localize(None)
     with require_extra("excel", "a file of Excel"):
-        writer = pd.ExcelWriter(path, engine="xlsxwriter", engine_kwargs=_TEXTS)
+        writer = pd.ExcelWriter(path, engine="xlsxwriter", engine_kwargs=_EXCEL_OPTIONS)
     with writer:
         plain.to_excel(writer, **{"freeze_panes": (1, 0), **options})
 

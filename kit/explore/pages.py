@@ -34,15 +34,15 @@ _log = logging.getLogger("kit")
 #: Maximum of fields named in one warning, the most frequent first.
 _NAMED = 8
 #: Values that services send for missing ones.
-EMPTY: tuple[Any, ...] = (None, "", [], {})
+EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})
 #: Size in bytes from which on a page is decoded in pieces, and rows per piece.
-_LONG, _PIECE = 4_000_000, 1000
+_LONG_PAGE_BYTES, _PIECE_ROWS = 4_000_000, 1000
 #: Upper limit of credits and seconds: their millionths are added up as 64-bit integers.
-_MOST = 1e12
-_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
-_NOTHING = msgspec.Raw(b"")
+_MAX_AMOUNT = 1e12
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_NO_VALUE = msgspec.Raw(b"")
 #: Errors of msgspec for what it cannot decode.
-_UNREAD = (msgspec.MsgspecError, RecursionError)
+_DECODE_ERRORS = (msgspec.MsgspecError, RecursionError)
 
 
 class MalformedValues:
@@ -52,12 +52,12 @@ class MalformedValues:
         self._fields: Counter[str] = Counter()
         self._records = 0
 
-    def each(self, field: str, read: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
+    def parse_all(self, field: str, read: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
         """Parse values one by one; those that fail are missing, and counted."""
         found: list[Any] = []
         for value in values:
             try:
-                found.append(None if value in EMPTY else read(value))
+                found.append(None if value in EMPTY_VALUES else read(value))
             except (ValueError, TypeError, OverflowError):
                 found.append(None)
                 self.count(field)
@@ -68,7 +68,7 @@ class MalformedValues:
         if number:
             self._fields[field] += number
 
-    def leave_out(self) -> None:
+    def count_record(self) -> None:
         """Count a record that was left out of the table."""
         self._records += 1
 
@@ -108,8 +108,8 @@ class _Row(msgspec.Struct, gc=False, rename="camel"):
     generation_type: Any = None
     model_id: Any = None
     prompt: Any = None
-    parameters: msgspec.Raw = _NOTHING
-    media_urls: msgspec.Raw = _NOTHING
+    parameters: msgspec.Raw = _NO_VALUE
+    media_urls: msgspec.Raw = _NO_VALUE
     output_url: str | None = None
     error: Any = None
     created_at: Any = None
@@ -120,7 +120,7 @@ class _Row(msgspec.Struct, gc=False, rename="camel"):
     completed_at: Any = None
     error_code: Any = None
     output: _Output | None = None
-    tags: msgspec.Raw = _NOTHING
+    tags: msgspec.Raw = _NO_VALUE
 
 
 class _Details(msgspec.Struct, gc=False):
@@ -142,7 +142,7 @@ class _Entry(msgspec.Struct, gc=False, rename="camel"):
     model_id: Any = None
     key_prefix: Any = None
     details: _Details | None = None
-    tags: msgspec.Raw = _NOTHING
+    tags: msgspec.Raw = _NO_VALUE
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class _Shape:
 _GENERATIONS = _Shape(_Row, wire.Generation, ("id", "status", "output_url"), "output")
 _USAGE = _Shape(_Entry, wire.Entry, ("id",), "details")
 _NO_OUTPUT, _NO_DETAILS = _Output(), _Details()
-_cutter = msgspec.json.Decoder(list[msgspec.Raw])
+_splitter = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 Cells: TypeAlias = Mapping[str, Sequence[Any]]
@@ -189,7 +189,7 @@ def read_usage(content: bytes, malformed: MalformedValues) -> pa.Table:
 def _read(
     content: bytes,
     shape: _Shape,
-    make: Callable[[Cells, MalformedValues], pa.Table],
+    build: Callable[[Cells, MalformedValues], pa.Table],
     malformed: MalformedValues,
 ) -> pa.Table:
     names, tables = shape.row.__struct_fields__, []
@@ -197,20 +197,20 @@ def _read(
         # slicing one flat list takes a third of the time of ``zip(*rows)``
         rows = map(msgspec.structs.astuple, _decode(piece, shape, malformed))
         flat = list(chain.from_iterable(rows))
-        cells = {name: flat[place :: len(names)] for place, name in enumerate(names)}
-        tables.append(make(cells, malformed))
+        cells = {name: flat[index :: len(names)] for index, name in enumerate(names)}
+        tables.append(build(cells, malformed))
     return pa.concat_tables(tables)
 
 
 def _pieces(content: bytes) -> Iterator[bytes]:
     """Split a long body, so that its rows are never all in memory."""
-    if len(content) >= _LONG:
+    if len(content) >= _LONG_PAGE_BYTES:
         try:
-            raws = _cutter.decode(content)
-        except _UNREAD:
+            raws = _splitter.decode(content)
+        except _DECODE_ERRORS:
             raws = []
-        for start in range(0, len(raws), _PIECE):
-            yield b"[" + b",".join(raws[start : start + _PIECE]) + b"]"
+        for start in range(0, len(raws), _PIECE_ROWS):
+            yield b"[" + b",".join(raws[start : start + _PIECE_ROWS]) + b"]"
         if raws:
             return
     yield content
@@ -220,7 +220,7 @@ def _decode(content: bytes, shape: _Shape, malformed: MalformedValues) -> Sequen
     try:
         if content.isascii() or content.decode():
             return shape.decoder.decode(content)
-    except (*_UNREAD, UnicodeDecodeError):
+    except (*_DECODE_ERRORS, UnicodeDecodeError):
         pass
     try:
         return shape.decoder.decode(_repair(content, shape, malformed))
@@ -238,7 +238,7 @@ def _repair(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
     items = _parse(content)
     if not isinstance(items, list):
         raise ValueError(f"expected a list, got {type(items).__name__}")
-    kept = []
+    repaired = []
     fields = {str(shape.model.model_fields[name].alias): name for name in shape.essential}
     for item in items:
         try:
@@ -247,14 +247,14 @@ def _repair(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
                 for alias, name in fields.items()
             }
         except (ValidationError, AttributeError):
-            malformed.leave_out()
+            malformed.count_record()
             continue
         inner = item.get(shape.inner)
         if inner is not None and not isinstance(inner, dict):
-            malformed.count(shape.inner, inner not in EMPTY)
+            malformed.count(shape.inner, inner not in EMPTY_VALUES)
             inner = None
-        kept.append({**item, **essential, shape.inner: inner})
-    return replace_halves(kept)
+        repaired.append({**item, **essential, shape.inner: inner})
+    return replace_halves(repaired)
 
 
 def _parse(content: bytes) -> Any:
@@ -268,7 +268,7 @@ def _parse(content: bytes) -> Any:
 
     text = content.decode("utf-8-sig", "replace")
     body = json.loads(text, parse_constant=str, parse_float=number)
-    if not _HALVES.search(content):
+    if not _SURROGATE.search(content):
         return body
     return json.loads(replace_halves(body))
 
@@ -279,7 +279,7 @@ def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
 
     error = column("error")
     status = _states(pa.array(cells["status"], pa.string()), cells["output_url"], error)
-    begun = column("created_at", TIME)
+    created = column("created_at", TIME)
     ended, running = column("completed_at", TIME), pc.equal(status, "processing")
     if ended.null_count != running.true_count:  # it is the last change of a finished one
         last = pc.coalesce(ended, column("updated_at", TIME))
@@ -297,15 +297,15 @@ def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
         "credits_refunded": refunded,
         "net": pc.subtract(credits, pc.fill_null(refunded, 0.0)),
         "credits_source": pc.if_else(pc.is_valid(credits), "service", "none"),
-        "seconds": _between(begun, ended),
-        "render_seconds": _between(column("started_at", TIME), ended),
+        "seconds": _seconds_between(created, ended),
+        "render_seconds": _seconds_between(column("started_at", TIME), ended),
         **_outputs(cells["output"], malformed),
         "parameters": _objects(cells["parameters"], malformed, "parameters"),
         "media": _count_media(_objects(cells["media_urls"], malformed, "mediaUrls")),
         "tags": _tags(_objects(cells["tags"], malformed, "tags")),
         "error": error,
         "error_code": column("error_code"),
-        "created_at": begun,
+        "created_at": created,
         "completed_at": ended,
     }
     return pa.Table.from_arrays([found[name] for name in GENERATIONS.names], schema=GENERATIONS)
@@ -334,16 +334,16 @@ def _column(
     """Return the values of a field as a column; those that do not fit are parsed one by one."""
     try:
         if kind == TIME:
-            return _instants(values)
+            return _parse_instants(values)
         # converted directly, a fraction would be truncated silently
         found = pa.array(values).cast(kind) if kind == pa.int64() else pa.array(values, kind)
-        if kind == pa.float64() and (pc.max(pc.abs(found)).as_py() or 0) >= _MOST:
+        if kind == pa.float64() and (pc.max(pc.abs(found)).as_py() or 0) >= _MAX_AMOUNT:
             raise pa.ArrowInvalid("read one by one")
         return found
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         field = ("output." if model is wire.Output else "") + str(model.model_fields[name].alias)
-        read = _reader(model, name, kind)
-        return pa.array(malformed.each(field, read, values), kind)
+        parse = _reader(model, name, kind)
+        return pa.array(malformed.parse_all(field, parse, values), kind)
 
 
 @functools.cache
@@ -353,19 +353,19 @@ def _reader(model: type[wire.WireShape], name: str, kind: pa.DataType) -> Callab
     shape: Any = (
         Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
     )
-    read = TypeAdapter[Any](shape, config=ConfigDict(coerce_numbers_to_str=True)).validate_python
+    parse = TypeAdapter[Any](shape, config=ConfigDict(coerce_numbers_to_str=True)).validate_python
     if kind == pa.float64():
-        return lambda value: _bounded(float(read(value)))
-    return lambda value: pa.scalar(read(value), kind).as_py()
+        return lambda value: _check_bounds(float(parse(value)))
+    return lambda value: pa.scalar(parse(value), kind).as_py()
 
 
-def _bounded(number: float) -> float:
-    if abs(number) >= _MOST:
+def _check_bounds(number: float) -> float:
+    if abs(number) >= _MAX_AMOUNT:
         raise ValueError("implausibly large")
     return number
 
 
-def _instants(values: Sequence[Any]) -> pa.Array:
+def _parse_instants(values: Sequence[Any]) -> pa.Array:
     """Parse times; those without a zone are in UTC."""
     texts = pa.array(values, pa.string())
     try:
@@ -385,9 +385,9 @@ _OWN_STATES = pa.array(list(_STATES.values()))
 
 def _states(status: pa.Array, output_urls: Sequence[str | None], error: pa.Array) -> pa.Array:
     """Return statuses in the contract's words, as `kit.wire.Generation.state` does."""
-    places = pc.index_in(status, value_set=_KNOWN_STATES)
-    if places.null_count == 0:
-        return _OWN_STATES.take(places)
+    indices = pc.index_in(status, value_set=_KNOWN_STATES)
+    if indices.null_count == 0:
+        return _OWN_STATES.take(indices)
     states = _OWN_STATES.take(pc.index_in(pc.utf8_lower(status), value_set=_KNOWN_STATES))
     has_output = pa.array([bool(url) for url in output_urls])
     failed = pc.not_equal(pc.fill_null(error, ""), "")
@@ -395,7 +395,7 @@ def _states(status: pa.Array, output_urls: Sequence[str | None], error: pa.Array
     return pc.coalesce(states, unknown)
 
 
-def _between(first: pa.Array, last: pa.Array) -> pa.Array:
+def _seconds_between(first: pa.Array, last: pa.Array) -> pa.Array:
     return pc.divide(pc.subtract(last, first).cast(pa.int64()).cast(pa.float64()), 1e6)
 
 
@@ -405,8 +405,8 @@ def _outputs(values: Sequence[_Output | None], malformed: MalformedValues) -> di
     filled = (value or _NO_OUTPUT for value in values)
     flat = list(chain.from_iterable(map(msgspec.structs.astuple, filled)))
     return {
-        name: _column(flat[place :: len(names)], kind, malformed, wire.Output, name)
-        for place, (name, kind) in enumerate(kinds.items())
+        name: _column(flat[index :: len(names)], kind, malformed, wire.Output, name)
+        for index, (name, kind) in enumerate(kinds.items())
     }
 
 
@@ -414,14 +414,14 @@ def _objects(raws: Sequence[msgspec.Raw], malformed: MalformedValues, field: str
     """Return the texts of JSON objects, copied together and split at their ends."""
     sizes = np.fromiter(map(len, raws), np.int32, len(raws))
     ends = np.concatenate([np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)])
-    whole = b"".join(raws)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(whole)]
+    content = b"".join(raws)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(content)]
     texts = pa.Array.from_buffers(pa.string(), len(raws), buffers)
-    if sizes.all() and (np.frombuffer(whole, np.uint8)[ends[:-1]] == ord("{")).all():
+    if sizes.all() and (np.frombuffer(content, np.uint8)[ends[:-1]] == ord("{")).all():
         return texts
     objects = pc.starts_with(texts, "{")
-    nothing = pc.is_in(texts, pa.array(["", "null", '""', "[]"]))
-    malformed.count(field, len(texts) - objects.true_count - nothing.true_count)
+    is_empty = pc.is_in(texts, pa.array(["", "null", '""', "[]"]))
+    malformed.count(field, len(texts) - objects.true_count - is_empty.true_count)
     return pc.if_else(objects, texts, pa.scalar(None, pa.string()))
 
 
@@ -433,10 +433,10 @@ def _tags(written: pa.Array) -> pa.Array:
 def _count_media(written: pa.Array) -> pa.Array:
     """Return the number of files of each input; their URLs are signed and are not kept."""
     texts = pc.fill_null(written, "{}").to_pylist()
-    return pa.array([_counts(_files(text)) for text in texts], pa.string())
+    return pa.array([_counts_text(_count_files(text)) for text in texts], pa.string())
 
 
-def _files(text: str) -> tuple[tuple[str, int], ...]:
+def _count_files(text: str) -> tuple[tuple[str, int], ...]:
     try:
         found: dict[str, Any] = msgspec.json.decode(text)
     except msgspec.MsgspecError:  # such as a number that is too large
@@ -445,5 +445,5 @@ def _files(text: str) -> tuple[tuple[str, int], ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _counts(files: tuple[tuple[str, int], ...]) -> str | None:
+def _counts_text(files: tuple[tuple[str, int], ...]) -> str | None:
     return json.dumps(dict(files)) if files else None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _CENT = Decimal("0.01")
 #: Maximum of receipts used, the newest ones.
-MOST = 200
+MAX_USED = 200
 
 
 class LearnedQuote(wire.Quote):
@@ -57,7 +57,7 @@ class PriceBook:
         self._fits: dict[str, tuple[Sequence[Sample], PriceFit | None]] = {}
 
     def __repr__(self) -> str:
-        return f"<PriceBook {sum(map(len, self._known().values()))} receipts>"
+        return f"<PriceBook {sum(map(len, self._load().values()))} receipts>"
 
     def add(
         self,
@@ -67,11 +67,11 @@ class PriceBook:
         generation_id: str | None = None,
     ) -> None:
         """Record the charge of a request."""
-        kept = priced_settings(model, values)
+        settings = priced_settings(model, values)
         with self._lock:
-            sample = Sample(model.id, kept, credits, generation_id)
-            self._known().setdefault(model.id, []).append(sample)
-            record = {"model": model.id, "values": kept, "credits": str(credits)}
+            sample = Sample(model.id, settings, credits, generation_id)
+            self._load().setdefault(model.id, []).append(sample)
+            record = {"model": model.id, "values": settings, "credits": str(credits)}
             self._lines.append({**record, **({"id": generation_id} if generation_id else {})})
 
     def learn(self, model: wire.Model, past: Sequence[Sample]) -> None:
@@ -86,39 +86,39 @@ class PriceBook:
     def quote(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
         """Return the price of a request according to the receipts, or None."""
         with self._lock:
-            samples = self._all(model.id)
-        asked = priced_settings(model, values)
-        same = [s.credits for s in samples if s.values == asked]
+            samples = self._list_samples(model.id)
+        settings = priced_settings(model, values)
+        same = [s.credits for s in samples if s.values == settings]
         if same:
             return _quote(same[-1], max(same) - min(same), len(same))
         found = self._fit(model.id, samples)
-        guess = found.price(asked) if found else None
+        guess = found.price(settings) if found else None
         if found is None or guess is None:
             return None
         price, error = (Decimal(str(x)).quantize(_CENT, ROUND_HALF_UP) for x in guess)
         return _quote(price, max(error, _CENT), found.count) if price else None
 
-    def _all(self, model_id: str) -> list[Sample]:
+    def _list_samples(self, model_id: str) -> list[Sample]:
         """Return all receipts of a model without duplicates, in the order of payment."""
-        own, past = self._known().get(model_id, ()), self._past.get(model_id, ())
-        known = {sample.id for sample in past}
+        own, past = self._load().get(model_id, ()), self._past.get(model_id, ())
+        past_ids = {sample.id for sample in past}
         return [
             *(sample for sample in own if sample.id is None),
             *past,
-            *(sample for sample in own if sample.id and sample.id not in known),
+            *(sample for sample in own if sample.id and sample.id not in past_ids),
         ]
 
     def _fit(self, model_id: str, samples: Sequence[Sample]) -> PriceFit | None:
-        known = self._fits.get(model_id)
-        if known is None or known[0] != samples:
+        cached = self._fits.get(model_id)
+        if cached is None or cached[0] != samples:
             # imported here: most services have price rules, and numpy takes time to load
             from kit.explore.fitting import fit
 
-            fitted = fit([(s.values, float(s.credits)) for s in samples[-MOST:]])
-            known = self._fits[model_id] = (samples, fitted)
-        return known[1]
+            learned = fit([(s.values, float(s.credits)) for s in samples[-MAX_USED:]])
+            cached = self._fits[model_id] = (samples, learned)
+        return cached[1]
 
-    def _known(self) -> dict[str, list[Sample]]:
+    def _load(self) -> dict[str, list[Sample]]:
         if self._samples is None:
             self._samples = {}
             for record in self._lines:
@@ -128,11 +128,11 @@ class PriceBook:
         return self._samples
 
 
-def known_samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[Sample]:
+def make_samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[Sample]:
     """Convert known charges to samples.
 
-    `paid`: see `kit.explore.archive.Archive.paid`. Those with a video or audio file are left out:
-    a history does not contain its duration, and the price may depend on it.
+    `paid`: see `kit.explore.archive.Archive.charges`. Those with a video or audio file are
+    left out: a history does not contain its duration, and the price may depend on it.
     """
     defaults = {p.name: p.default for p in model.setting_parameters}
     pictures = {p.name for p in model.media_parameters if p.type == "image"}
@@ -155,8 +155,8 @@ def priced_settings(model: wire.Model, values: Mapping[str, Any]) -> dict[str, A
         for p in model.setting_parameters
         if p.name == "seed" or p.max_items is not None or (p.type == "string" and not p.enum)
     }
-    plain = (bool, int, float, str)
-    return {n: v for n, v in values.items() if n not in free and isinstance(v, plain)}
+    types = (bool, int, float, str)
+    return {n: v for n, v in values.items() if n not in free and isinstance(v, types)}
 
 
 def _quote(total: Decimal, error: Decimal, count: int) -> LearnedQuote:

@@ -45,7 +45,7 @@ class Ratings:
     def __init__(self, lines: JsonLines) -> None:
         self._lines = lines
         self._version: tuple[int, int] | None = None
-        self._known: dict[str, dict[str, Any]] = {}
+        self._ratings: dict[str, dict[str, Any]] = {}
 
     def __repr__(self) -> str:
         return f"<Ratings {len(self.all())}>"
@@ -65,17 +65,17 @@ class Ratings:
             raise ConfigError(f"a rating is a whole number from 0 to {BEST}, not {rating!r}")
         name = generation if isinstance(generation, str) else generation.id
         at = datetime.now(UTC).isoformat()
-        whole = None if rating is None else int(rating)
-        self._lines.append({"id": name, "rating": whole, "note": note, "at": at})
+        value = None if rating is None else int(rating)
+        self._lines.append({"id": name, "rating": value, "note": note, "at": at})
 
     def all(self) -> dict[str, dict[str, Any]]:
         """Return all ratings by generation id; the file is read again if it has changed."""
         version = self._lines.version()
         if version != self._version:
             last = {line["id"]: line for line in self._lines if isinstance(line.get("id"), str)}
-            self._known = {k: line for k, line in last.items() if _is_rating(line.get("rating"))}
+            self._ratings = {k: line for k, line in last.items() if _is_rating(line.get("rating"))}
             self._version = version
-        return dict(self._known)
+        return dict(self._ratings)
 
     def kept(self, least: int = KEPT) -> list[str]:
         """Return the ids of generations with at least this rating."""
@@ -121,13 +121,13 @@ def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
         (ties if tie else wins)[number[better], number[other]] += 1
     ties += ties.T
     points = (wins + ties / 2).sum(axis=1) + _PRIOR
-    looks = wins + wins.T + ties
+    comparisons = wins + wins.T + ties
     strength = np.ones(len(names))
     for _ in range(_ROUNDS):
-        before = strength
-        met = (looks / (strength[:, None] + strength[None, :])).sum(axis=1)
-        strength = points / (met + 2 * _PRIOR / (strength + 1))
-        if np.allclose(strength, before, rtol=_PRECISION):
+        previous = strength
+        expected = (comparisons / (strength[:, None] + strength[None, :])).sum(axis=1)
+        strength = points / (expected + 2 * _PRIOR / (strength + 1))
+        if np.allclose(strength, previous, rtol=_PRECISION):
             break
     score = (strength / (strength + 1)).round(4)
     found = pd.DataFrame(

@@ -13,25 +13,25 @@ from kit.errors import BadRequestError
 from kit.pictures import open_picture
 
 #: Maximum of words in a search.
-_MOST = 32
+_MAX_WORDS = 32
 _WORD = re.compile(r'"([^"]+)"|(\S+)')
 _PROMPT = "strip_accents(lower(coalesce(prompt, '')))"
 #: Tags can also be searched as campaign=winter.
 _TAGS = """regexp_replace(tags, '" *: *"', '=', 'g')"""
-_REST = f"strip_accents(lower(concat_ws(' ', model_id, {_TAGS})))"
-_ASKED = "strip_accents(lower(?))"
-_THERE = (
-    f"(contains(asked_prompt, {_ASKED}) or contains(asked_rest, {_ASKED}) "
+_OTHER_TEXTS = f"strip_accents(lower(concat_ws(' ', model_id, {_TAGS})))"
+_WORD_VALUE = "strip_accents(lower(?))"
+_CONTAINS_WORD = (
+    f"(contains(asked_prompt, {_WORD_VALUE}) or contains(asked_rest, {_WORD_VALUE}) "
     "or starts_with(lower(id), lower(?)))"
 )
 #: The end of a word in any script; ``\\b`` is three times as fast but only for ASCII.
-_END = r"(^|$|[^\pL\pM\pN_])"
+_WORD_END = r"(^|$|[^\pL\pM\pN_])"
 
 #: Cells per side of a picture, and thresholds for the brightness and the two colors of each.
 _CELLS = 8
-_LIGHT, _COLOR = (50, 100, 150, 200), (112, 122, 134, 144)
+_BRIGHTNESS_LEVELS, _COLOR_LEVELS = (50, 100, 150, 200), (112, 122, 134, 144)
 #: Size of a hash in bytes.
-HASH_SIZE = _CELLS * _CELLS * (len(_LIGHT) + 2 * len(_COLOR)) // 8
+HASH_SIZE = _CELLS * _CELLS * (len(_BRIGHTNESS_LEVELS) + 2 * len(_COLOR_LEVELS)) // 8
 
 
 class SearchQuery:
@@ -48,14 +48,14 @@ class SearchQuery:
 
     def __init__(self, text: str) -> None:
         self.words = [phrase or word for phrase, word in _WORD.findall(text)]
-        if not 0 < len(self.words) <= _MOST:
-            raise BadRequestError(f"a search takes words, such as snowy lake, {_MOST} at most")
+        if not 0 < len(self.words) <= _MAX_WORDS:
+            raise BadRequestError(f"a search takes words, such as snowy lake, {_MAX_WORDS} at most")
 
     def select(self, table: str, where: str = "") -> str:
         """Return the query; `values` replace its question marks."""
         score = " + ".join(map(_score, self.words))
-        found = " and ".join(_THERE for _ in self.words)
-        inner = f"select *, {_PROMPT} asked_prompt, {_REST} asked_rest from {table} {where}"  # noqa: S608
+        found = " and ".join(_CONTAINS_WORD for _ in self.words)
+        inner = f"select *, {_PROMPT} asked_prompt, {_OTHER_TEXTS} asked_rest from {table} {where}"  # noqa: S608
         return f"select *, ({score}) / {len(self.words)} as score from ({inner}) where {found}"  # noqa: S608
 
     def values(self, inner: Sequence[Any] = ()) -> list[Any]:
@@ -65,8 +65,8 @@ class SearchQuery:
 
 def _score(word: str) -> str:
     """Return the SQL score of a word: 1 if it is a whole word of the prompt."""
-    end = r"\b" if word.isascii() else _END
-    whole = f"regexp_matches(asked_prompt, '{end}' || regexp_escape({_ASKED}) || '{end}')"
+    end = r"\b" if word.isascii() else _WORD_END
+    whole = f"regexp_matches(asked_prompt, '{end}' || regexp_escape({_WORD_VALUE}) || '{end}')"
     return f"(case when {whole} then 1.0 else 0.5 end)"
 
 
@@ -87,15 +87,15 @@ def hash_picture(file: Path | IO[bytes]) -> bytes:
     cells = np.asarray(small.convert("YCbCr"))
     above = [
         cells[..., channel] > level
-        for channel, levels in enumerate((_LIGHT, _COLOR, _COLOR))
+        for channel, levels in enumerate((_BRIGHTNESS_LEVELS, _COLOR_LEVELS, _COLOR_LEVELS))
         for level in levels
     ]
     return np.packbits(above).tobytes()
 
 
-def likeness(hashes: Sequence[bytes], wanted: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
+def likeness(hashes: Sequence[bytes], target: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the similarity of pictures to one, by their hashes: 1 if identical."""
     rows = np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, HASH_SIZE)
-    apart = np.bitwise_count(rows ^ np.frombuffer(wanted, np.uint8)).sum(axis=1)
-    found: np.ndarray[Any, np.dtype[np.float64]] = 1 - apart / (8 * HASH_SIZE)
+    differences = np.bitwise_count(rows ^ np.frombuffer(target, np.uint8)).sum(axis=1)
+    found: np.ndarray[Any, np.dtype[np.float64]] = 1 - differences / (8 * HASH_SIZE)
     return found

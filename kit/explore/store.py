@@ -37,9 +37,9 @@ MANIFEST_FILE, HASHES_FILE = "manifest.json", "hashes.arrow"
 #: Maximum difference between creation times from two responses, or two clocks.
 _SLACK = timedelta(days=1)
 #: Parts with fewer rows than this are merged once there are this many of them.
-_SMALL, _MANY = 100_000, 40
+_SMALL_ROWS, _MAX_SMALL = 100_000, 40
 #: Number of rows of a merged part; it limits the memory used by merging.
-_MERGED = 200_000
+_MERGED_ROWS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +137,16 @@ class Store:
         if "parameters" in table.column_names:
             table = table.append_column(SETTINGS, _without_seed(table["parameters"]))
         name = f"{secrets.token_hex(8)}.parquet"
-        with _replacing(self.folder / name) as draft:
-            few = [column for column in table.column_names if column not in _RISING]
+        with _open_draft(self.folder / name) as draft:
+            repetitive = [column for column in table.column_names if column not in _RISING]
             pq.write_table(
-                table, draft, compression="zstd", use_dictionary=few, column_encoding=_RISING
+                table, draft, compression="zstd", use_dictionary=repetitive, column_encoding=_RISING
             )
         return {name: table.num_rows}
 
     def commit(self, manifest: Manifest) -> None:
         """Replace the store's manifest."""
-        with _replacing(self._manifest) as draft:
+        with _open_draft(self._manifest) as draft:
             draft.write_bytes(msgspec.json.encode(manifest))
 
     def running(self, manifest: Manifest) -> pa.Table:
@@ -155,10 +155,10 @@ class Store:
             return GENERATIONS.empty_table()
         return pq.read_table(self.folder / manifest.running, schema=GENERATIONS)
 
-    def unknown(self, table: pa.Table, parts: Mapping[str, int]) -> pa.Table:
+    def filter_new(self, table: pa.Table, parts: Mapping[str, int]) -> pa.Table:
         """Return the rows that are in no part, without duplicates."""
         if pc.count_distinct(table["id"]).as_py() < table.num_rows:
-            last = {name: place for place, name in enumerate(table["id"].to_pylist())}
+            last = {name: index for index, name in enumerate(table["id"].to_pylist())}
             table = table.take(pa.array(sorted(last.values()), pa.int64()))
         ends = pc.min_max(table["created_at"])
         oldest, newest = ends["min"].as_py(), ends["max"].as_py()
@@ -172,20 +172,20 @@ class Store:
         ]
         if not files or not table.num_rows:
             return table
-        made = pc.field("created_at")
-        near = made.is_null()
+        created_at = pc.field("created_at")
+        nearby = created_at.is_null()
         if newest is not None:
-            near = near | ((made >= oldest) & (made <= newest))
-        known = ds.dataset(files, schema=table.schema).to_table(columns=["id"], filter=near)["id"]
+            nearby = nearby | ((created_at >= oldest) & (created_at <= newest))
+        known = ds.dataset(files, schema=table.schema).to_table(columns=["id"], filter=nearby)["id"]
         return table.filter(pc.invert(pc.is_in(table["id"], value_set=known.combine_chunks())))
 
-    def missing(self, ids: Sequence[str], manifest: Manifest) -> list[str]:
+    def find_missing(self, ids: Sequence[str], manifest: Manifest) -> list[str]:
         """Return the ids that are in no part of the generations."""
         files = [str(self.folder / name) for name in manifest.generations.parts]
         if not files or not ids:
             return list(ids)
-        among = pc.field("id").isin(pa.array(ids, pa.string()))
-        found = ds.dataset(files, schema=GENERATIONS).to_table(columns=["id"], filter=among)["id"]
+        matches = pc.field("id").isin(pa.array(ids, pa.string()))
+        found = ds.dataset(files, schema=GENERATIONS).to_table(columns=["id"], filter=matches)["id"]
         known = set(found.to_pylist())
         return [generation_id for generation_id in ids if generation_id not in known]
 
@@ -194,19 +194,19 @@ class Store:
         listing: Listing,
         schema: pa.Schema,
         *,
-        small: int = _SMALL,
-        many: int = _MANY,
-        merged: int = _MERGED,
+        small: int = _SMALL_ROWS,
+        many: int = _MAX_SMALL,
+        merged: int = _MERGED_ROWS,
     ) -> Listing:
         """Return a list after merging its small parts, if there are too many."""
-        few = [name for name, rows in listing.parts.items() if rows < small]
-        if len(few) <= many:
+        names = [name for name, rows in listing.parts.items() if rows < small]
+        if len(names) <= many:
             return listing
-        parts = {name: rows for name, rows in listing.parts.items() if name not in few}
-        for group in _groups(few, listing.parts, merged):
+        parts = {name: rows for name, rows in listing.parts.items() if name not in names}
+        for group in _groups(names, listing.parts, merged):
             tables = [pq.read_table(self.folder / name, schema=schema) for name in group]
-            whole = pa.concat_tables(tables).sort_by([("created_at", "descending")])
-            parts |= self.write(whole)
+            table = pa.concat_tables(tables).sort_by([("created_at", "descending")])
+            parts |= self.write(table)
         return replace(listing, parts=parts)
 
     def hashes(self) -> pa.Table:
@@ -215,23 +215,23 @@ class Store:
             return HASHES.empty_table()
         return pf.read_table(self._hashes, memory_map=False)
 
-    def hash_of(self, generation_id: str) -> bytes | None:
+    def find_hash(self, generation_id: str) -> bytes | None:
         """Return the hash of a generation's picture, if there is one."""
-        known = self.hashes()
-        place = pc.index(known["id"], generation_id).as_py()
-        return None if place < 0 else known["hash"][place].as_py()
+        hashes = self.hashes()
+        index = pc.index(hashes["id"], generation_id).as_py()
+        return None if index < 0 else hashes["hash"][index].as_py()
 
     def add_hashes(self, found: Mapping[str, bytes | None]) -> None:
         """Save hashes of pictures; without a lock, as a lost one is computed again."""
         added = pa.table([list(found), list(found.values())], schema=HASHES)
-        with _replacing(self._hashes) as draft:
+        with _open_draft(self._hashes) as draft:
             pf.write_feather(pa.concat_tables([self.hashes(), added]), draft)
 
-    def sweep(self) -> None:
+    def delete_unused(self) -> None:
         """Delete files that are not in the manifest: leftovers of crashes and merged parts."""
-        named = self.manifest().files
+        used = self.manifest().files
         for path in self.folder.glob("*.parquet*"):
-            if path.name not in named:
+            if path.name not in used:
                 _delete(path)
 
 
@@ -262,10 +262,10 @@ def _without_seed(parameters: pa.ChunkedArray) -> pa.ChunkedArray:
 def _spans(file: str) -> Sequence[tuple[datetime, datetime] | None]:
     """Return the creation times of a part's row groups; None if it has no statistics."""
     metadata = pq.read_metadata(file)
-    place = metadata.schema.names.index("created_at")
+    index = metadata.schema.names.index("created_at")
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    facts = [group.column(place).statistics for group in groups]
-    return [None if f.null_count or not f.has_min_max else (f.min, f.max) for f in facts]
+    statistics = [group.column(index).statistics for group in groups]
+    return [None if f.null_count or not f.has_min_max else (f.min, f.max) for f in statistics]
 
 
 def _groups(names: Sequence[str], rows: Mapping[str, int], most: int) -> Iterator[list[str]]:
@@ -279,7 +279,7 @@ def _groups(names: Sequence[str], rows: Mapping[str, int], most: int) -> Iterato
 
 
 @contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def _open_draft(path: Path) -> Iterator[Path]:
     """Yield a draft that replaces a file once it is completely on disk."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:

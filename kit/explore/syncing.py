@@ -43,7 +43,7 @@ _CAPPED = (
     "%s and %s may be missing in this history"
 )
 #: Seconds between attempts to get a lock that another notebook holds.
-_PATIENCE = 0.2
+_LOCK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Start:
     model_id: str | None = None
     credits: Decimal | None = None
     state: str | None = None  # final state, if known
-    mine: bool = False  # certainly of this account: accounts of a service share a journal
+    is_own: bool = False  # certainly of this account: accounts of a service share a journal
 
 
 class Source(Protocol):
@@ -137,10 +137,10 @@ def _sync(store: Store, source: Source, begin: Callable[[], _Pages[T]]) -> Steps
     """Sync a list while holding the store's lock."""
     lock = store.lock()
     while not lock.acquire():
-        yield from source.sleep(_PATIENCE)
+        yield from source.sleep(_LOCK_SECONDS)
     try:
         found = begin()
-        yield from found.bring()
+        yield from found.fetch_all()
         return found.finish()
     finally:
         lock.release()
@@ -160,7 +160,7 @@ class _Pages(Generic[T]):
         self.source = source
         self.malformed = MalformedValues()
         self.manifest = store.manifest()
-        self.waiting: list[pa.Table] = []
+        self.unwritten: list[pa.Table] = []
         self._on_update = on_update
         # Clocks that run ahead give future times; rows made now must still count as new.
         self._now = datetime.now(UTC).isoformat()
@@ -179,7 +179,7 @@ class _Pages(Generic[T]):
         """Fetch the next page of a gap."""
         raise NotImplementedError
 
-    def take(self, table: pa.Table) -> Steps[None]:
+    def add_page(self, table: pa.Table) -> Steps[None]:
         """Add the rows of a page."""
         raise NotImplementedError
 
@@ -191,11 +191,11 @@ class _Pages(Generic[T]):
         """Clean up and return the result of the sync."""
         raise NotImplementedError
 
-    def bring(self) -> Steps[None]:
+    def fetch_all(self) -> Steps[None]:
         """Fetch new rows and the gaps of interrupted syncs; fetched rows are kept."""
         try:
             while self.gaps:
-                yield from self._fill()
+                yield from self._fetch_gap()
                 self.gaps.pop(0)
             yield from self.complete()
         except BaseException:
@@ -208,73 +208,73 @@ class _Pages(Generic[T]):
     def flush(self) -> None:
         """Write waiting rows as a part, and save where to continue."""
         parts = dict(self.listing.parts)
-        if self.waiting:
-            fresh = self.store.unknown(
-                pa.concat_tables(self.waiting).combine_chunks(), self.listing.parts
+        if self.unwritten:
+            new = self.store.filter_new(
+                pa.concat_tables(self.unwritten).combine_chunks(), self.listing.parts
             )
-            if fresh.num_rows:
-                parts |= self.store.write(fresh)
-            added = self.progress.added + fresh.num_rows
+            if new.num_rows:
+                parts |= self.store.write(new)
+            added = self.progress.added + new.num_rows
             self.progress = replace(self.progress, added=added, rows=sum(parts.values()))
         # every sync begins with a gap without a path
         gaps = tuple(gap for gap in self.gaps if gap.path is not None)
         self.change(replace(self.listing, parts=parts, gaps=gaps))
-        self.waiting = []
+        self.unwritten = []
         self.store.commit(self.manifest)
 
     def change(self, listing: Listing) -> None:
-        facts: Any = {self.name: listing}
-        self.manifest = replace(self.manifest, **facts)
+        changes: Any = {self.name: listing}
+        self.manifest = replace(self.manifest, **changes)
 
     def tidy(self) -> None:
         """Merge small parts and delete unused files."""
         self.change(self.store.merge_small(self.listing, self.schema))
         self.store.commit(self.manifest)
-        self.store.sweep()
+        self.store.delete_unused()
 
-    def _fill(self) -> Steps[None]:
+    def _fetch_gap(self) -> Steps[None]:
         """Fetch a gap from its newest page to its oldest."""
-        seen: set[str | None] = {None}
-        path, anew = self.gaps[0].path, False
+        paths: set[str | None] = {None}
+        path, restarted = self.gaps[0].path, False
         while True:
             try:
                 page = yield from self.fetch(replace(self.gaps[0], path=path))
             except (BadRequestError, NotFoundError):
-                if anew or path is None:
+                if restarted or path is None:
                     raise
                 # the saved page has expired: start again from the newest one
-                path, seen, anew = None, {None}, True
+                path, paths, restarted = None, {None}, True
                 continue
             if page is None:
                 return
             table = self.read(page.content, self.malformed)
-            yield from self.take(table)
+            yield from self.add_page(table)
             # Avoids an endless loop of pages.
             path = page.following
-            last = path in seen or not table.num_rows or self._reached(table)
-            seen.add(path)
-            if not last:  # before anything else: an interrupted sync continues here
+            is_last = path in paths or not table.num_rows or self._has_reached(table)
+            paths.add(path)
+            if not is_last:  # before anything else: an interrupted sync continues here
                 self.gaps[0] = replace(self.gaps[0], path=path)
-            self._see(table)
-            if last:
+            self._record_progress(table)
+            if is_last:
                 self._check_end(page, table)
                 return
-            if sum(t.num_rows for t in self.waiting) >= self._part:
+            if sum(t.num_rows for t in self.unwritten) >= self._part:
                 self.flush()
 
-    def _see(self, table: pa.Table) -> None:
+    def _record_progress(self, table: pa.Table) -> None:
         """Record the progress, for the next sync and for the progress line."""
         ends = pc.min_max(table["created_at"])
         oldest, newest = ends["min"].as_py(), ends["max"].as_py()
         if newest is not None:
             top = min(max(filter(None, (self.listing.top, newest.isoformat()))), self._now)
             self.change(replace(self.listing, top=top))
-        waiting = sum(t.num_rows for t in self.waiting)
+        unwritten = sum(t.num_rows for t in self.unwritten)
         fetched = self.progress.fetched + table.num_rows
         self.progress = replace(
             self.progress, pages=self.progress.pages + 1, fetched=fetched, through=oldest
         )
-        self._on_update(replace(self.progress, rows=self.progress.rows + waiting))
+        self._on_update(replace(self.progress, rows=self.progress.rows + unwritten))
 
     def _check_end(self, page: Page, table: pa.Table) -> None:
         """Warn if a list ends before it reaches the known rows."""
@@ -282,7 +282,7 @@ class _Pages(Generic[T]):
         if page.following is None and known and oldest and oldest.isoformat() > known:
             _log.warning(_CAPPED, self.name, table.num_rows, known[:19], oldest.isoformat()[:19])
 
-    def _reached(self, table: pa.Table) -> bool:
+    def _has_reached(self, table: pa.Table) -> bool:
         """Whether a list without a time filter has reached the known rows."""
         since = self.gaps[0].since
         moments = table["created_at"]
@@ -300,21 +300,21 @@ class _Usage(_Pages[bool]):
     schema = USAGE
     read = staticmethod(pages.read_usage)
     #: Whether the service has a ledger.
-    kept = True
+    has_ledger = True
 
     def fetch(self, gap: Gap) -> Steps[Page | None]:
         page = yield from self.source.usage(gap.path)
-        self.kept = page is not None
+        self.has_ledger = page is not None
         return page
 
-    def take(self, table: pa.Table) -> Steps[None]:
+    def add_page(self, table: pa.Table) -> Steps[None]:
         yield from ()
-        self.waiting.append(fill_tags(table, self.source.tags(), "generation_id"))
+        self.unwritten.append(fill_tags(table, self.source.tags(), "generation_id"))
 
     def finish(self) -> bool:
-        if self.kept:
+        if self.has_ledger:
             self.tidy()
-        return self.kept
+        return self.has_ledger
 
 
 class _Generations(_Pages[Synced]):
@@ -328,26 +328,28 @@ class _Generations(_Pages[Synced]):
         super().__init__(store, source, on_update, part)
         before = store.running(self.manifest)
         self._running = {row["id"]: row for row in before.to_pylist()}
-        self._open = set(self._running)  # from an earlier sync, not seen in this one
+        self._unfinished = set(self._running)  # from an earlier sync, not seen in this one
         starts = source.starts(self.manifest.journaled)
         self._last_start = starts[-1].id if starts else self.manifest.journaled
-        self._unseen = {start.id: start for start in starts}
+        self._new_starts = {start.id: start for start in starts}
 
     def fetch(self, gap: Gap) -> Steps[Page | None]:
         query = {"limit": PAGE, "created_after": gap.since and datetime.fromisoformat(gap.since)}
         return (yield from self.source.page(query, gap.path))
 
-    def take(self, table: pa.Table) -> Steps[None]:
+    def add_page(self, table: pa.Table) -> Steps[None]:
         """Keep finished generations for a part, and running ones for the next sync."""
-        awaited = self._open | self._unseen.keys() | self._running.keys()
-        for generation_id in awaited.intersection(table["id"].to_pylist() if awaited else ()):
-            self._open.discard(generation_id)
-            self._unseen.pop(generation_id, None)
+        expected = self._unfinished | self._new_starts.keys() | self._running.keys()
+        for generation_id in expected.intersection(table["id"].to_pylist() if expected else ()):
+            self._unfinished.discard(generation_id)
+            self._new_starts.pop(generation_id, None)
             self._running.pop(generation_id, None)
         running = pc.equal(table["status"], "processing")
-        receipts = {} if charges.complete(table) else self.source.receipts()
+        receipts = {} if charges.is_complete(table) else self.source.receipts()
         filled = charges.fill_credits(table, receipts, {})
-        if not (charges.complete(filled) or charges.complete(filled.filter(pc.invert(running)))):
+        if not (
+            charges.is_complete(filled) or charges.is_complete(filled.filter(pc.invert(running)))
+        ):
             models = yield from self.source.models()
             filled = charges.fill_credits(table, receipts, models)
         if pc.any(running).as_py():
@@ -355,21 +357,21 @@ class _Generations(_Pages[Synced]):
             filled = filled.filter(pc.invert(running))
         self.progress = replace(self.progress, running=len(self._running))
         if filled.num_rows:
-            self.waiting.append(filled)
+            self.unwritten.append(filled)
 
     def complete(self) -> Steps[None]:
         """Fetch those that ran at the last sync, and unlisted ones started from here."""
-        for generation_id in sorted(self._open):
-            if not (yield from self._one(generation_id)):
+        for generation_id in sorted(self._unfinished):
+            if not (yield from self._add_one(generation_id)):
                 del self._running[generation_id]
         unlisted = 0
-        unseen = [name for name in self._unseen if name not in self._running]
-        for name in self.store.missing(unseen, self.manifest):
-            start = self._unseen[name]
-            found = yield from self._one(start.id)
-            if not found and start.mine:
-                self.waiting.append(_from_journal(start))
-            unlisted += found or start.mine
+        names = [name for name in self._new_starts if name not in self._running]
+        for name in self.store.find_missing(names, self.manifest):
+            start = self._new_starts[name]
+            found = yield from self._add_one(start.id)
+            if not found and start.is_own:
+                self.unwritten.append(_from_journal(start))
+            unlisted += found or start.is_own
         if unlisted:
             _log.warning(_UNLISTED, f"{unlisted:,}")
         self.manifest = replace(
@@ -378,7 +380,7 @@ class _Generations(_Pages[Synced]):
 
     def flush(self) -> None:
         tags = self.source.tags()
-        self.waiting = [fill_tags(table, tags) for table in self.waiting]
+        self.unwritten = [fill_tags(table, tags) for table in self.unwritten]
         running = pa.Table.from_pylist(list(self._running.values()), schema=GENERATIONS)
         running = fill_tags(running, tags)
         file = next(iter(self.store.write(running))) if running.num_rows else None
@@ -390,13 +392,13 @@ class _Generations(_Pages[Synced]):
         unlisted = self.manifest.unlisted
         return replace(self.progress, running=len(self._running), through=None, unlisted=unlisted)
 
-    def _one(self, generation_id: str) -> Steps[bool]:
+    def _add_one(self, generation_id: str) -> Steps[bool]:
         """Add a generation that no page contains; return whether the service knows it."""
         try:
             body = yield from self.source.fetch_one(generation_id)
         except NotFoundError:
             return False
-        yield from self.take(self.read(b"[" + body + b"]", self.malformed))
+        yield from self.add_page(self.read(b"[" + body + b"]", self.malformed))
         return True
 
 

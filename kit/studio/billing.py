@@ -17,7 +17,7 @@ from kit.client.flows import ONCE, Policy
 from kit.client.journal import Notices
 from kit.client.settings import Settings
 from kit.explore.budgets import Budgets, Hold
-from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
+from kit.explore.price_book import MAX_USED, LearnedQuote, PriceBook, make_samples, priced_settings
 from kit.parameters import Request
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
@@ -210,7 +210,7 @@ class Billing:
             archive = history_sync.open_archive(self._settings, account)
             files = tuple(archive.files())
             if self._learned_files.get(model.id, ()) != files:
-                self.book.learn(model, known_samples(model, archive.paid(model.id, MOST)))
+                self.book.learn(model, make_samples(model, archive.charges(model.id, MAX_USED)))
                 self._learned_files[model.id] = files
         return self.book.quote(model, values)
 

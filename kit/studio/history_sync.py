@@ -137,7 +137,7 @@ class HistorySync:
         malformed.warn()
         ids = pa.array([one.id for one in listed], pa.string())
         selected = table.take(pc.index_in(ids, value_set=table["id"].combine_chunks()).drop_null())
-        if charges.complete(selected):
+        if charges.is_complete(selected):
             return selected
         return charges.fill_credits(selected, self._journal.credits(), (yield from self.models()))
 
@@ -157,7 +157,7 @@ class HistorySync:
             return call.parse(content)
 
         def keep(one: wire.Generation) -> bool:
-            return choice.fits(one, self._journal.find_tags(one))
+            return choice.matches(one, self._journal.find_tags(one))
 
         found = yield from flows.list_all(replace(call, parse=read), limit, keep, choice.is_older)
         if choice == ALL:
@@ -225,7 +225,7 @@ class HistorySync:
                 model_id=entry.model_id,
                 credits=None if entry.credits is None else Decimal(entry.credits),
                 state=None if entry.state == "processing" else entry.state,
-                mine=entry.by in own_keys,
+                is_own=entry.by in own_keys,
             )
             for entry in self._journal.entries(after)
         ]

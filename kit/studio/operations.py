@@ -287,7 +287,7 @@ class Operations:
         if requests.is_id(picture):
             facts = wire.Generation(id=picture)
         if isinstance(facts, wire.Generation):
-            if known := archive.store.hash_of(facts.id):
+            if known := archive.store.find_hash(facts.id):
                 return known
             if isinstance(picture, str):
                 facts = yield from self.get(picture)

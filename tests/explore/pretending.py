@@ -178,7 +178,7 @@ class Service:
     def starts(self, after: str | None = None) -> list[Start]:
         names = list(self.charged)
         new = names[names.index(after) + 1 :] if after in names else names
-        return [Start(n, START.isoformat(), credits=self.charged[n], mine=True) for n in new]
+        return [Start(n, START.isoformat(), credits=self.charged[n], is_own=True) for n in new]
 
     def usage(self, path: str | None) -> Generator[Any, Any, Page | None]:
         self._count(("usage", path))

@@ -249,7 +249,7 @@ def test_what_was_paid_is_what_somebody_named(tmp_path: Path) -> None:
     store = Store(tmp_path)
     driven(sync_generations(store, service))
 
-    found = Archive(store).paid("a", 10)
+    found = Archive(store).charges("a", 10)
 
     assert [row["id"] for row in found] == ["g0000", "g0002"]
-    assert [row["id"] for row in Archive(store).paid("a", 1)] == ["g0002"]
+    assert [row["id"] for row in Archive(store).charges("a", 1)] == ["g0002"]

@@ -80,11 +80,11 @@ def test_a_second_copy_brings_what_is_new_and_a_third_removes_what_is_merged(
     service.make(2)
     publish(synced(tmp_path, service).store, url)
     assert len(open_archive(url).frame()) == 12
-    assert {Path(name).name for name in before} <= BucketStore(url).listed()
+    assert {Path(name).name for name in before} <= BucketStore(url).list_names()
 
     publish(store, url)
     named = {path.name for table in ("generations", "usage") for path in store.files(table)}
-    assert BucketStore(url).listed() == {*named, "manifest.json"}
+    assert BucketStore(url).list_names() == {*named, "manifest.json"}
 
 
 def test_an_archive_that_cannot_be_read_says_where_it_was_looked_for(

@@ -62,7 +62,7 @@ def test_moments_may_be_given_in_many_ways(moment: Any) -> None:
 def test_rows_are_chosen(choices: dict[str, Any], rows: list[int]) -> None:
     choice = parse_filter(**choices)
 
-    assert [n for n, one in enumerate(MADE) if choice.fits(one, one.tags or {})] == rows
+    assert [n for n, one in enumerate(MADE) if choice.matches(one, one.tags or {})] == rows
 
 
 def test_the_query_holds_what_a_service_may_know() -> None:

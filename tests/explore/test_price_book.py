@@ -11,7 +11,7 @@ import pytest
 
 from kit import wire
 from kit.explore.fitting import fit
-from kit.explore.price_book import PriceBook, known_samples
+from kit.explore.price_book import PriceBook, make_samples
 from kit.private import JsonLines
 from tests.rights import is_private
 
@@ -141,7 +141,7 @@ def paid(number: int, credits: float, **fields: Any) -> dict[str, Any]:
 def test_a_history_teaches_with_the_defaults_filled_in() -> None:
     rows = [paid(1, 0.25), paid(2, 0.5, parameters='{"steps": 40, "style": null, "note": "x"}')]
 
-    known = [(sample.values, sample.credits) for sample in known_samples(MODEL, rows)]
+    known = [(sample.values, sample.credits) for sample in make_samples(MODEL, rows)]
 
     assert known == [({"steps": 20}, Decimal("0.25")), ({"steps": 40}, Decimal("0.5"))]
 
@@ -151,14 +151,14 @@ def test_a_charge_for_a_file_of_unknown_length_teaches_nothing() -> None:
     model = wire.Model(id="m", media_parameters=media)
     rows = [paid(n, 1.0, media=f'{{"{name}": 1}}') for n, name in enumerate(("image", "video"))]
 
-    assert [sample.id for sample in known_samples(model, rows)] == ["g0"]
+    assert [sample.id for sample in make_samples(model, rows)] == ["g0"]
 
 
 def test_a_newer_history_takes_the_place_of_the_last(lines: JsonLines) -> None:
     book = PriceBook(lines)
     book.add(MODEL, {"steps": 20}, Decimal("0.3"), "g2")
     for rows in ([paid(1, 0.2)], [paid(1, 0.2), paid(2, 0.3)]):
-        book.learn(MODEL, known_samples(MODEL, rows))
+        book.learn(MODEL, make_samples(MODEL, rows))
 
         quote = book.quote(MODEL, {"steps": 20})
         assert quote is not None

@@ -51,7 +51,7 @@ def report(
     return costs.report(
         wanted,
         costs.Spending(archive, HistoryFilter(*wanted), rates=RATES),
-        costs.Spending(archive, HistoryFilter(*wanted.before(NOW)), rates=RATES),
+        costs.Spending(archive, HistoryFilter(*wanted.previous(NOW)), rates=RATES),
         costs.Spending(archive, HistoryFilter(until=now_or_end)).daily(),
         now=NOW,
         owner="Ada & Co",
@@ -151,7 +151,7 @@ def test_a_month_begins_where_days_begin() -> None:
     month = costs.Month.parse(None, datetime(2026, 11, 30, 23, 30, tzinfo=UTC), berlin)
 
     assert month == (datetime(2026, 12, 1, tzinfo=berlin), datetime(2027, 1, 1, tzinfo=berlin))
-    assert month.before(NOW).first == datetime(2026, 11, 1, tzinfo=berlin)
+    assert month.previous(NOW).first == datetime(2026, 11, 1, tzinfo=berlin)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_only_what_the_manifest_names_is_there(store: Store) -> None:
     store.commit(Manifest(Listing(parts)))
 
     assert [path.name for path in store.files()] == list(parts)
-    store.sweep()
+    store.delete_unused()
     assert [path.name for path in store.folder.glob("*.parquet")] == list(parts)
 
 
@@ -47,8 +47,8 @@ def test_a_manifest_that_cannot_be_read_is_an_empty_store(store: Store, text: st
 def test_what_is_known_is_left_out_and_the_rest_comes_once(store: Store) -> None:
     parts = store.write(rows("a", "b"))
 
-    assert store.unknown(rows("c", "a", "d", "c"), parts)["id"].to_pylist() == ["d", "c"]
-    assert store.unknown(rows("a", at="2026-01-01T03:00:00.5Z"), parts).num_rows == 0
+    assert store.filter_new(rows("c", "a", "d", "c"), parts)["id"].to_pylist() == ["d", "c"]
+    assert store.filter_new(rows("a", at="2026-01-01T03:00:00.5Z"), parts).num_rows == 0
 
 
 def test_small_parts_are_merged_and_large_ones_left(store: Store) -> None:

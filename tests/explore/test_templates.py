@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.errors import ConfigError
-from kit.explore.sweeps.templates import MOST, PromptTemplate, template
+from kit.explore.sweeps.templates import MAX_PROMPTS, PromptTemplate, template
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_many_are_drawn_and_not_listed() -> None:
     with pytest.raises(ConfigError, match=r"sample\(100\)"):
         iter(many)
     assert len(template("{a|b|c}").sample(10)) == 3
-    assert len(many.sample(MOST * 2)) == MOST
+    assert len(many.sample(MAX_PROMPTS * 2)) == MAX_PROMPTS
 
 
 @given(

@@ -21,9 +21,9 @@ from kit.explore.frames import write_excel
 #: Source: M. Okabe and K. Ito, "Color Universal Design" (2008); yellow is too faint on white.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#595959")
 #: Maximum of groups with their own colors, and of bars; the others are summed up.
-SERIES, BARS = len(PALETTE) - 1, 24
+MAX_SERIES, MAX_BARS = len(PALETTE) - 1, 24
 #: Up to this many times are labeled singly: an axis of so few would show hours between days.
-TIMES = 3
+MAX_LABELED_TIMES = 3
 REST = "the rest"
 #: The unit of all numbers.
 UNIT = "credits"
@@ -160,14 +160,14 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
         rows["x"] = _name_values(rows["x"])
         if chart.ranked:
             rows["x"] = [f"{place}. {name}" for place, name in enumerate(rows["x"], 1)]
-        rows["x"] = _keep(rows, "x", BARS)
-    elif rows["x"].nunique() <= TIMES:
+        rows["x"] = _merge_small(rows, "x", MAX_BARS)
+    elif rows["x"].nunique() <= MAX_LABELED_TIMES:
         rows["x"] = _name_values(rows["x"])
-    rows["color"] = _keep(rows, "color", SERIES)
+    rows["color"] = _merge_small(rows, "color", MAX_SERIES)
     groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")
     sums = groups["y"].sum().reset_index()
-    added = chart.kind == "bars" and rows["x"].nunique() < len(rows)
-    if added and chart.x != "weekday":  # sums are sorted again
+    is_summed = chart.kind == "bars" and rows["x"].nunique() < len(rows)
+    if is_summed and chart.x != "weekday":  # sums are sorted again
         order = sums.groupby("x")["y"].transform("sum")
         sums = sums.loc[order.sort_values(ascending=False, kind="stable").index]
     texts = {name: _shorten(sums[name]) for name in ("x", "color") if sums[name].dtype.kind != "M"}
@@ -180,7 +180,7 @@ def sort_colors(rows: pd.DataFrame) -> list[str]:
     return list(sizes.index)
 
 
-def empty(chart: Chart, rows: pd.DataFrame) -> str:
+def empty_text(chart: Chart, rows: pd.DataFrame) -> str:
     """Return the text shown if there is nothing to draw, else an empty one."""
     if rows.empty:
         return "nothing to draw"
@@ -189,19 +189,19 @@ def empty(chart: Chart, rows: pd.DataFrame) -> str:
     return ""
 
 
-def within(level: float, rows: pd.DataFrame) -> bool:
+def is_drawable(level: float, rows: pd.DataFrame) -> bool:
     """Whether a level can be drawn with a band without flattening it."""
     return level <= 3 * float(rows["high"].max() or 1)
 
 
-def room(totals: pd.Series[Any]) -> tuple[float, float]:
+def bar_range(totals: pd.Series[Any]) -> tuple[float, float]:
     """Return the range of horizontal bars, with space for the numbers next to them."""
     low, high = min(0.0, float(totals.min())), max(0.0, float(totals.max()))
-    more = 0.16 * (high - low)
-    return low - more if low < 0 else 0.0, high + more if high > 0 else 0.0
+    margin = 0.16 * (high - low)
+    return low - margin if low < 0 else 0.0, high + margin if high > 0 else 0.0
 
 
-def wide(count: int) -> float:
+def bar_width(count: int) -> float:
     """Return the relative width of vertical bars; gaps finer than pixels would pale the colors."""
     return 0.8 if count <= 120 else 1.0
 
@@ -216,8 +216,8 @@ def number(value: float) -> str:
 
 def name_times(moments: pd.Series[Any]) -> pd.Series[Any]:
     """Return times as text, with hours only if there are any."""
-    whole = (moments == moments.dt.normalize()).where(moments.notna(), True).all()
-    words: pd.Series[Any] = moments.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M")
+    are_days = (moments == moments.dt.normalize()).where(moments.notna(), True).all()
+    words: pd.Series[Any] = moments.dt.strftime("%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M")
     return words
 
 
@@ -238,7 +238,7 @@ def _shorten(texts: pd.Series[Any]) -> pd.Series[Any]:
     return texts.map(names)
 
 
-def _keep(rows: pd.DataFrame, column: str, most: int) -> pd.Series[Any]:
+def _merge_small(rows: pd.DataFrame, column: str, most: int) -> pd.Series[Any]:
     """Return a column in which all but the largest values are merged."""
     sizes = rows.assign(size=rows["y"].abs()).groupby(column, sort=False)["size"].sum()
     if len(sizes) <= most:

@@ -18,16 +18,16 @@ from kit.explore.charts import (
     PALETTE,
     UNIT,
     Chart,
-    empty,
+    bar_range,
+    bar_width,
+    empty_text,
+    is_drawable,
     number,
-    room,
     rows_to_draw,
     sort_colors,
-    wide,
-    within,
 )
 
-_SIZE = 10.5
+_FONT_SIZE = 10.5
 
 
 class ChartPicture(Figure):
@@ -65,19 +65,19 @@ def draw(
     figure = ChartPicture(figsize=(width, height), layout="constrained", facecolor="none")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(facecolor="none")
-    if words := empty(chart, rows):
-        axes.text(0.5, 0.5, words, ha="center", va="center", color=INK, fontsize=_SIZE)
+    if words := empty_text(chart, rows):
+        axes.text(0.5, 0.5, words, ha="center", va="center", color=INK, fontsize=_FONT_SIZE)
         axes.set_axis_off()
     else:
         _KINDS[chart.kind](axes, chart, rows)
-        _dress(axes, chart)
+        _style_axes(axes, chart)
     axes.set_title(chart.title, loc="left", fontsize=12.5, fontweight="bold", color=INK, pad=12)
     return figure
 
 
 def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     table = _stack(rows)
-    places, starts = range(len(table)), _starts(table)
+    places, starts = range(len(table)), _segment_starts(table)
     for place, name in enumerate(table.columns):
         axes.barh(
             places,
@@ -92,11 +92,11 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     for place, total in enumerate(table.sum(axis=1)):
         side = "right" if total < 0 else "left"
         end = low.iloc[place] - 0.012 * longest if total < 0 else high.iloc[place] + 0.012 * longest
-        axes.text(end, place, number(total), va="center", ha=side, fontsize=_SIZE, color=INK)
+        axes.text(end, place, number(total), va="center", ha=side, fontsize=_FONT_SIZE, color=INK)
     axes.set_yticks(places, list(table.index))
     axes.set_ylim(len(table) - 0.4, -0.6)
     # margins are not enough: bars of length zero stick to the edge
-    axes.set_xlim(room(pd.concat([low, high])))
+    axes.set_xlim(bar_range(pd.concat([low, high])))
     if (low < 0).any():
         axes.axvline(0, color=INK, linewidth=0.8)
 
@@ -104,17 +104,17 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
 def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     table = _stack(rows)
     places: Any = list(range(len(table)))
-    width = wide(len(table))
-    if timed := isinstance(table.index, pd.DatetimeIndex):
+    width = bar_width(len(table))
+    if has_times := isinstance(table.index, pd.DatetimeIndex):
         places = table.index.to_pydatetime()
         if len(table) > 1:
             width *= table.index.diff().min() / pd.Timedelta(days=1)
-    starts = _starts(table)
+    starts = _segment_starts(table)
     for place, name in enumerate(table.columns):
         color = PALETTE[place]
         axes.bar(places, table[name], bottom=starts[name], width=width, color=color, label=name)
-    if timed:
-        _dates(axes)
+    if has_times:
+        _format_dates(axes)
     else:
         axes.set_xticks(places, list(table.index))
         axes.set_xlim(-0.6, max(len(table), 3) - 0.4)
@@ -127,25 +127,25 @@ def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     axes.plot(days, rows["y"], color=PALETTE[0], linewidth=2.2, marker=dot)
     last = rows.iloc[-1]
     text = f" {number(float(last['y']))}"
-    axes.annotate(text, (days[-1], last["y"]), fontsize=_SIZE, color=INK, va="center")
+    axes.annotate(text, (days[-1], last["y"]), fontsize=_FONT_SIZE, color=INK, va="center")
     axes.set_ylim(bottom=0)
     if chart.line:
         level, name = chart.line
-        shown = within(level, rows)
-        axes.set_ylim(top=max(axes.get_ylim()[1], 1.1 * level if shown else 0.0))
-        if shown:
+        is_drawn = is_drawable(level, rows)
+        axes.set_ylim(top=max(axes.get_ylim()[1], 1.1 * level if is_drawn else 0.0))
+        if is_drawn:
             axes.axhline(level, color=PALETTE[3], linewidth=1.6, linestyle=(0, (5, 3)))
-        note = name if shown else f"{name}, above this chart:"
+        note = name if is_drawn else f"{name}, above this chart:"
         axes.annotate(
             f"{note} {number(level)}",
-            (0.01, level if shown else 1.0),
-            xycoords=("axes fraction", "data" if shown else "axes fraction"),
-            xytext=(0, 4 if shown else -12),
+            (0.01, level if is_drawn else 1.0),
+            xycoords=("axes fraction", "data" if is_drawn else "axes fraction"),
+            xytext=(0, 4 if is_drawn else -12),
             textcoords="offset points",
-            fontsize=_SIZE,
+            fontsize=_FONT_SIZE,
             color=PALETTE[3],
         )
-    _dates(axes)
+    _format_dates(axes)
     axes.margins(x=0.06)
 
 
@@ -159,32 +159,32 @@ def _stack(rows: pd.DataFrame) -> pd.DataFrame:
     return table.loc[list(order), sort_colors(rows)]
 
 
-def _starts(table: pd.DataFrame) -> pd.DataFrame:
+def _segment_starts(table: pd.DataFrame) -> pd.DataFrame:
     """Return the start of each segment: negative ones are stacked downward."""
     below = table.clip(upper=0).cumsum(axis=1)
     return table.clip(lower=0).cumsum(axis=1).where(table >= 0, below) - table
 
 
-def _dress(axes: Axes, chart: Chart) -> None:
+def _style_axes(axes: Axes, chart: Chart) -> None:
     """Style the axes: a grid along the numbers, no box, the unit, and a legend."""
-    across = chart.kind == "bars"
+    is_horizontal = chart.kind == "bars"
     for side, spine in axes.spines.items():
-        spine.set_visible(not across and side in ("left", "bottom"))
+        spine.set_visible(not is_horizontal and side in ("left", "bottom"))
         spine.set_color(GRID)
-    axes.tick_params(colors=INK, labelsize=_SIZE, length=0)
-    axes.grid(axis="x" if across else "y", color=GRID, linewidth=0.9)
+    axes.tick_params(colors=INK, labelsize=_FONT_SIZE, length=0)
+    axes.grid(axis="x" if is_horizontal else "y", color=GRID, linewidth=0.9)
     axes.set_axisbelow(True)
-    numbers = axes.xaxis if across else axes.yaxis
+    numbers = axes.xaxis if is_horizontal else axes.yaxis
     numbers.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
     numbers.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-    numbers.set_label_text(UNIT, fontsize=_SIZE, color=INK)
+    numbers.set_label_text(UNIT, fontsize=_FONT_SIZE, color=INK)
     if chart.color:
         legend = axes.legend(
             title=chart.color,
             labelcolor=INK,
             frameon=False,
-            fontsize=_SIZE,
-            title_fontsize=_SIZE,
+            fontsize=_FONT_SIZE,
+            title_fontsize=_FONT_SIZE,
             loc="upper left",
             bbox_to_anchor=(1.0, 1.0),
             alignment="left",
@@ -192,7 +192,7 @@ def _dress(axes: Axes, chart: Chart) -> None:
         legend.get_title().set_color(INK)
 
 
-def _dates(axes: Axes) -> None:
+def _format_dates(axes: Axes) -> None:
     locator: Any = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]

@@ -13,18 +13,18 @@ from kit.explore.charts import (
     PALETTE,
     UNIT,
     Chart,
-    empty,
+    bar_range,
+    bar_width,
+    empty_text,
+    is_drawable,
     name_times,
     number,
-    room,
     rows_to_draw,
     sort_colors,
-    wide,
-    within,
 )
 
 #: Renderers that load scripts from the network; offline, JupyterLab shows an error for them.
-_ONLINE = ("default", "html")
+_ONLINE_RENDERERS = ("default", "html")
 
 
 def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | None = None) -> Any:
@@ -32,27 +32,27 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
 
     `width`, `height`: pixels of the plot; by default bars are 24 pixels high.
     """
-    if alt.renderers.active in _ONLINE:
+    if alt.renderers.active in _ONLINE_RENDERERS:
         alt.renderers.enable("jupyter", offline=True)
     rows = rows_to_draw(chart, frame)
-    words = empty(chart, rows)
+    words = empty_text(chart, rows)
     if words:
         text = alt.Chart(pd.DataFrame({"text": [words]})).mark_text(fontSize=13, color=INK)
-        made = text.encode(text="text:N")
+        layers = text.encode(text="text:N")
     else:
-        made = _KINDS[chart.kind](chart, rows)
+        layers = _KINDS[chart.kind](chart, rows)
     bars = chart.kind == "bars" and not words
     size = {"width": width, "height": height or (alt.Step(24) if bars else 260)}
     title = alt.TitleParams(
         chart.title,
         anchor="start",
         fontSize=15,
-        subtitle=[_beyond(chart, rows)] if _beyond(chart, rows) else alt.Undefined,
+        subtitle=[_level_note(chart, rows)] if _level_note(chart, rows) else alt.Undefined,
         subtitleColor=PALETTE[3],
         subtitleFontSize=13,
     )
     return (
-        made.properties(title=title, background="transparent", **size)
+        layers.properties(title=title, background="transparent", **size)
         .configure_axis(
             labelFontSize=13,
             titleFontSize=13,
@@ -77,74 +77,74 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
     totals["end"] = [ends.get(key, 0.0) for key in zip(totals["x"], negative, strict=True)]
     y = alt.Y("x:N", sort=order, title=None)
     # wide enough for the numbers next to the bars, and not rounded up to the next tick
-    low, high = room(ends)
+    low, high = bar_range(ends)
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("sum(y):Q", title=UNIT, scale=scale, axis=alt.Axis(tickCount=6))
     bars = alt.Chart(_rank(rows)).mark_bar()
-    made = bars.encode(
+    layers = bars.encode(
         y=y, x=x, order="rank:Q", **_color(chart, rows), tooltip=_tooltip(chart, "x:N")
     )
     for side, align, shift in (("datum.y < 0", "right", -4), ("datum.y >= 0", "left", 4)):
         text = alt.Chart(totals).transform_filter(side)
         text = text.mark_text(align=align, dx=shift, fontSize=13, color=INK)
-        made = made + text.encode(y=y, x=alt.X("end:Q", scale=scale), text="text:N")
+        layers = layers + text.encode(y=y, x=alt.X("end:Q", scale=scale), text="text:N")
     if low < 0:
         zero = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color=INK)
-        made = made + zero.encode(x=alt.X("y:Q", scale=scale))
-    return made
+        layers = layers + zero.encode(x=alt.X("y:Q", scale=scale))
+    return layers
 
 
 def _columns(chart: Chart, rows: pd.DataFrame) -> Any:
-    timed = pd.api.types.is_datetime64_any_dtype(rows["x"])
+    has_times = pd.api.types.is_datetime64_any_dtype(rows["x"])
     # stacked here: Vega-Lite does not stack bars that span two times
     rows = _rank(rows).sort_values(["x", "rank"])
     rows["high"] = rows.groupby(["x", rows["y"] < 0])["y"].cumsum()
     rows["low"] = rows["high"] - rows["y"]
     y = alt.Y("low:Q", title=UNIT, axis=alt.Axis(tickCount=6))
-    rest = {"y": y, "y2": "high:Q", **_color(chart, rows)}
-    if not timed:
-        whole = alt.Chart(rows).mark_bar()
-        return whole.encode(x=alt.X("x:O", title=None), **rest, tooltip=_tooltip(chart, "x:O"))
+    channels = {"y": y, "y2": "high:Q", **_color(chart, rows)}
+    if not has_times:
+        base = alt.Chart(rows).mark_bar()
+        return base.encode(x=alt.X("x:O", title=None), **channels, tooltip=_tooltip(chart, "x:O"))
     moments = pd.Series(rows["x"].unique()).sort_values()
     step = moments.diff().min() if len(moments) > 1 else pd.Timedelta(days=1)
-    half = step * wide(len(moments)) / 2
+    half = step * bar_width(len(moments)) / 2
     rows["begin"], rows["end"] = rows["x"] - half, rows["x"] + half
     rows["when"] = name_times(rows["x"])
-    whole = alt.Chart(rows).mark_bar()
-    return whole.encode(x=_time("begin"), x2="end:T", **rest, tooltip=_tooltip(chart, "when:N"))
+    base = alt.Chart(rows).mark_bar()
+    return base.encode(x=_time("begin"), x2="end:T", **channels, tooltip=_tooltip(chart, "when:N"))
 
 
 def _band(chart: Chart, rows: pd.DataFrame) -> Any:
     rows = rows.assign(when=name_times(rows["x"]))
-    whole, x = alt.Chart(rows), _time("x")
-    area = whole.mark_area(opacity=0.22, color=PALETTE[0]).encode(
+    base, x = alt.Chart(rows), _time("x")
+    area = base.mark_area(opacity=0.22, color=PALETTE[0]).encode(
         x=x, y=alt.Y("low:Q", title=UNIT, axis=alt.Axis(tickCount=6)), y2="high:Q"
     )
     figures = [
         alt.Tooltip(f"{name}:Q", title=title, format=",.6~f")
         for name, title in (("y", UNIT), ("low", "at least"), ("high", "at most"))
     ]
-    line = whole.mark_line(color=PALETTE[0], strokeWidth=2.5, point=len(rows) == 1).encode(
+    line = base.mark_line(color=PALETTE[0], strokeWidth=2.5, point=len(rows) == 1).encode(
         x=x, y="y:Q", tooltip=[alt.Tooltip("when:N", title=chart.x), *figures]
     )
     last = rows.tail(1).assign(text=[number(float(rows["y"].iloc[-1]))])
     end = alt.Chart(last).mark_text(align="left", dx=5, fontSize=13, color=INK)
-    made = area + line + end.encode(x=x, y="y:Q", text="text:N")
-    if chart.line is None or _beyond(chart, rows):
-        return made
+    layers = area + line + end.encode(x=x, y="y:Q", text="text:N")
+    if chart.line is None or _level_note(chart, rows):
+        return layers
     level, name = chart.line
-    whole = alt.Chart(pd.DataFrame({"y": [level], "text": [f"{name} {number(level)}"]}))
-    rule = whole.mark_rule(color=PALETTE[3], strokeDash=[5, 3], size=2).encode(y="y:Q")
-    text = whole.mark_text(align="left", dx=4, dy=-8, fontSize=13, color=PALETTE[3])
-    return made + rule + text.encode(y="y:Q", x=alt.value(0), text="text:N")
+    base = alt.Chart(pd.DataFrame({"y": [level], "text": [f"{name} {number(level)}"]}))
+    rule = base.mark_rule(color=PALETTE[3], strokeDash=[5, 3], size=2).encode(y="y:Q")
+    text = base.mark_text(align="left", dx=4, dy=-8, fontSize=13, color=PALETTE[3])
+    return layers + rule + text.encode(y="y:Q", x=alt.value(0), text="text:N")
 
 
 _KINDS = {"bars": _bars, "columns": _columns, "band": _band}
 
 
-def _beyond(chart: Chart, rows: pd.DataFrame) -> str:
+def _level_note(chart: Chart, rows: pd.DataFrame) -> str:
     """Return a note about a level that is too high to be drawn: it would flatten the rest."""
-    if chart.line is None or rows.empty or within(chart.line[0], rows):
+    if chart.line is None or rows.empty or is_drawable(chart.line[0], rows):
         return ""
     return f"{chart.line[1]}, above this chart: {number(chart.line[0])}"
 
@@ -169,10 +169,10 @@ def _color(chart: Chart, rows: pd.DataFrame) -> dict[str, Any]:
     return {"color": alt.Color("color:N", scale=scale, title=chart.color)}
 
 
-def _tooltip(chart: Chart, named: str) -> list[Any]:
+def _tooltip(chart: Chart, name: str) -> list[Any]:
     amount = "sum(y):Q" if chart.kind == "bars" else "y:Q"
     return [
-        alt.Tooltip(named, title=chart.x),
+        alt.Tooltip(name, title=chart.x),
         *([alt.Tooltip("color:N", title=chart.color)] if chart.color else []),
         alt.Tooltip(amount, title=UNIT, format=",.6~f"),
     ]

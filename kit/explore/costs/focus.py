@@ -20,7 +20,7 @@ from kit.explore.frames import PARTS
 #: The pricing unit of each kind of charge.
 _UNITS = {"generation": "Generations", "title": "Titles", "script": "Scripts"}
 #: One row for the charges of a day, and a negative one for their refunds.
-_ROLLED = """
+_DAILY_CHARGES = """
 , rolled as (
     select date_trunc('day', created_at) as day, kind, coalesce(model_id, kind) as sku, tags,
         {worth} as rate, count(charged) as count, sum(charged) as charged,
@@ -41,10 +41,10 @@ class FocusFrame(CostFrame):
     def _constructor(self) -> Callable[..., FocusFrame]:
         return FocusFrame
 
-    def to_csv(self, *where: Any, **options: Any) -> Any:
+    def to_csv(self, *args: Any, **options: Any) -> Any:
         """Write the frame as CSV; see ``DataFrame.to_csv``."""
-        usual = {"index": False, "date_format": "%Y-%m-%dT%H:%M:%SZ"}
-        return super().to_csv(*where, **{**usual, **options})
+        defaults = {"index": False, "date_format": "%Y-%m-%dT%H:%M:%SZ"}
+        return super().to_csv(*args, **{**defaults, **options})
 
 
 def focus(
@@ -70,7 +70,7 @@ def focus(
     Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/
     """
     name = _choose(currency, spent)
-    rows = spent.ask(_ROLLED.format(worth=worth(spent.rates[name])))
+    rows = spent.ask(_DAILY_CHARGES.format(worth=worth(spent.rates[name])))
     if rows["rate"].isna().any():
         first = rows.loc[rows["rate"].isna(), "day"].min()
         raise ConfigError(
@@ -127,12 +127,12 @@ def focus(
 
 
 def _choose(currency: str | None, spent: Spending) -> str:
-    known = spent.currencies
-    if currency in known:
+    currencies = spent.currencies
+    if currency in currencies:
         return currency
-    if currency is None and len(known) == 1:
-        return known[0]
-    if not known or currency:
-        how = f"studio.costs.rate({currency or 'EUR'!r}, 0.01)"
-        raise ConfigError(f"set the value of a credit first, as in {how}")
-    raise ConfigError(f"choose a currency: {' or '.join(known)}")
+    if currency is None and len(currencies) == 1:
+        return currencies[0]
+    if not currencies or currency:
+        example = f"studio.costs.rate({currency or 'EUR'!r}, 0.01)"
+        raise ConfigError(f"set the value of a credit first, as in {example}")
+    raise ConfigError(f"choose a currency: {' or '.join(currencies)}")

@@ -26,15 +26,15 @@ Days = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 #: Minimum of whole days for a forecast, and for effects of weekdays.
-_LEAST, _WEEKLY = 14, 28
+_MIN_DAYS, _MIN_WEEKLY_DAYS = 14, 28
 #: How many standard errors a slope must differ from zero to be extrapolated.
-_SIGNIFICANT = 2.0
+_MIN_SIGNIFICANCE = 2.0
 #: Days after which the weight of a deviation halves, if there is a trend.
 _HALF_LIFE = 28
 #: Factor on the variance of a trend, because its continuation is an assumption.
 _TREND_VARIANCE = 1.2
 #: Maximum of days ahead for how long the credits last.
-_FARTHEST = 3 * 365
+_MAX_DAYS_LEFT = 3 * 365
 
 
 class Band(NamedTuple):
@@ -104,31 +104,31 @@ def forecast(
     ConfigError
         The history has fewer than 14 whole days.
     """
-    if not 0 < level < 1 or days < 1 or window < _LEAST:
+    if not 0 < level < 1 or days < 1 or window < _MIN_DAYS:
         raise ConfigError(
             f"a forecast needs a level between 0 and 1, at least one day ahead and a window of at"
-            f" least {_LEAST} days"
+            f" least {_MIN_DAYS} days"
         )
     clock = pd.Timestamp(now).tz_convert(timezone).tz_localize(None)
     today = clock.normalize()
     model = _fit(_daily(frame, today, window))
-    steps = max(days + 1, _FARTHEST)
+    steps = max(days + 1, _MAX_DAYS_LEFT)
     expected = model.expected(steps)
     expected[0] *= 1 - (clock - today) / pd.Timedelta(days=1)
-    reach = _student(model.freedom, (1 + level) / 2)
-    around, summed = (reach * np.sqrt(variance) for variance in model.variances(steps))
+    quantile = _student(model.freedom, (1 + level) / 2)
+    daily_error, sum_error = (quantile * np.sqrt(variance) for variance in model.variances(steps))
     running = np.cumsum(expected)
-    sums = (np.maximum(running - summed, 0), running, running + summed)
-    left = np.nan if balance is None else np.maximum(float(balance) - running, 0)
+    sums = (np.maximum(running - sum_error, 0), running, running + sum_error)
+    balances = np.nan if balance is None else np.maximum(float(balance) - running, 0)
     figures = pd.DataFrame(
         {
             "expected": expected,
-            "low": np.maximum(expected - around, 0),
-            "high": expected + around,
+            "low": np.maximum(expected - daily_error, 0),
+            "high": expected + daily_error,
             "running": running,
             "running_low": sums[0],
             "running_high": sums[2],
-            "left": left,
+            "left": balances,
         }
     )
     places = 3 if running[days] >= 1 else 6
@@ -158,7 +158,7 @@ class _Model:
     coefficients: Days  # level at the middle of them, and slope per day if there is a trend
     season: Days  # effect of each day of the week, beginning with the first day
     deviation: float  # of the last day
-    carried: float  # share of a deviation that remains on the next day
+    persistence: float  # share of a deviation that remains on the next day
     variance: float  # of the deviations
     uncertainty: Matrix  # covariance of the coefficients
     freedom: float  # independent days behind the variance
@@ -168,15 +168,15 @@ class _Model:
         ahead = np.arange(steps)
         line = self._regressors(steps) @ self.coefficients
         season = self.season[(self.length + ahead) % 7]
-        return np.maximum(line + season + self.deviation * self.carried ** (ahead + 1), 0.0)
+        return np.maximum(line + season + self.deviation * self.persistence ** (ahead + 1), 0.0)
 
     def variances(self, steps: int) -> tuple[Days, Days]:
         """Return the variance of each coming day, and of the sum up to it."""
         regressors = self._regressors(steps)
         ahead = np.arange(1, steps + 1)
-        fresh = self.variance * (1 - self.carried**2)
-        sums = np.cumsum(((1 - self.carried**ahead) / (1 - self.carried)) ** 2) * fresh
-        days = self.variance * (1 - self.carried ** (2 * ahead))
+        innovation = self.variance * (1 - self.persistence**2)
+        sums = np.cumsum(((1 - self.persistence**ahead) / (1 - self.persistence)) ** 2) * innovation
+        days = self.variance * (1 - self.persistence ** (2 * ahead))
         return (
             days + _quadratic(regressors, self.uncertainty),
             sums + _quadratic(np.cumsum(regressors, axis=0), self.uncertainty),
@@ -197,7 +197,7 @@ def _fit(daily: Days) -> _Model:
     model = _fit_line(level, season, trend=True)
     slope = float(model.coefficients[1])
     error = float(np.sqrt(model.uncertainty[1, 1]))
-    if abs(slope) * count > 1e-6 * daily.mean() and abs(slope) > _SIGNIFICANT * error:
+    if abs(slope) * count > 1e-6 * daily.mean() and abs(slope) > _MIN_SIGNIFICANCE * error:
         return model
     return _fit_line(level, season, trend=False)
 
@@ -207,18 +207,18 @@ def _fit_line(level: Days, season: Days, *, trend: bool) -> _Model:
     regressors = _line(np.arange(count), count, trend)
     unknowns = regressors.shape[1]
     coefficients: Days = np.asarray(np.linalg.lstsq(regressors, level, rcond=None)[0], np.float64)
-    rest = level - regressors @ coefficients
-    carried = _carried(rest, unknowns)
+    residuals = level - regressors @ coefficients
+    persistence = _persistence(residuals, unknowns)
     weights = 0.5 ** (np.arange(count)[::-1] / _HALF_LIFE) if trend else np.ones(count)
-    variance = float(np.average(rest**2, weights=weights)) * count / (count - unknowns)
+    variance = float(np.average(residuals**2, weights=weights)) * count / (count - unknowns)
     variance *= _TREND_VARIANCE if trend else 1.0
-    repeated = (1 + carried) / (1 - carried)  # days per independent day
+    repeated = (1 + persistence) / (1 - persistence)  # days per independent day
     return _Model(
         length=count,
         coefficients=coefficients,
         season=season,
-        deviation=float(rest[-1]),
-        carried=carried,
+        deviation=float(residuals[-1]),
+        persistence=persistence,
         variance=variance,
         uncertainty=np.linalg.inv(regressors.T @ regressors) * variance * repeated,
         freedom=max(3.0, count / repeated - unknowns),
@@ -227,23 +227,23 @@ def _fit_line(level: Days, season: Days, *, trend: bool) -> _Model:
 
 def _season(daily: Days) -> Days:
     """Return the effect of each day of the week, shrunk to zero as far as chance explains it."""
-    if len(daily) < _WEEKLY:
+    if len(daily) < _MIN_WEEKLY_DAYS:
         return np.zeros(7)
     weekdays = [daily[first::7] for first in range(7)]
     means = np.array([days.mean() for days in weekdays])
     chance = float(np.mean([days.var(ddof=1) / len(days) for days in weekdays]))
-    real = max(0.0, float(means.var(ddof=1)) - chance)
-    found: Days = (means - means.mean()) * (real / (real + chance) if real else 0.0)
+    explained = max(0.0, float(means.var(ddof=1)) - chance)
+    found: Days = (means - means.mean()) * (explained / (explained + chance) if explained else 0.0)
     return found
 
 
-def _carried(rest: Days, unknowns: int) -> float:
+def _persistence(residuals: Days, unknowns: int) -> float:
     """Return the autocorrelation of consecutive days, corrected for the bias of short series."""
-    total = float(rest @ rest)
-    seen = float(rest[1:] @ rest[:-1]) / total if total else 0.0
-    if seen <= 0:
+    total = float(residuals @ residuals)
+    observed = float(residuals[1:] @ residuals[:-1]) / total if total else 0.0
+    if observed <= 0:
         return 0.0
-    return min(0.97, seen + (1 + (2 * unknowns + 1) * seen) / len(rest))
+    return min(0.97, observed + (1 + (2 * unknowns + 1) * observed) / len(residuals))
 
 
 def _line(position: NDArray[np.int_], count: int, trend: bool) -> Matrix:
@@ -269,17 +269,17 @@ def _daily(frame: pd.DataFrame, today: pd.Timestamp, window: int) -> Days:
     clock = frame["day"].dt.tz_localize(None).dt.normalize()
     past = frame[clock < today]
     first = today if past.empty else clock.min()
-    known = (today - first).days
-    if known < _LEAST:
+    count = (today - first).days
+    if count < _MIN_DAYS:
         raise ConfigError(
-            f"too little history for a forecast: it needs {_LEAST} whole days since the first"
-            f" spending, and there are {known}"
+            f"too little history for a forecast: it needs {_MIN_DAYS} whole days since the first"
+            f" spending, and there are {count}"
         )
-    whole = pd.date_range(
+    dates = pd.date_range(
         max(first, today - pd.Timedelta(days=window)), today - pd.Timedelta(days=1), freq="D"
     )
     sums = past.groupby(clock)["net"].sum()
-    return np.asarray(credits(sums.reindex(whole).fillna(0)), dtype=np.float64)
+    return np.asarray(credits(sums.reindex(dates).fillna(0)), dtype=np.float64)
 
 
 def _days_left(balance: float, low: Days, expected: Days, high: Days) -> Band | None:

@@ -62,7 +62,7 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
     ConfigError
         The service does not report the price of the model.
     """
-    values = {p.name: _start(p) for p in model.setting_parameters}
+    values = {p.name: _base_value(p) for p in model.setting_parameters}
     values = {name: value for name, value in values.items() if value is not None}
     base = price(values, {})
     if base is None:
@@ -75,8 +75,8 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
             continue
         added = quote.total - base.total
         factor = float(quote.total / base.total) if base.total else float("nan")
-        usual = value == values.get(name, "0 s")
-        rows.append((name, str(value), usual, quote.total, added, round(factor, 4)))
+        is_default = value == values.get(name, "0 s")
+        rows.append((name, str(value), is_default, quote.total, added, round(factor, 4)))
     table = pd.DataFrame(rows, columns=list(_SENSITIVITY), dtype="object").astype(_SENSITIVITY)
     table.insert(2, "choice", (table["parameter"] + " = " + table["value"]).astype("string"))
     title = f"What the settings of {model.id} add to {base.total:f} credits"
@@ -143,22 +143,22 @@ def reprice(
     """
     settings = {OBJECTS["parameters"] + name: name for name in names}
     groups = spent.sums(["model_id", "kind", "status", "source", *settings])
-    made = (groups["kind"] == "generation") & (groups["status"] == "completed")
-    groups = groups[made & (groups["known"] == groups["count"])]
+    is_completed = (groups["kind"] == "generation") & (groups["status"] == "completed")
+    groups = groups[is_completed & (groups["known"] == groups["count"])]
     amounts = [
         price(row["model_id"], {s: row[n] for n, s in settings.items() if not pd.isna(row[n])})
         for row in groups.to_dict("records")
     ]
     parts = [None if amount is None else round(amount * PARTS) for amount in amounts]
-    each = pd.Series(parts, index=groups.index, dtype="Int64")
-    priced = each.notna()
+    unit_prices = pd.Series(parts, index=groups.index, dtype="Int64")
+    priced = unit_prices.notna()
     table = pd.DataFrame(
         {
             "model_id": groups["model_id"],
             "count": groups["count"],
             "unknown": groups["count"].where(~priced, 0),
             "charged": groups["charged"].where(priced, 0),
-            "repriced": (each * groups["count"]).fillna(0),
+            "repriced": (unit_prices * groups["count"]).fillna(0),
         }
     )
     sums = table.groupby("model_id").sum().reset_index()
@@ -170,7 +170,7 @@ def reprice(
     return with_chart(sums, Chart(kind="bars", x="model_id", y="difference", title=title))
 
 
-def _start(parameter: wire.Parameter) -> Any:
+def _base_value(parameter: wire.Parameter) -> Any:
     """Return the value for the base price: the default, else the first allowed value."""
     if parameter.default is not None or not parameter.required:
         return parameter.default
@@ -183,8 +183,8 @@ def _try_values(
     for parameter in model.setting_parameters:
         for value in _values(parameter):
             yield parameter.name, value, price({**values, parameter.name: value}, {})
-    timed = {unit.medium for unit in (model.pricing.units if model.pricing else ()) if unit.medium}
-    for name in sorted(timed):
+    media = {unit.medium for unit in (model.pricing.units if model.pricing else ()) if unit.medium}
+    for name in sorted(media):
         for seconds in (0, 10, 60):
             yield name, f"{seconds} s", price(values, {name: float(seconds)})
 
@@ -198,8 +198,8 @@ def _values(parameter: wire.Parameter) -> list[Any]:
         return [False, True]
     if parameter.type not in ("integer", "number"):
         return []
-    low, high, usual = parameter.minimum, parameter.maximum, parameter.default
-    between = (low + high) / 2 if low is not None and high is not None else None
-    if between is not None and parameter.type == "integer":
-        between = round(between)
-    return sorted({value for value in (low, between, usual, high) if value is not None})
+    low, high, default = parameter.minimum, parameter.maximum, parameter.default
+    middle = (low + high) / 2 if low is not None and high is not None else None
+    if middle is not None and parameter.type == "integer":
+        middle = round(middle)
+    return sorted({value for value in (low, middle, default, high) if value is not None})

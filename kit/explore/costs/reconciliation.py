@@ -39,7 +39,7 @@ lines as (
 )"""
 #: Totals of the ledger. Sums of hashes show in one pass, without memory, whether two sets are equal
 #: in any order; only if they differ, all entries are compared one by one.
-_LEDGER = f"""
+_LEDGER_TOTALS = f"""
 with {_LINES}
 select count(*) as entries, coalesce(sum(units), 0)::bigint as total,
     count(*) - count(after) as silent,
@@ -51,15 +51,15 @@ select count(*) as entries, coalesce(sum(units), 0)::bigint as total,
         where kind = 'refund' and units <> 0 and generation_id is not null), 0) as refund
 from lines
 """
-_SAID = f"""
+_REPORTED = f"""
 said as (
     select id, (credits_refunded * {PARTS})::bigint as refund,
         case when credits_source = 'service' then (credits * {PARTS})::bigint end as charge
     from generations
 )"""
 #: Totals of all generations, to be compared with those of the ledger.
-_GENERATIONS = f"""
-with {_SAID}
+_GENERATION_TOTALS = f"""
+with {_REPORTED}
 select count(charge) as charges, coalesce(sum(charge), 0)::bigint as charge_total,
     count(refund) as refunds, coalesce(sum(refund), 0)::bigint as refund_total,
     coalesce(sum(hash(id, charge)) filter (where charge <> 0), 0) as charge,
@@ -68,7 +68,7 @@ from said
 """
 #: Entries whose previous balance is not the result of another entry. The order does not matter:
 #: entries of the same moment may be listed in any order.
-_BROKEN = f"""
+_CHAIN_BREAKS = f"""
 with {_LINES},
 breaks as (
     select value, sum(step) as steps from (
@@ -87,7 +87,7 @@ select id as subject, previous as expected, before as found
 from ordered join breaks on value = before
 qualify row_number() over (partition by before order by created_at desc, id desc) <= -steps
 """
-_PAID = """
+_PAYMENTS = """
 paid as (
     select generation_id as id,
         coalesce(sum(-units) filter (where kind <> 'refund'), 0) as charge,
@@ -95,8 +95,8 @@ paid as (
     from lines group by generation_id
 )"""
 #: Generations compared with the ledger: one row for each that differs, one for all that agree.
-_COMPARED = f"""
-with {_LINES}, {_PAID}, {_SAID}
+_DIFFERENCES = f"""
+with {_LINES}, {_PAYMENTS}, {_REPORTED}
 select case when expected = found then '{_ALL}' else id end as subject,
     sum(expected)::bigint as expected, sum(found)::bigint as found
 from (
@@ -105,22 +105,22 @@ from (
 ) group by all order by subject
 """
 #: Receipts of this computer compared with the ledger; accounts of a service share a journal.
-_RECEIPTS = f"""
+_RECEIPT_DIFFERENCES = f"""
 with {_LINES.replace("from usage", "from usage where generation_id in (select id from receipts)")},
-{_PAID}
+{_PAYMENTS}
 select case when coalesce(charge, 0) = units then '{_ALL}' else id end as subject,
     sum(coalesce(charge, 0))::bigint as expected, sum(units)::bigint as found
 from receipts left join paid using (id)
 where id in (select id from generations) group by all order by subject
 """
 #: The same without a ledger: receipts compared with the generations of the service.
-_UNBOOKED = f"""
-with {_SAID}
+_RECEIPTS_WITHOUT_LEDGER = f"""
+with {_REPORTED}
 select case when charge = units then '{_ALL}' else id end as subject,
     sum(charge)::bigint as expected, sum(units)::bigint as found
 from receipts join said using (id) where charge is not null group by all order by subject
 """
-_UNSETTLED = "charges were made while reading: try again when nothing is running"
+_UNSETTLED_NOTE = "charges were made while reading: try again when nothing is running"
 Row = tuple[str, str, float | None, float | None, float | None, bool | None, str | None]
 
 
@@ -161,7 +161,7 @@ def reconcile(
     checks = _check_ledger if ledger else _check_without_ledger
     rows = list(checks(archive, balance, receipts or {}))
     if not settled:
-        rows = [row if row[5] is not False else (*row[:5], None, _UNSETTLED) for row in rows]
+        rows = [row if row[5] is not False else (*row[:5], None, _UNSETTLED_NOTE) for row in rows]
     if unlisted:
         rows.append(
             _cannot_check(
@@ -183,30 +183,30 @@ def reconcile(
 def _check_ledger(
     archive: Archive, balance: Decimal | None, receipts: Mapping[str, Decimal]
 ) -> Iterable[Row]:
-    [books] = archive.ask(_LEDGER).to_pylist()
+    [ledger] = archive.ask(_LEDGER_TOTALS).to_pylist()
     if balance is not None:
-        yield _row("balance", _ALL, _units(balance), books["total"])
-    if books["entries"]:
-        yield from _check_chain(archive, books)
+        yield _row("balance", _ALL, _units(balance), ledger["total"])
+    if ledger["entries"]:
+        yield from _check_chain(archive, ledger)
     if receipts:
-        yield from _compare(archive, "receipt", _RECEIPTS, receipts=_table(receipts))
-    [said] = archive.ask(_GENERATIONS).to_pylist()
+        yield from _compare(archive, "receipt", _RECEIPT_DIFFERENCES, receipts=_table(receipts))
+    [reported] = archive.ask(_GENERATION_TOTALS).to_pylist()
     for part in ("charge", "refund"):
-        total = said[f"{part}_total"]
-        if said[part] != books[part]:
-            yield from _compare(archive, part, _COMPARED.replace("PART", part))
-        elif said[f"{part}s"]:
+        total = reported[f"{part}_total"]
+        if reported[part] != ledger[part]:
+            yield from _compare(archive, part, _DIFFERENCES.replace("PART", part))
+        elif reported[f"{part}s"]:
             yield _row(part, _ALL, total, total)
 
 
-def _check_chain(archive: Archive, books: Mapping[str, Any]) -> Iterable[Row]:
+def _check_chain(archive: Archive, ledger: Mapping[str, Any]) -> Iterable[Row]:
     """Check that each entry continues from the balance of another entry."""
-    if books["silent"]:
+    if ledger["silent"]:
         yield _cannot_check("chain", "entries of the ledger have no balance")
-    elif books["reached"] == books["gone_on"]:
-        yield _row("chain", _ALL, books["total"], books["total"])
+    elif ledger["reached"] == ledger["gone_on"]:
+        yield _row("chain", _ALL, ledger["total"], ledger["total"])
     else:
-        yield from _compare(archive, "chain", _BROKEN)
+        yield from _compare(archive, "chain", _CHAIN_BREAKS)
 
 
 def _check_without_ledger(
@@ -216,22 +216,22 @@ def _check_without_ledger(
     found = None if balance is None else float(balance)
     note = "the service has no ledger, so the balance cannot be checked"
     yield _cannot_check("balance", note, found)
-    yield from _compare(archive, "receipt", _UNBOOKED, receipts=_table(receipts))
-    [silent] = archive.ask(
+    yield from _compare(archive, "receipt", _RECEIPTS_WITHOUT_LEDGER, receipts=_table(receipts))
+    [missing] = archive.ask(
         f"select count(*) as count, sum((credits * {PARTS})::bigint) as total from generations "
         "where credits_source = 'receipt'"
     ).to_pylist()
-    if silent["count"]:
+    if missing["count"]:
         note = (
-            f"the service does not say what {silent['count']:,} generations were charged: the "
+            f"the service does not say what {missing['count']:,} generations were charged: the "
             "receipts of their starts are all that is known"
         )
-        yield _cannot_check("charge", note, float(silent["total"]) / PARTS)
+        yield _cannot_check("charge", note, float(missing["total"]) / PARTS)
     yield _cannot_check("refund", "without a ledger, refunds cannot be checked")
 
 
-def _compare(archive: Archive, check: str, query: str, **more: pa.Table) -> Iterable[Row]:
-    for line in archive.ask(query, **more).to_pylist():
+def _compare(archive: Archive, check: str, query: str, **tables: pa.Table) -> Iterable[Row]:
+    for line in archive.ask(query, **tables).to_pylist():
         yield _row(check, line["subject"], line["expected"], line["found"])
 
 

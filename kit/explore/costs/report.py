@@ -24,13 +24,13 @@ from kit.explore.costs.totals import by, total, unusual
 from kit.explore.frames import PARTS
 
 #: Maximum of rows in a table before the rest is summed up, and of tags with their own table.
-_ROWS, _TAGS = 8, 4
+_MAX_ROWS, _MAX_TAGS = 8, 4
 #: Size of the chart, and its margins for figures on the left and days below.
-_WIDTH, _HEIGHT, _LEFT, _BELOW = 880, 220, 46, 20
+_WIDTH, _HEIGHT, _LEFT_MARGIN, _BOTTOM_MARGIN = 880, 220, 46, 20
 
 
 #: An iframe follows the theme of the system, not that of the notebook around it.
-_NIGHT = """<style>@media (prefers-color-scheme: light) {
+_DARK_STYLE = """<style>@media (prefers-color-scheme: light) {
 [data-jp-theme-light="false"] .kit-report iframe { filter: invert(0.91) hue-rotate(180deg); } }
 </style>"""
 
@@ -56,7 +56,7 @@ class Month(NamedTuple):
             raise ConfigError(f"the month {text} has not begun")
         return cls(first, (first + timedelta(days=32)).replace(day=1))
 
-    def before(self, now: datetime) -> Month:
+    def previous(self, now: datetime) -> Month:
         """Return the previous month; for the current month, only as many days as have passed."""
         first = (self.first - timedelta(days=1)).replace(day=1)
         passed = now.astimezone(self.first.tzinfo) - self.first
@@ -82,7 +82,7 @@ class CostReport:
     def _repr_html_(self) -> str:
         style = "width:100%;height:720px;border:0;border-radius:12px"
         shown = f'<iframe sandbox srcdoc="{html.escape(self.html)}" style="{style}"></iframe>'
-        return f'<div class="kit-report">{_NIGHT}{shown}</div>'
+        return f'<div class="kit-report">{_DARK_STYLE}{shown}</div>'
 
 
 def report(
@@ -97,16 +97,16 @@ def report(
 ) -> CostReport:
     """Return the report of a month.
 
-    `spent`, `before`: spending of the month, and of `Month.before`.
+    `spent`, `before`: spending of the month, and of `Month.previous`.
     `daily`: from `Spending.daily`, until the end of the month or until now.
     `owner`: name of the account.
     `budget`: limit for the month, in credits.
     """
     facts = _Facts(month, spent, before, daily, now)
-    shown = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    shown.filters["credits"] = _credits
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["credits"] = _credits
     text = (resources.files(__package__) / "report.html").read_text("utf-8")
-    page = shown.from_string(text).render(
+    page = environment.from_string(text).render(
         title=f"Costs of {month.first:%B %Y}",
         subtitle=f"{owner} · days in {spent.timezone} · as of {now:%Y-%m-%d %H:%M} UTC",
         figures=facts.figures(),
@@ -114,7 +114,7 @@ def report(
         models=facts.groups("model"),
         tags=facts.tags(),
         failures=facts.failed,
-        unusual=list(facts.unusual.head(_ROWS).itertuples()),
+        unusual=list(facts.unusual.head(_MAX_ROWS).itertuples()),
         outlook=facts.outlook(),
         footer=facts.footer(),
         **facts.chart(),
@@ -128,56 +128,56 @@ class _Facts:
 
     month: Month
     spent: Spending
-    before: Spending
+    previous: Spending
     daily: pd.DataFrame
     now: datetime
 
     @cached_property
-    def _whole(self) -> Any:
+    def _totals(self) -> Any:
         return self.spent.sums(()).iloc[0]
 
     @cached_property
     def _net(self) -> float:
-        return int(self._whole["net"]) / PARTS
+        return int(self._totals["net"]) / PARTS
 
     @cached_property
-    def _ahead(self) -> Forecast | str:
+    def _forecast(self) -> Forecast | str:
         """The forecast for the rest of the month, or a sentence that says why there is none."""
-        left = (self.month.end - self.now).days + 1
+        days = (self.month.end - self.now).days + 1
         try:
-            return forecast(self.daily, now=self.now, days=left, timezone=self.spent.timezone)
+            return forecast(self.daily, now=self.now, days=days, timezone=self.spent.timezone)
         except ConfigError as error:
             return str(error)
 
     @cached_property
-    def _future(self) -> pd.DataFrame:
+    def _coming_days(self) -> pd.DataFrame:
         """The remaining days of the month, including today."""
-        if self.now >= self.month.end or isinstance(self._ahead, str):
+        if self.now >= self.month.end or isinstance(self._forecast, str):
             return pd.DataFrame({"day": []})
-        return pd.DataFrame(self._ahead[self._ahead["day"] < self.month.end])
+        return pd.DataFrame(self._forecast[self._forecast["day"] < self.month.end])
 
     @property
     def _end(self) -> Band | None:
         """The forecast of the total at the end of the month; None if there is none."""
-        if self._future.empty:
+        if self._coming_days.empty:
             return None
         names = ("running_low", "running", "running_high")
-        return Band(*(self._net + self._future.iloc[-1][name] for name in names))
+        return Band(*(self._net + self._coming_days.iloc[-1][name] for name in names))
 
     def figures(self) -> list[tuple[str, str, str]]:
         """Return each figure with its name and remark."""
-        last = total(self.before)
-        worth = [(name, self._whole[name]) for name in self.spent.currencies]
-        beside = [f"{float(amount):,.2f} {name}" for name, amount in worth if pd.notna(amount)]
+        last = total(self.previous)
+        worth = [(name, self._totals[name]) for name in self.spent.currencies]
+        remarks = [f"{float(amount):,.2f} {name}" for name, amount in worth if pd.notna(amount)]
         if last > 0:
             change = f"{self._net / last - 1:+.0%}".replace("-", "−")
             days = "the same days of " if self.now < self.month.end else ""
-            beside.append(f"{change} on {days}the month before")
-        refunded = int(self._whole["refunded"])
-        share = f"{refunded / max(int(self._whole['charged']), 1):.1%} of charges"
+            remarks.append(f"{change} on {days}the month before")
+        refunded = int(self._totals["refunded"])
+        share = f"{refunded / max(int(self._totals['charged']), 1):.1%} of charges"
         done = int(by(self.spent, "status").set_index("status")["count"].get("completed", 0))
         found = [
-            ("Spent", _credits(self._net), " · ".join(beside)),
+            ("Spent", _credits(self._net), " · ".join(remarks)),
             ("Results", f"{done:,}", f"{_credits(self._net / done)} credits each" if done else ""),
             ("Refunded", _credits(refunded / PARTS), share if refunded else ""),
         ]
@@ -198,7 +198,7 @@ class _Facts:
         """Return the most expensive groups of a column, and the sum of the rest."""
         frame = by(self.spent, column)
         names = frame[column].astype("object").where(frame[column].notna(), "without")
-        rows = _few(list(zip(names, frame["net"], frame["count"], strict=True)))
+        rows = _merge_rest(list(zip(names, frame["net"], frame["count"], strict=True)))
         most = max((net for _, net, _ in rows), default=0)
         return [
             {
@@ -212,7 +212,7 @@ class _Facts:
         ]
 
     def tags(self) -> list[tuple[str, list[dict[str, str]]]]:
-        return [(key, self.groups(f"tag.{key}")) for key in self.spent.keys("tags")[:_TAGS]]
+        return [(key, self.groups(f"tag.{key}")) for key in self.spent.keys("tags")[:_MAX_TAGS]]
 
     @cached_property
     def failed(self) -> list[dict[str, Any]]:
@@ -223,7 +223,7 @@ class _Facts:
         sums = rows[["count", "charged", "refunded", "net"]].sum().sort_values("charged")
         return [
             {"name": name, "number": int(count), "amounts": amounts}
-            for name, count, *amounts in _few(list(sums[::-1].itertuples(name=None)))
+            for name, count, *amounts in _merge_rest(list(sums[::-1].itertuples(name=None)))
         ]
 
     @cached_property
@@ -234,18 +234,18 @@ class _Facts:
 
     def outlook(self) -> str:
         running = self.now < self.month.end
-        return self._ahead if running and isinstance(self._ahead, str) else ""
+        return self._forecast if running and isinstance(self._forecast, str) else ""
 
     def footer(self) -> str:
-        unknown = int(self._whole["count"]) - int(self._whole["known"])
+        unknown = int(self._totals["count"]) - int(self._totals["known"])
         missing = f"{unknown:,} unknown charges count as 0. " if unknown else ""
         return f"{missing}Credits are net: charges less refunds."
 
     def chart(self) -> dict[str, Any]:
         """Return the days with the positions of their bars, and the legend of colors."""
         spent = self.daily.groupby("day")["net"].sum() / PARTS
-        future: Any = self._future.set_index("day")
-        hot = set(self.unusual["day"])
+        future: Any = self._coming_days.set_index("day")
+        unusual_days = set(self.unusual["day"])
         first, end = (edge.replace(tzinfo=None) for edge in self.month)
         dates = pd.Series(pd.date_range(first, end, freq="D", inclusive="left"))
         clock = pd.Index(instants(dates, self.spent.timezone))
@@ -253,24 +253,24 @@ class _Facts:
         highest = max(float(net.max()), float(future["high"].max()) if len(future) else 0.0)
         if highest <= 0:
             return {"days": [], "chart": {}, "key": []}
-        step = _step(highest)
-        floor, pitch = _HEIGHT - _BELOW, (_WIDTH - _LEFT) / len(clock)
+        step = _grid_step(highest)
+        floor, day_width = _HEIGHT - _BOTTOM_MARGIN, (_WIDTH - _LEFT_MARGIN) / len(clock)
         scale = (floor - 8) / (step * -(-highest // step))
 
         def place(number: int, day: pd.Timestamp) -> dict[str, Any]:
-            coming = day in future.index and day > self.now
-            value = float(future.loc[day, "expected"] if coming else net[day])
-            edges = [float(future.loc[day, name]) for name in ("high", "low")] if coming else []
-            x = _LEFT + pitch * (number + 0.15)
+            expected = day in future.index and day > self.now
+            value = float(future.loc[day, "expected"] if expected else net[day])
+            edges = [float(future.loc[day, name]) for name in ("high", "low")] if expected else []
+            x = _LEFT_MARGIN + day_width * (number + 0.15)
             return {
-                "kind": "ahead" if coming else "hot" if day in hot else "spent",
+                "kind": "ahead" if expected else "hot" if day in unusual_days else "spent",
                 "x": f"{x:.1f}",
                 "y": f"{floor - scale * max(value, 0):.1f}",
                 "height": f"{scale * max(value, 0):.1f}",
-                "middle": f"{x + pitch * 0.35:.1f}",
+                "middle": f"{x + day_width * 0.35:.1f}",
                 "band": [f"{floor - scale * edge:.1f}" for edge in edges],
                 "label": day.day if day.day in (1, 5, 10, 15, 20, 25, 30) else "",
-                "words": f"{day:%d %b}: {_credits(value)} credits{' expected' if coming else ''}",
+                "words": f"{day:%d %b}: {_credits(value)} credits{' expected' if expected else ''}",
             }
 
         days = [place(number, day) for number, day in enumerate(clock)]
@@ -279,8 +279,8 @@ class _Facts:
         chart = {
             "width": _WIDTH,
             "height": _HEIGHT,
-            "left": _LEFT,
-            "bar": f"{pitch * 0.7:.1f}",
+            "left": _LEFT_MARGIN,
+            "bar": f"{day_width * 0.7:.1f}",
             "lines": [{"y": f"{floor - scale * v:.1f}", "text": f"{v:,g}"} for v in lines],
             "words": f"Credits each day, {_credits(float(net.sum()))} in all",
         }
@@ -289,15 +289,15 @@ class _Facts:
         return {"days": days, "chart": chart, "key": key}
 
 
-def _few(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _merge_rest(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Return rows of a name and figures, with the excess rows summed up in one."""
-    if len(rows) <= _ROWS:
+    if len(rows) <= _MAX_ROWS:
         return rows
-    _, *figures = zip(*rows[_ROWS - 1 :], strict=True)
-    return [*rows[: _ROWS - 1], (REST, *map(sum, figures))]
+    _, *figures = zip(*rows[_MAX_ROWS - 1 :], strict=True)
+    return [*rows[: _MAX_ROWS - 1], (REST, *map(sum, figures))]
 
 
-def _step(highest: float) -> float:
+def _grid_step(highest: float) -> float:
     """Return a distance of grid lines so that three to six of them are below a figure."""
     power = 10.0 ** math.floor(math.log10(highest))
     return next(power * part for part in (0.1, 0.2, 0.5, 1, 2) if highest <= 5 * power * part)

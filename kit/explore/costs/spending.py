@@ -20,7 +20,7 @@ import pandas as pd
 
 from kit.errors import ConfigError
 from kit.explore.filters import Moment, parse_filter
-from kit.explore.frames import PARTS, grouped, pointer, split_key
+from kit.explore.frames import PARTS, grouping_column, pointer, split_key
 from kit.parameters import suggest
 from kit.private import JsonLines
 
@@ -64,7 +64,7 @@ _GROUPS: Mapping[str, str] = {
 PERIODS = ("hour", "day", "week", "month")
 _CURRENCY = re.compile("[A-Z]{3}")
 #: Decimal places of a rate; sums of money are exact to them.
-_PLACES = 9
+_DECIMALS = 9
 
 
 class Rate(NamedTuple):
@@ -92,7 +92,7 @@ class Rates:
             raise ConfigError(f"a currency is a code such as EUR, not {currency!r}")
         if amount is not None and _read_amount(amount) is None:
             raise ConfigError(
-                f"a rate is what one credit is worth: a number above 0 with at most {_PLACES} "
+                f"a rate is what one credit is worth: a number above 0 with at most {_DECIMALS} "
                 f"decimal places, not {amount!r}"
             )
         start = parse_filter(since=since).since
@@ -126,10 +126,10 @@ class Rates:
                 yield str(currency), Rate(start, value)
 
 
-def worth(dated: Sequence[Rate]) -> str:
+def worth(rates: Sequence[Rate]) -> str:
     """Return the SQL expression for the value of a part of a credit at ``created_at``."""
     cases = []
-    for since, amount in dated:
+    for since, amount in rates:
         when = f"created_at >= '{since.isoformat()}'::timestamptz" if since else "true"
         cases.append(f"when {when} then {amount / PARTS:.15f}::decimal(18, 15)")
     return f"case {' '.join(cases)} end"
@@ -141,8 +141,8 @@ def _read_amount(amount: Any) -> Decimal | None:
         value = Decimal(str(amount))
     except InvalidOperation:
         return None
-    fits = value.is_finite() and 0 < value < 1000 and value == round(value, _PLACES)
-    return value if fits else None
+    is_valid = value.is_finite() and 0 < value < 1000 and value == round(value, _DECIMALS)
+    return value if is_valid else None
 
 
 class Spending:
@@ -190,8 +190,8 @@ class Spending:
         """
         import pyarrow as pa
 
-        more = {} if kept is None else {"kept": pa.table({"id": pa.array(kept, pa.string())})}
-        found = self.ask(self._sums(names, kept=bool(more)), **more)
+        tables = {} if kept is None else {"kept": pa.table({"id": pa.array(kept, pa.string())})}
+        found = self.ask(self._sums(names, kept=bool(tables)), **tables)
         for name in names:
             if any(split_key(name)):
                 found[name] = found[name].astype("object").map(_cell)
@@ -221,7 +221,7 @@ class Spending:
         for name in names:
             title = '"' + name.replace('"', '""') + '"'
             column, key = split_key(name)
-            text = grouped(column, key)
+            text = grouping_column(column, key)
             path = pointer(key).replace("'", "''")
             value = f"json_extract({text}, '{path}')"
             if not column:
@@ -266,8 +266,8 @@ def find_timezone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(str(name))  # zones may also be objects of pandas or Python
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        near = suggest(name, sorted(available_timezones()))
-        raise ConfigError(f"there is no time zone {name!r}{near}") from None
+        hint = suggest(name, sorted(available_timezones()))
+        raise ConfigError(f"there is no time zone {name!r}{hint}") from None
 
 
 def credits(amounts: Any) -> Any:
@@ -284,9 +284,9 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
     for name in names:
         if name not in _GROUPS and split_key(name)[0] not in ("parameters", "tags"):
             known = [*_GROUPS, "parameters.NAME", "tag.KEY"]
-            own = f"; a tag is 'tag.{name}', a parameter 'parameters.{name}'"
-            near = suggest(name, known) + (own if name.isidentifier() else "")
-            raise ConfigError(f"costs cannot be grouped by {name!r}{near}")
+            example = f"; a tag is 'tag.{name}', a parameter 'parameters.{name}'"
+            hint = suggest(name, known) + (example if name.isidentifier() else "")
+            raise ConfigError(f"costs cannot be grouped by {name!r}{hint}")
     return names
 
 

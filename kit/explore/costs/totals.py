@@ -21,17 +21,17 @@ from kit.explore.frames import OBJECTS, PARTS, split_key
 from kit.parameters import suggest
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
-_WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 #: Minimum of days with spending to know what is usual.
-_LEAST = 7
+_MIN_DAYS = 7
 #: How many robust standard deviations (of logarithms) a day must be above the median.
-_FAR = 3.5
+_MIN_DEVIATIONS = 3.5
 #: The minimum of that deviation: daily differences below a seventh count as steady.
-_STEADY = 0.14
+_MIN_SPREAD = 0.14
 #: The scale of a median absolute deviation for a normal distribution.
-_NORMAL = 1.4826
+_NORMAL_SCALE = 1.4826
 #: The model id in rows for all models together.
-EVERYTHING = "all models"
+ALL_MODELS = "all models"
 
 
 def by(
@@ -69,17 +69,17 @@ def by(
         y, what = "per_kept", "Credits per kept result"
         counts = sums.pop("kept").astype("int64")
         sums = sums.assign(kept=counts, per_kept=(sums["net"] / counts.where(counts > 0)).round(6))
-    timed = [name for name in names if name in _PERIODS]
-    if not timed:
+    periods = [name for name in names if name in _PERIODS]
+    if not periods:
         sums = sums.sort_values("net", ascending=False, kind="stable")
-    elif timed[0] == names[0]:
+    elif periods[0] == names[0]:
         sums = sums.sort_values(names[0], kind="stable")
     if names[0] == "weekday":
-        places = {name: place for place, name in enumerate(_WEEK)}
+        places = {name: place for place, name in enumerate(_WEEKDAYS)}
         sums = sums.sort_values("weekday", key=lambda days: days.map(places), kind="stable")
     title = f"{what} by {' and '.join(names)}"
     color = names[1] if len(names) > 1 else None
-    kind = "columns" if timed and timed[0] == names[0] else "bars"
+    kind = "columns" if periods and periods[0] == names[0] else "bars"
     chart = Chart(kind=kind, x=names[0], y=y, color=color, title=title)
     return with_chart(sums.reset_index(drop=True), chart)
 
@@ -115,10 +115,10 @@ def summary(spent: Spending) -> CostFrame:
         The columns of `by`, after ``kind`` and ``status``.
     """
     parts = by(spent, "kind", "status")
-    whole = _in_credits(
+    totals = _in_credits(
         spent.sums(()).assign(kind="all", status="all"), ["kind", "status"], spent.currencies
     )
-    joined = pd.concat([pd.DataFrame(parts), whole.iloc[: len(parts)]], ignore_index=True)
+    joined = pd.concat([pd.DataFrame(parts), totals.iloc[: len(parts)]], ignore_index=True)
     chart = Chart(
         kind="bars",
         x="kind",
@@ -194,8 +194,8 @@ def failed(spent: Spending) -> CostFrame:
         Indexed by id, newest first: ``model_id``, ``status``, ``created_at``, ``charged``,
         ``refunded``, ``net`` (not refunded), ``error``.
     """
-    lost = "where status in ('failed', 'canceled') order by created_at desc nulls first, id desc"
-    rows = _rows(spent, "error", lost)
+    order = "where status in ('failed', 'canceled') order by created_at desc nulls first, id desc"
+    rows = _rows(spent, "error", order)
     chart = Chart(
         kind="bars",
         x="model_id",
@@ -223,12 +223,12 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
         ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (the median),
         ``excess`` (net - usual), in credits, and ``times`` (net / usual).
     """
-    known = frame.assign(model_id=frame["model_id"].astype("string"))
-    each = known.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()
-    whole = known.groupby("day")["net"].sum().reset_index().assign(model_id=EVERYTHING)
-    if each["model_id"].nunique() < 2:  # with one model, the sum is the same
-        whole = whole.iloc[:0]
-    series = pd.concat([whole, each], ignore_index=True)
+    rows = frame.assign(model_id=frame["model_id"].astype("string"))
+    by_model = rows.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()
+    totals = rows.groupby("day")["net"].sum().reset_index().assign(model_id=ALL_MODELS)
+    if by_model["model_id"].nunique() < 2:  # with one model, the sum is the same
+        totals = totals.iloc[:0]
+    series = pd.concat([totals, by_model], ignore_index=True)
     parts = [_outliers(part) for _, part in series.groupby("model_id", sort=False)]
     found = pd.concat([_outliers(series.iloc[:0]), *parts], ignore_index=True)
     found = found.sort_values("excess", ascending=False, kind="stable", ignore_index=True)
@@ -238,7 +238,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
         y="excess",
         color="model_id",
         title="Unusually high spending",
-        leave_out=("model_id", EVERYTHING),
+        leave_out=("model_id", ALL_MODELS),
     )
     return with_chart(found, chart)
 
@@ -264,10 +264,10 @@ def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str])
         sums[name] = sums[name].where(groups[name].count().to_numpy() == groups.size().to_numpy())
     worth = {name: sums.pop(name) for name in currencies}
     net = sums["net"].astype("float64")
-    whole = net.sum()
+    total = net.sum()
     known = sums["known"].astype("float64")
     mean = credits(sums["charged"].astype("float64") / known.where(known > 0))
-    share = (net / whole).round(4) if whole else 0.0
+    share = (net / total).round(4) if total else 0.0
     sums.insert(list(sums).index("count") + 1, "unknown", sums["count"] - sums["known"])
     sums = sums.astype({"count": "int64", "unknown": "int64"})
     found = _amounts(sums.drop(columns="known")).assign(mean=mean, share=share)
@@ -280,24 +280,24 @@ def _worth(amounts: pd.Series[Any]) -> pd.Series[Any]:
 
 def _outliers(days: pd.DataFrame) -> pd.DataFrame:
     """Return the unusual days of one model, compared with its other days."""
-    used = days[days["net"] > 0]
-    net = credits(used["net"])
-    if len(used) >= _LEAST:
+    spent_days = days[days["net"] > 0]
+    net = credits(spent_days["net"])
+    if len(spent_days) >= _MIN_DAYS:
         logs = np.log(net)
         middle = float(logs.median())
-        spread = max(_STEADY, _NORMAL * float((logs - middle).abs().median()))
-        far = logs > middle + _FAR * spread
+        spread = max(_MIN_SPREAD, _NORMAL_SCALE * float((logs - middle).abs().median()))
+        is_far = logs > middle + _MIN_DEVIATIONS * spread
         usual = float(net.median())
     else:
-        far, usual = net > np.inf, np.nan
-    far_above: pd.Series[float] = net[far]
+        is_far, usual = net > np.inf, np.nan
+    outliers: pd.Series[float] = net[is_far]
     return pd.DataFrame(
         {
-            "day": used.loc[far, "day"],
-            "model_id": used.loc[far, "model_id"],
-            "net": far_above,
+            "day": spent_days.loc[is_far, "day"],
+            "model_id": spent_days.loc[is_far, "model_id"],
+            "net": outliers,
             "usual": usual,
-            "excess": (far_above - usual).round(6),
-            "times": (far_above / usual).round(1),
+            "excess": (outliers - usual).round(6),
+            "times": (outliers / usual).round(1),
         }
     )

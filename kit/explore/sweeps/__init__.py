@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Maximum of requests in a sweep.
-MOST = 10_000
+MAX_REQUESTS = 10_000
 PROMPT = "prompt"
 PREFIX = "parameters."
 #: Arguments of a request other than parameters -> their columns in the history.
-_OWN = {"prompt": "prompt", "model": "model_id", "media": "media"}
+_ARGUMENT_COLUMNS = {"prompt": "prompt", "model": "model_id", "media": "media"}
 #: Result columns, after those that vary, with their dtypes.
 COLUMNS = {
     "price": "float64",
@@ -81,12 +81,12 @@ def plan_values(
         if how < 1:
             raise ConfigError("a sweep draws at least one request")
         _check_size(how)
-        picked = sorted(random.Random(_content({**axes, **fixed})).sample(range(size), how))  # noqa: S311
-        return SweepPlan(axes, fixed, [_at(axes, number) for number in picked], grid=False)
+        picked = sorted(random.Random(_make_seed({**axes, **fixed})).sample(range(size), how))  # noqa: S311
+        return SweepPlan(axes, fixed, [_combine(axes, number) for number in picked], grid=False)
     _check_size(size)
-    every = itertools.product(*axes.values())
+    combinations = itertools.product(*axes.values())
     return SweepPlan(
-        axes, fixed, [dict(zip(axes, found, strict=True)) for found in every], grid=True
+        axes, fixed, [dict(zip(axes, found, strict=True)) for found in combinations], grid=True
     )
 
 
@@ -109,8 +109,8 @@ def _split(
     axes: dict[str, list[Any]] = {}
     fixed: dict[str, Any] = {}
     for name, value in values.items():
-        found = _many(value)
-        if found is not None and name in lists and not all(_many(v) is not None for v in found):
+        found = _values(value)
+        if found is not None and name in lists and not all(_values(v) is not None for v in found):
             found = None
         if found is None:
             fixed[name] = value
@@ -121,7 +121,7 @@ def _split(
     return axes, fixed
 
 
-def _many(value: Any) -> list[Any] | None:
+def _values(value: Any) -> list[Any] | None:
     """Return the values of a collection, or None for a single value."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         return None
@@ -133,14 +133,14 @@ def _many(value: Any) -> list[Any] | None:
 def _zip(axes: Mapping[str, list[Any]]) -> list[Mapping[str, Any]]:
     lengths = {name: len(values) for name, values in axes.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise ConfigError(f"a zip needs equally many values of each; there are {told}")
+        counts = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise ConfigError(f"a zip needs equally many values of each; there are {counts}")
     _check_size(max(lengths.values(), default=1))
     rows = zip(*axes.values(), strict=True) if axes else [()]
     return [dict(zip(axes, row, strict=True)) for row in rows]
 
 
-def _at(axes: Mapping[str, list[Any]], number: int) -> dict[str, Any]:
+def _combine(axes: Mapping[str, list[Any]], number: int) -> dict[str, Any]:
     """Return one combination of a grid without computing the others."""
     found: dict[str, Any] = {}
     for name in reversed(list(axes)):
@@ -150,15 +150,15 @@ def _at(axes: Mapping[str, list[Any]], number: int) -> dict[str, Any]:
 
 
 def _check_size(size: int) -> None:
-    if size > MOST:
+    if size > MAX_REQUESTS:
         raise ConfigError(
-            f"this sweep has {size:,} requests, at most {MOST:,} are allowed; "
+            f"this sweep has {size:,} requests, at most {MAX_REQUESTS:,} are allowed; "
             "plan=100 draws a hundred of them"
         )
 
 
-def _content(values: Mapping[str, Any]) -> int:
-    facts = {name: _many(value) or value for name, value in values.items()}
+def _make_seed(values: Mapping[str, Any]) -> int:
+    facts = {name: _values(value) or value for name, value in values.items()}
     text = json.dumps(facts, sort_keys=True, default=str)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
@@ -180,19 +180,19 @@ def table(
         for price, result in zip(prices, results, strict=True)
     ]
     index = pd.RangeIndex(len(rows), name="cell") if plan.rows is None else plan.rows.index
-    made = pd.DataFrame(rows, columns=list(COLUMNS), index=index, dtype="object").astype(COLUMNS)
+    result = pd.DataFrame(rows, columns=list(COLUMNS), index=index, dtype="object").astype(COLUMNS)
     requests = [{**plan.fixed, **request} for request in plan.requests]
     names = [*plan.axes, *(plan.fixed if constants else ())]
     values = {name_column(name): [request.get(name) for request in requests] for name in names}
     values |= choice_columns([request.get("prompt") for request in requests])
-    return pd.concat([pd.DataFrame(values, index=index), made], axis=1)
+    return pd.concat([pd.DataFrame(values, index=index), result], axis=1)
 
 
 def name_column(name: str) -> str:
     """Return the column of an argument of a request."""
     if name.startswith(CHOICE):
         return name
-    return _OWN.get(name) or f"{PREFIX}{name.removeprefix(PREFIX)}"
+    return _ARGUMENT_COLUMNS.get(name) or f"{PREFIX}{name.removeprefix(PREFIX)}"
 
 
 def _row(
@@ -208,14 +208,14 @@ def _row(
     charged = receipts.get(facts.id) if charged is None else charged
     refunded = facts.credits_refunded
     ended = facts.completed_at or (facts.updated_at if facts.finished else None)
-    known = ended is not None and facts.created_at is not None
+    has_times = ended is not None and facts.created_at is not None
     return [
         price,
         status,
         charged,
         refunded,
         None if charged is None else charged - (refunded or 0),
-        (ended - facts.created_at).total_seconds() if known else None,  # type: ignore[operator]
+        (ended - facts.created_at).total_seconds() if has_times else None,  # type: ignore[operator]
         ratings.get(facts.id, {}).get("rating"),
         facts.id,
         error or facts.error,

@@ -23,9 +23,9 @@ from kit.explore.sweeps import COLUMNS, PREFIX, SweepPlan
 from kit.pictures import open_picture
 
 #: Maximum of rows in the table, and columns hidden before a run, and after it.
-_ROWS = 20
-_LATER = frozenset(COLUMNS) - {"price", "status", "error"}
-_BEFORE = frozenset({"price", "generation_id"})
+_MAX_ROWS = 20
+_HIDDEN_BEFORE_RUN = frozenset(COLUMNS) - {"price", "status", "error"}
+_HIDDEN_AFTER_RUN = frozenset({"price", "generation_id"})
 CSS = (
     "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;"
     "color:var(--jp-ui-font-color1,inherit)"
@@ -40,7 +40,7 @@ _GAP, _TEXT, _TITLE = 10, 15, 20
 _SIDE, _LINES = 180, 3
 _FONT = "engines/media/fonts/Inter-Medium.ttf"
 #: Maximum of pixels in a sheet; tiles are scaled down to stay below it.
-_MOST = 60_000_000
+_MAX_PIXELS = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class Sheet:
     def png(self) -> bytes:
         """Return the sheet as a PNG with a white background."""
         side = _SIDE if any(self.rows) else 0
-        size, tall = self.size, _tall(self)
-        head = max((len(_lines(name, size)) for name in self.columns if name), default=0)
+        size, ratio = self.size, _tallest_ratio(self)
+        head = max((len(_wrap_lines(name, size)) for name in self.columns if name), default=0)
         head = head * (_TEXT + 4) + 4 if head else 0
         foot = (_TEXT + 5) * (2 if any(tile.label for tile in self.tiles.values()) else 1)
         top = _TITLE + 3 * _GAP
@@ -103,27 +103,27 @@ class Sheet:
 
         def extent() -> tuple[int, int]:
             width = side + _GAP + len(self.columns) * (size + _GAP)
-            height = top + head + len(self.rows) * (round(size * tall) + foot + _GAP)
+            height = top + head + len(self.rows) * (round(size * ratio) + foot + _GAP)
             return max(width, title, 320), height
 
-        while size > 48 and math.prod(extent()) > _MOST:
+        while size > 48 and math.prod(extent()) > _MAX_PIXELS:
             size = size * 3 // 4
-        high = round(size * tall)
-        paper = Image.new("RGB", extent(), _PAPER)
-        pen = ImageDraw.Draw(paper)
-        pen.text((_GAP, _GAP), self.title, _INK, _font(_TITLE))
+        height = round(size * ratio)
+        canvas = Image.new("RGB", extent(), _PAPER)
+        draw = ImageDraw.Draw(canvas)
+        draw.text((_GAP, _GAP), self.title, _INK, _font(_TITLE))
         for column, name in enumerate(self.columns):
-            _write_text(pen, (side + _GAP + column * (size + _GAP), top), name, size)
+            _write_text(draw, (side + _GAP + column * (size + _GAP), top), name, size)
         for row, name in enumerate(self.rows):
-            y = top + head + row * (high + foot + _GAP)
-            _write_text(pen, (_GAP, y), name, side - _GAP)
+            y = top + head + row * (height + foot + _GAP)
+            _write_text(draw, (_GAP, y), name, side - _GAP)
             for column in range(len(self.columns)):
                 tile = self.tiles.get((row, column))
                 if tile is not None:
-                    place = (side + _GAP + column * (size + _GAP), y, size, high)
-                    _place(paper, pen, tile, place)
+                    place = (side + _GAP + column * (size + _GAP), y, size, height)
+                    _draw_tile(canvas, draw, tile, place)
         buffer = io.BytesIO()
-        paper.save(buffer, "PNG")
+        canvas.save(buffer, "PNG")
         return buffer.getvalue()
 
     def save(self, file: Path | str) -> Path:
@@ -145,12 +145,12 @@ class Sheet:
             return f'<td style="{_CELL}"></td>'
         style = f"max-width:{self.size}px;height:auto;border-radius:4px;display:block;margin:auto"
         label = f"<div>{escape(tile.label)}</div>" if tile.label else ""
-        shown = f'<img src="{tile.picture}" alt="{escape(tile.label)}" style="{style}">'
+        picture = f'<img src="{tile.picture}" alt="{escape(tile.label)}" style="{style}">'
         star = f'<span title="favorite">{_STAR}</span> ' if tile.favorite else ""
-        there = self.show is not None and tile.number is not None
-        opens = f' <span data-kit-result="{tile.number}"></span>' if there else ""
-        caption = f'<div style="{FAINT}">{star}{escape(tile.caption)}{opens}</div>'
-        return f'<td style="{_CELL}">{shown if tile.picture else ""}{caption}{label}</td>'
+        is_openable = self.show is not None and tile.number is not None
+        button = f' <span data-kit-result="{tile.number}"></span>' if is_openable else ""
+        caption = f'<div style="{FAINT}">{star}{escape(tile.caption)}{button}</div>'
+        return f'<td style="{_CELL}">{picture if tile.picture else ""}{caption}{label}</td>'
 
 
 def lay_out_sheet(
@@ -173,13 +173,13 @@ def lay_out_sheet(
         raise ConfigError(f"{x!r} cannot be both x and y")
     for name in (x, y):
         if name is not None and name not in plan.axes:
-            there = ", ".join(plan.axes) or "none"
-            raise ConfigError(f"{name!r} does not vary in this sweep; there is {there}")
+            names = ", ".join(plan.axes) or "none"
+            raise ConfigError(f"{name!r} does not vary in this sweep; there is {names}")
     varying = [name for name, values in plan.axes.items() if len(values) > 1]
     if x is None and (not plan.grid or not varying):
-        wide = max(1, min(len(tiles), 960 // (size + 8)))
-        wrapped = {divmod(n, wide): tile for n, tile in enumerate(tiles) if tile is not None}
-        return Sheet(title, [""] * wide, [""] * -(-len(tiles) // wide), wrapped, size)
+        per_row = max(1, min(len(tiles), 960 // (size + 8)))
+        wrapped = {divmod(n, per_row): tile for n, tile in enumerate(tiles) if tile is not None}
+        return Sheet(title, [""] * per_row, [""] * -(-len(tiles) // per_row), wrapped, size)
     across = x or next(name for name in reversed(varying) if name != y)
     down = [y] if y else []
     down += [name for name in plan.axes if name not in (across, *down)]
@@ -192,8 +192,8 @@ def lay_out_sheet(
         row, _ = rows.setdefault(repr(given), (len(rows), label))
         if tile is not None and across in request:
             placed[row, columns.index(repr(request[across]))] = replace(tile, label="")
-    heads = [_label(across, value) for value in plan.axes[across]]
-    return Sheet(title, heads, [label for _, label in rows.values()], placed, size)
+    headings = [_label(across, value) for value in plan.axes[across]]
+    return Sheet(title, headings, [label for _, label in rows.values()], placed, size)
 
 
 def text(value: Any, most: int = 60) -> str:
@@ -204,7 +204,7 @@ def text(value: Any, most: int = 60) -> str:
     return written if len(written) <= most else f"{written[: most - 1]}…"
 
 
-def raw(tile: Tile) -> io.BytesIO | None:
+def picture_bytes(tile: Tile) -> io.BytesIO | None:
     """Return the bytes of a tile's picture."""
     if not tile.picture:
         return None
@@ -215,11 +215,11 @@ def _label(name: str, value: Any) -> str:
     return text(value) if name == "prompt" else f"{name} {text(value)}"
 
 
-def _tall(sheet: Sheet) -> float:
+def _tallest_ratio(sheet: Sheet) -> float:
     """Return the height of the tallest picture at a width of 1, so that rows have no gaps."""
     found = []
     for tile in sheet.tiles.values():
-        file = raw(tile)
+        file = picture_bytes(tile)
         if file is not None:
             with open_picture(file) as opened:
                 found.append(opened.height / opened.width)
@@ -227,32 +227,32 @@ def _tall(sheet: Sheet) -> float:
     return min(1.0, max(found, default=0.5))
 
 
-def _place(
-    paper: Image.Image, pen: ImageDraw.ImageDraw, tile: Tile, place: tuple[int, int, int, int]
+def _draw_tile(
+    canvas: Image.Image, draw: ImageDraw.ImageDraw, tile: Tile, place: tuple[int, int, int, int]
 ) -> None:
     """Draw a tile; its place is its position, and the width and height of its picture."""
-    x, y, size, high = place
-    file = raw(tile)
+    x, y, size, height = place
+    file = picture_bytes(tile)
     if file is None:
-        pen.rounded_rectangle((x, y, x + size - 1, y + high - 1), 6, _EMPTY)
+        draw.rounded_rectangle((x, y, x + size - 1, y + height - 1), 6, _EMPTY)
     else:
         with open_picture(file) as opened:
             picture = opened.convert("RGB")
-        picture.thumbnail((size, high))
-        paper.paste(picture, (x + (size - picture.width) // 2, y + (high - picture.height) // 2))
+        picture.thumbnail((size, height))
+        canvas.paste(picture, (x + (size - picture.width) // 2, y + (height - picture.height) // 2))
     caption = f"{_STAR} {tile.caption}" if tile.favorite else tile.caption
     for line, words in enumerate(filter(None, (caption, tile.label))):
-        at, most = (x, y + high + 2 + line * (_TEXT + 5)), max(6, int(size / (_TEXT * 0.5)))
-        fitting = words if len(words) <= most else f"{words[: most - 3]}..."
-        pen.text(at, fitting, _PALE_INK if line == 0 else _INK, _font(_TEXT))
+        corner, most = (x, y + height + 2 + line * (_TEXT + 5)), max(6, int(size / (_TEXT * 0.5)))
+        shortened = words if len(words) <= most else f"{words[: most - 3]}..."
+        draw.text(corner, shortened, _PALE_INK if line == 0 else _INK, _font(_TEXT))
 
 
-def _write_text(pen: ImageDraw.ImageDraw, at: tuple[int, int], words: str, width: int) -> None:
-    for number, line in enumerate(_lines(words, width)):
-        pen.text((at[0], at[1] + number * (_TEXT + 4)), line, _INK, _font(_TEXT))
+def _write_text(draw: ImageDraw.ImageDraw, corner: tuple[int, int], words: str, width: int) -> None:
+    for number, line in enumerate(_wrap_lines(words, width)):
+        draw.text((corner[0], corner[1] + number * (_TEXT + 4)), line, _INK, _font(_TEXT))
 
 
-def _lines(words: str, width: int) -> list[str]:
+def _wrap_lines(words: str, width: int) -> list[str]:
     return textwrap.wrap(words, max(6, int(width / (_TEXT * 0.55))))[:_LINES]
 
 
@@ -262,11 +262,11 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(io.BytesIO(files("kit").joinpath(_FONT).read_bytes()), size)
 
 
-def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
+def html(frame: pd.DataFrame, title: str, description: str, *, new: bool) -> str:
     """Return a sweep as HTML: its requests, its price, and how to run it."""
-    shown = frame.head(_ROWS)
-    hidden = _LATER if new else _BEFORE
-    names = [n for n in shown if n not in hidden and (n not in COLUMNS or shown[n].notna().any())]
+    rows = frame.head(_MAX_ROWS)
+    hidden = _HIDDEN_BEFORE_RUN if new else _HIDDEN_AFTER_RUN
+    names = [n for n in rows if n not in hidden and (n not in COLUMNS or rows[n].notna().any())]
     short = {n: str(n).removeprefix(PREFIX) for n in names}
     head = "".join(
         f'<th style="text-align:left;padding:2px 10px 2px 0">{escape(word)}</th>'
@@ -276,13 +276,13 @@ def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
         f'<tr><td style="padding:2px 10px 2px 0;{FAINT}">{number}</td>'
         + "".join(f'<td style="padding:2px 10px 2px 0">{_text(row[n])}</td>' for n in names)
         + "</tr>"
-        for number, row in enumerate(shown.to_dict("records"))
+        for number, row in enumerate(rows.to_dict("records"))
     )
-    more = f"<div>... and {len(frame) - _ROWS} more</div>" if len(frame) > _ROWS else ""
+    more = f"<div>... and {len(frame) - _MAX_ROWS} more</div>" if len(frame) > _MAX_ROWS else ""
     hint = "<code>.run()</code> makes them; nothing was sent yet" if new else ""
     return (
         f'<div style="{CSS};overflow-x:auto"><b style="font-size:14px">{escape(title)}</b> '
-        f'<span>{escape(told)}</span><table style="{CSS};border-collapse:collapse">'
+        f'<span>{escape(description)}</span><table style="{CSS};border-collapse:collapse">'
         f'<tr><th></th>{head}</tr>{lines}</table>{more}<div style="{FAINT}">{hint}</div></div>'
     )
 

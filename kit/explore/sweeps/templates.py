@@ -28,7 +28,7 @@ __all__ = ["CHOICE", "PromptTemplate", "PromptVariant", "template"]
 CHOICE = "choice."
 #: Limits: listed prompts, ways to pick from a list, levels of nested choices, and characters of a
 #: template.
-MOST, _WAYS, _DEEPEST, _LONGEST = 10_000, 10_000, 8, 20_000
+MAX_PROMPTS, _WAYS, _MAX_DEPTH, _MAX_CHARACTERS = 10_000, 10_000, 8, 20_000
 _MARK = re.compile(r"\\([{}|\\_])|(\{)|(\})|(\|)|__([A-Za-z][\w-]{0,63}?)__")
 _COUNT = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?\$\$(?:([^${}|]{0,20})\$\$)?")
 
@@ -46,7 +46,7 @@ class UnknownListError(ConfigError):
 
 @dataclass(frozen=True, slots=True)
 class _Sequence:
-    parts: Sequence[str | _Choice | _Sequence]
+    parts: Sequence[str | _PromptChoice | _Sequence]
 
     @property
     def count(self) -> int:
@@ -60,15 +60,15 @@ class _Sequence:
                 found.append(part)
             else:
                 number, place = divmod(number, part.count)
-                found.append(part.at(place))
+                found.append(part.text_at(place))
         return found[::-1]
 
-    def at(self, number: int) -> str:
+    def text_at(self, number: int) -> str:
         return "".join(self.split(number))
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class _PromptChoice:
     """One or more of several options, with all ways to pick them in order."""
 
     name: str
@@ -79,7 +79,7 @@ class _Choice:
     def count(self) -> int:
         return sum(way.count for way in self.ways)
 
-    def at(self, number: int) -> str:
+    def text_at(self, number: int) -> str:
         for way in self.ways:
             if number < way.count:
                 return self.separator.join(way.split(number))
@@ -107,26 +107,26 @@ class PromptTemplate:
         return self._parts.count
 
     def __iter__(self) -> Iterator[PromptVariant]:
-        if len(self) > MOST:
+        if len(self) > MAX_PROMPTS:
             raise ConfigError(
-                f"this template has {len(self):,} prompts, at most {MOST:,} are listed; "
+                f"this template has {len(self):,} prompts, at most {MAX_PROMPTS:,} are listed; "
                 ".sample(100) draws a hundred of them"
             )
-        return map(self._at, range(len(self)))
+        return map(self._prompt_at, range(len(self)))
 
     def sample(self, count: int, seed: int = 0) -> list[PromptVariant]:
         """Return a random sample of its prompts; the same for the same seed."""
         if count < 1:
             raise ConfigError("a template draws at least one prompt")
-        chance, size = random.Random(seed), len(self)  # noqa: S311 - no secret
+        rng, size = random.Random(seed), len(self)  # noqa: S311 - no secret
         if count >= size:
             return list(self)
-        if size <= MOST:
-            return [self._at(number) for number in sorted(chance.sample(range(size), count))]
+        if size <= MAX_PROMPTS:
+            return [self._prompt_at(number) for number in sorted(rng.sample(range(size), count))]
         picked: dict[int, None] = {}
-        while len(picked) < min(count, MOST):  # duplicates are rare among so many
-            picked[chance.randrange(size)] = None
-        return [self._at(number) for number in sorted(picked)]
+        while len(picked) < min(count, MAX_PROMPTS):  # duplicates are rare among so many
+            picked[rng.randrange(size)] = None
+        return [self._prompt_at(number) for number in sorted(picked)]
 
     def frame(self, count: int | None = None, seed: int = 0) -> pd.DataFrame:
         """Return its prompts, or a random sample, as a dataframe with their choices."""
@@ -138,11 +138,11 @@ class PromptTemplate:
     def __repr__(self) -> str:
         return f"<PromptTemplate {self.text!r} · {len(self):,} prompts>"
 
-    def _at(self, number: int) -> PromptVariant:
+    def _prompt_at(self, number: int) -> PromptVariant:
         texts = self._parts.split(number)
         found = PromptVariant(" ".join("".join(texts).split()))
         pairs = zip(self._parts.parts, texts, strict=True)
-        found.choices = {part.name: text for part, text in pairs if isinstance(part, _Choice)}
+        found.choices = {part.name: text for part, text in pairs if isinstance(part, _PromptChoice)}
         return found
 
 
@@ -174,8 +174,8 @@ def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]
     >>> len(lakes), lakes.sample(2, seed=1)
     (6, ['a lake in spring, fog, snow', 'a lake in autumn, fog, snow'])
     """
-    if not isinstance(text, str) or len(text) > _LONGEST:
-        raise ConfigError(f"a template is a text of at most {_LONGEST:,} characters")
+    if not isinstance(text, str) or len(text) > _MAX_CHARACTERS:
+        raise ConfigError(f"a template is a text of at most {_MAX_CHARACTERS:,} characters")
     reader = _Reader(text, {name: list(found) for name, found in lists.items()}, folder)
     parts = reader.read()
     if parts.count > sys.maxsize:
@@ -188,58 +188,58 @@ class _Reader:
         self, text: str, lists: Mapping[str, Sequence[str]], folder: Path | str | None
     ) -> None:
         self._text, self._lists, self._folder = text, lists, folder
-        self._at = self._choices = 0
+        self._position = self._choices = 0
 
     def read(self) -> _Sequence:
         parts = self._sequence(0)
-        if self._at < len(self._text):
+        if self._position < len(self._text):
             raise ConfigError("the template closes a brace that was never opened; \\} is a brace")
         return parts
 
     def _sequence(self, depth: int) -> _Sequence:
         """Parse up to the end of an option, or of the text."""
-        parts: list[str | _Choice] = []
+        parts: list[str | _PromptChoice] = []
         while True:
-            found = _MARK.search(self._text, self._at)
+            found = _MARK.search(self._text, self._position)
             end = found.start() if found else len(self._text)
-            parts.append(self._text[self._at : end])
-            self._at = end
+            parts.append(self._text[self._position : end])
+            self._position = end
             if not found:
                 return _Sequence(parts)
-            kept, opened, closed, bar, name = found.groups()
+            escaped, opened, closed, bar, name = found.groups()
             if (closed or bar) and (depth or closed):
                 return _Sequence(parts)
-            self._at = found.end()
+            self._position = found.end()
             if opened:
                 parts.append(self._choice(depth + 1))
             elif name:
-                parts.append(_Choice(name, [_Sequence([one]) for one in self._list(name)]))
+                parts.append(_PromptChoice(name, [_Sequence([one]) for one in self._list(name)]))
             else:
-                parts.append(kept or bar)
+                parts.append(escaped or bar)
 
-    def _choice(self, depth: int) -> _Choice:
-        if depth > _DEEPEST:
-            raise ConfigError(f"a template has at most {_DEEPEST} levels of choices in choices")
+    def _choice(self, depth: int) -> _PromptChoice:
+        if depth > _MAX_DEPTH:
+            raise ConfigError(f"a template has at most {_MAX_DEPTH} levels of choices in choices")
         self._choices += depth == 1
         name, low, high, separator = str(self._choices), 1, 1, ", "
-        if found := _COUNT.match(self._text, self._at):
+        if found := _COUNT.match(self._text, self._position):
             low = int(found[1])
             high, separator = int(found[2] or low), found[3] if found[3] is not None else ", "
-            self._at = found.end()
+            self._position = found.end()
         options = [self._sequence(depth)]
-        while self._text[self._at : self._at + 1] == "|":
-            self._at += 1
+        while self._text[self._position : self._position + 1] == "|":
+            self._position += 1
             options.append(self._sequence(depth))
-        if self._text[self._at : self._at + 1] != "}":
+        if self._text[self._position : self._position + 1] != "}":
             raise ConfigError("the template opens a brace that is never closed; \\{ is a brace")
-        self._at += 1
+        self._position += 1
         if not low <= high <= len(options):
             raise ConfigError(f"{{{low}-{high}$$...}} picks more than its {len(options)} options")
         sizes = range(low, high + 1)
         if sum(math.comb(len(options), size) for size in sizes) > _WAYS:
             raise ConfigError(f"there are over {_WAYS:,} ways to pick of {len(options)} options")
         ways = (way for size in sizes for way in itertools.combinations(options, size))
-        return _Choice(name, [_Sequence(way) for way in ways], separator)
+        return _PromptChoice(name, [_Sequence(way) for way in ways], separator)
 
     def _list(self, name: str) -> Sequence[str]:
         if name in self._lists:
@@ -253,6 +253,8 @@ class _Reader:
                 )
             lines = path.read_text("utf-8").splitlines()
             found = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-        if not found or len(found) > MOST:
-            raise ConfigError(f"the list {name!r} has {len(found):,} entries, not 1 to {MOST:,}")
+        if not found or len(found) > MAX_PROMPTS:
+            raise ConfigError(
+                f"the list {name!r} has {len(found):,} entries, not 1 to {MAX_PROMPTS:,}"
+            )
         return found

@@ -174,7 +174,7 @@ class AsyncCosts(BaseCosts):
         period = costs.Month.parse(month, now, costs.find_timezone(timezone))
         archive = await self._archive(sync)
         account = await self._client.run(flows.ask(calls.get_account()))
-        spans = (period, period.before(now), (None, min(now, period.end)))
+        spans = (period, period.previous(now), (None, min(now, period.end)))
         parts = (HistoryFilter(since=since, until=until) for since, until in spans)
         spent, earlier, so_far = (
             Spending(archive, part, timezone, self._rates.all()) for part in parts
