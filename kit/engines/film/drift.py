@@ -18,7 +18,7 @@ from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.painting.falling import clouds, kind_of
 from kit.engines.painting.poster.compose import PosterWater, compose, mirror, mirror_grid
-from kit.engines.painting.poster.planes import Plane, Stage, over
+from kit.engines.painting.poster.planes import Plane, Stage, composite
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
@@ -81,7 +81,7 @@ class DriftFlight:
         self._waves = [wet.wave(number) for number in (0, 1)] if wet else []
         self._surface = self._merge(wet.planes if wet else (), rng)
         progress.report(0.85)
-        shimmer = clouds(rng, take.height, take.width, cells=128, most=255, octaves=1, floor=64)
+        shimmer = clouds(rng, take.height, take.width, cells=128, peak=255, octaves=1, floor=64)
         self._shimmer = np.tile(shimmer, (1, 2))
         progress.report(1.0)
 
@@ -162,7 +162,7 @@ def _merged(planes: Sequence[Plane], stage: Stage, rng: np.random.Generator) -> 
     rows = max(plane.bottom for plane in planes) - top
     canvas = np.zeros((4, rows + rows % 2 + (0 if endless else _EMPTY), stage.columns), np.float32)
     for plane in planes:
-        over(canvas, plane, top)
+        composite(canvas, plane, top)
     if endless:  # including the row added for an even height
         canvas[:, rows:] = canvas[:, rows - 1 : rows]
     sheet = sheet_of(canvas[:3], canvas[3], rng, top=top, endless=endless)

@@ -23,7 +23,7 @@ from kit.engines.painting.land import desert, forest, lake, sea
 from kit.engines.painting.land.ground import Land
 from kit.engines.painting.land.landscape import SPAN, Landscape
 from kit.engines.painting.land.terrain import (
-    OPEN,
+    OPEN_GROUND,
     RANGES,
     Terrain,
     develop_colors,
@@ -59,7 +59,7 @@ _SHAPING = frozenset(
 )
 #: From the fourth channel of a land's colors to the amount of water.
 _WET = np.clip(
-    (np.arange(256) - OPEN - levels.SWING) * (255 / (127 - levels.SWING)), 0, 255
+    (np.arange(256) - OPEN_GROUND - levels.SWING) * (255 / (127 - levels.SWING)), 0, 255
 ).astype(np.uint8)
 
 _FADES = 0.68  # share of the maximum distance from which the land fades out
@@ -167,7 +167,7 @@ class Flight:
         top = max(at.horizon for at in poses) * rows / self._focal + 0.05
         self._sky = levels.SkyStrip(scene, span, self._focal, top)
         self._water, look = None, scene.look
-        if terrain.wet:
+        if terrain.has_water:
             shine = np.broadcast_to(tone.light(look.sun, 2.5), (3, 1, 1))
             color = develop_colors(np.asarray(shine, np.float32), look)[0, 0]
             glitter = min(1.0, look.glow + 0.2) if look.elevation > 0 and look.disc else 0.0

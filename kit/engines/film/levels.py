@@ -253,7 +253,7 @@ class SkyStrip:
             y=camera.horizon - (seen.horizon - sun.y) * size,
             radius=sun.radius * size,
         )
-        sky = paint_sky(scene.look, camera, sun, scene.dice(3), Progress())
+        sky = paint_sky(scene.look, camera, sun, scene.rng(3), Progress())
         bloom = scene.look.film.bloom
         self._picture = develop_colors(sky.light, scene.look, bloom=bloom)
         aside = np.arange(columns, dtype=np.float32) - np.float32(sun.x)

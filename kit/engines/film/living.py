@@ -82,7 +82,7 @@ class Living:
         clouds: bool = True,
     ) -> None:
         self._take = take
-        dice = [np.random.default_rng([brief.seed, 40 + part]) for part in range(4)]
+        rngs = [np.random.default_rng([brief.seed, 40 + part]) for part in range(4)]
         # The night painting has the clearest lights, and lava that glows at night does not by day.
         first = paintings[0]
         self._dark = hours.index("night") if "night" in hours else 0
@@ -95,19 +95,19 @@ class Living:
         self._layers: list[MotionLayer] = []
         sky = first.sky
         if sky is not None and (dense := _density(brief)) and clouds:
-            self._layers.append(Clouds(sky, dense, canvas, dice[0]))
+            self._layers.append(Clouds(sky, dense, canvas, rngs[0]))
         if night.emitters is not None:
             over = np.zeros_like(night.emitters) if sky is None else (sky > 0.5).astype(np.float32)
             for stars in (True, False):
                 lights = night.emitters * (over if stars else 1 - over)
                 if lights.max() > 0.1:
-                    self._layers.append(Flicker(lights, canvas, dice[1 + stars], stars=stars))
+                    self._layers.append(Flicker(lights, canvas, rngs[1 + stars], stars=stars))
         for number, motion in enumerate(moving.motions):
             rng = np.random.default_rng([brief.seed, 60 + number])
             self._layers.append(Shimmer(motion, moving, canvas, rng))
         rows = max((layer.rows for layer in self._layers), default=0)
         self._rows = min(self._relief.height, rows + rows % 2)
-        self._ripples = _ripples(brief, first, near, take, self._relief, dice[3])
+        self._ripples = _ripples(brief, first, near, take, self._relief, rngs[3])
         self._set(self._paintings[0])
 
     def frame(self, number: int) -> Bytes:

@@ -85,8 +85,8 @@ class Shimmer:
         self, motion: Motion, painting: Painting, canvas: LayerCanvas, rng: np.random.Generator
     ) -> None:
         free = np.ones(canvas.painted, np.float32) if painting.sky is None else painting.sky
-        if motion.away is not None and painting.depth is not None:
-            free = np.asarray(painting.depth > _BEFORE * motion.away, np.float32)
+        if motion.distance is not None and painting.depth is not None:
+            free = np.asarray(painting.depth > _BEFORE * motion.distance, np.float32)
         parts = (motion.mask, motion.x, motion.y)
         mask, x, y = (canvas.fit(plane, motion.window) for plane in parts)
         mask *= canvas.fit(free)
@@ -106,10 +106,10 @@ class Shimmer:
         """Draw a moment, in place."""
         turn = 2 * math.pi * count_turns(self._take) * moment
         beat = sum(math.sin(count * turn) / (1 + n) for n, count in enumerate((2, 5, 11, 23)))
-        level = np.full_like(self._mask, self._motion.beat * beat)
+        level = np.full_like(self._mask, self._motion.flicker * beat)
         for x, y, speed, part in self._waves:
             level += np.float32(part) * self._noise(x, y, speed, moment)
-        level = np.clip(level, -0.5, self._motion.most) * self._mask * np.float32(share)
+        level = np.clip(level, -0.5, self._motion.max_gain) * self._mask * np.float32(share)
         luma = planes[0][self._window]
         half = tuple(slice(side.start // 2, side.stop // 2) for side in self._window)
         chroma = [plane[half] for plane in planes[1:]]

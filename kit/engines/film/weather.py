@@ -72,7 +72,7 @@ class Weather:
         self._layers = layers(kind, rng, size)
         # Twice as wide and high, so that a frame can be cut out at any position.
         self._tiles = [np.tile(layer.tile, (2, 2)) for layer in self._layers]
-        tile = clouds(rng, *size[::-1], cells=32, most=255, octaves=1, floor=30)
+        tile = clouds(rng, *size[::-1], cells=32, peak=255, octaves=1, floor=30)
         self._glimmer = np.tile(tile, (1, 2)) if kind in _GLIMMERS else None
         # Kept for all frames: new memory costs as much again as writing to it.
         self._planes = [np.empty(size[::-1], np.uint8) for _ in range(4)]

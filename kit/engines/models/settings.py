@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from kit.engines.base import Engine, Order, Problem, seed_parameter
 from kit.engines.painting.families import FAMILIES
-from kit.engines.painting.tints import NAMED
+from kit.engines.painting.tints import PALETTES
 from kit.engines.prompt.reading import AUTO, prompt_problems
 from kit.engines.sizes import ASPECTS, BOX, QUALITIES
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
@@ -77,7 +77,7 @@ FAMILY = choice(
     "family", (AUTO, *FAMILIES), "Kind of scene; auto takes it from the words of the prompt"
 )
 PALETTE = choice(
-    "palette", (AUTO, *NAMED), "Colors; auto takes them from the hour and colors of the prompt"
+    "palette", (AUTO, *PALETTES), "Colors; auto takes them from the hour and colors of the prompt"
 )
 FPS = choice("fps", (24, 25, 30, 60), "Frames per second")
 FILM_FORMAT = choice(

@@ -23,7 +23,7 @@ Heights: TypeAlias = Callable[[Floats, Floats], Floats]
 #: Distance of the sky.
 FAR = np.float32(1e6)
 _BAND = 64  # rows, so that intermediate results stay in the processor's cache
-_TREES, _FEWER = 300.0, 150.0  # meters to which single trees are visible, and over which they fade
+_TREE_REACH, _TREE_FADE = 300.0, 150.0  # meters: single trees are visible up to it; fade over it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Camera:
         """Return the column of a point."""
         return self.middle + x * self.focal / z
 
-    def away(self, spot: tuple[float, float], rows: int) -> Floats:
+    def distances(self, spot: tuple[float, float], rows: int) -> Floats:
         """Return the distance in pixels of each pixel of the upper rows from a column and a row."""
         x = np.arange(self.columns, dtype=np.float32)[None] - np.float32(spot[0])
         y = np.arange(rows, dtype=np.float32)[:, None] - np.float32(spot[1])
@@ -149,11 +149,11 @@ def unit(x: float, y: float, z: float) -> tuple[float, float, float]:
     return x / length, y / length, z / length
 
 
-def accumulate(way: np.ufunc, rows: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
+def accumulate(ufunc: np.ufunc, rows: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
     """Return a ufunc accumulated along rows, four times as fast as its own method."""
     out[0] = rows[0]
     for number in range(1, len(rows)):
-        way(out[number - 1], rows[number], out=out[number])
+        ufunc(out[number - 1], rows[number], out=out[number])
     return out
 
 
@@ -179,7 +179,7 @@ def spread_slices(near: float, far: float, count: int, even: float, wooded: floa
     fine = np.geomspace(near, far, 4096)
     density = 0.64 / fine**2 / (1 / near - 1 / far) + 0.36 / fine / np.log(far / near)
     density = (1.0 - even) * density + even / (far - near)
-    trees = np.clip((_TREES - fine) / _FEWER, 0.0, 1.0)
+    trees = np.clip((_TREE_REACH - fine) / _TREE_FADE, 0.0, 1.0)
     density += wooded / (1 - wooded) * trees / max(float((trees * np.gradient(fine)).sum()), 1e-6)
     share = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(fine))])
     return np.interp(np.linspace(0.0, share[-1], count), share, fine).astype(np.float32)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch, encode
 from kit.engines.media.noise import line, smooth_step
-from kit.engines.painting.framing import factor, focus, mirror_halves, pool, spotlight
-from kit.engines.painting.noise import Plane, blobs, blur, slopes, stretch, warp
+from kit.engines.painting.framing import factor, falloff, focus, mirror_halves, spotlight
+from kit.engines.painting.noise import Plane, blobs, blur, rescale, slopes, warp
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import strength, tints_of
 from kit.engines.painting.tone import Film, blend, decode, gradient, light
@@ -30,14 +30,14 @@ _ZOOMS = {"close": 0.42, "wide": 2.2, "high": 1.7, "minimal": 0.55, "dramatic": 
 #: of all others.
 _SUBJECTS = {"minimal": (0.42, 0.10), "thirds": (0.46, 0.8), "dramatic": (0.85, 0.5)}
 #: Matching sets of tints, that of the paper first.
-_SETS: list[tuple[Tint, ...]] = [
+_TINT_SETS: list[tuple[Tint, ...]] = [
     ((270, 0.03), (60, 0.14), (25, 0.18), (355, 0.19), (90, 0.09), (250, 0.12)),
     ((240, 0.03), (200, 0.11), (165, 0.10), (95, 0.12), (230, 0.12), (40, 0.15)),
     ((300, 0.03), (330, 0.18), (295, 0.16), (260, 0.15), (20, 0.14), (205, 0.10)),
     ((85, 0.02), (30, 0.16), (70, 0.13), (195, 0.08), (235, 0.09), (15, 0.12)),
     ((150, 0.02), (155, 0.11), (120, 0.11), (85, 0.12), (190, 0.09), (45, 0.14)),
 ]
-_GRID = 320  # cells of the longer side of the grid of currents and free space
+_CELLS = 320  # cells of the longer side of the grid of currents and free space
 #: Cells around the frame: noise is flat at its own edge, where all lines would be perpendicular.
 _MARGIN = 28
 _STEP = 1.2  # cells between points of a stroke
@@ -99,7 +99,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
 
 
 def _choose_sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
-    (hue, chroma), *tints = _SETS[int(rng.integers(len(_SETS)))]
+    (hue, chroma), *tints = _TINT_SETS[int(rng.integers(len(_TINT_SETS)))]
     said, pale = {"bright", "dark"}.intersection(brief.tones), "light_paper" in brief.things
     dark = "dark" in said if said else brief.dark or rng.random() < 0.5
     dark = (dark and not pale) or "dark_paper" in brief.things
@@ -126,7 +126,7 @@ def _choose_sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
     )
 
 
-def _chart(sheet: _Sheet, progress: Progress) -> Plane:
+def _draw_chart(sheet: _Sheet, progress: Progress) -> Plane:
     """Draw a map: tinted heights, shading, thin contours and a thick one every fifth."""
     hills = _raise_hills(sheet, 2.6, smooth=sheet.minimal or sheet.brief.mood == "calm")
     progress.report(0.4)
@@ -148,7 +148,7 @@ def _chart(sheet: _Sheet, progress: Progress) -> Plane:
     return blend(_color_heights(sheet, hills) * lit, ink, share)
 
 
-def _paper(sheet: _Sheet, progress: Progress) -> Plane:
+def _draw_paper(sheet: _Sheet, progress: Progress) -> Plane:
     """Draw layers of colored paper, each with a bright edge and a shadow below."""
     hills, size = _raise_hills(sheet, 2.2, smooth=True), 1024 * sheet.unit
     progress.report(0.4)
@@ -184,9 +184,9 @@ def _raise_hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
     hills = blur(warp(hills, across, down, far), 1.6 * sheet.unit)
     x, y, reach, rest = sheet.subject
     if reach:
-        peak = pool(height, width, (x, y), reach)
-        hills = np.asarray(rest * stretch(hills) + peak, np.float32)
-    return stretch(hills)
+        peak = falloff(height, width, (x, y), reach)
+        hills = np.asarray(rest * rescale(hills) + peak, np.float32)
+    return rescale(hills)
 
 
 def _color_heights(sheet: _Sheet, heights: Plane) -> Plane:
@@ -199,7 +199,7 @@ def _color_heights(sheet: _Sheet, heights: Plane) -> Plane:
     return gradient(sorted([*stops, (0.0 if sheet.dark else 1.0, sheet.paper)]), heights)
 
 
-def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
+def _draw_ridges(sheet: _Sheet, progress: Progress) -> Plane:
     """Draw stacked ridges with hidden lines removed, like the pulses of one signal."""
     brief, rng = sheet.brief, sheet.rng
     height, width = brief.height, brief.width
@@ -226,7 +226,7 @@ def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
     return blend(sheet.empty(), sheet.color(down), cover)
 
 
-def _waves(sheet: _Sheet, progress: Progress) -> Plane:
+def _draw_waves(sheet: _Sheet, progress: Progress) -> Plane:
     brief, rng = sheet.brief, sheet.rng
     height, width, size = brief.height, brief.width, 1024 * sheet.unit
     threads = round(64 * _DETAILS[brief.detail] * factor(brief, {"minimal": 0.5}))
@@ -258,18 +258,18 @@ def _waves(sheet: _Sheet, progress: Progress) -> Plane:
     return picture
 
 
-def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
+def _draw_strokes(sheet: _Sheet, progress: Progress) -> Plane:
     """Draw non-crossing lines along a current, thick ones first."""
     brief, rng, calm = sheet.brief, sheet.rng, sheet.brief.mood == "calm"
     count = round(2600 * _DETAILS[brief.detail] * (0.05 if sheet.minimal else 0.35 if calm else 1))
     length = rng.uniform(0.45, 0.9) * (1.5 if sheet.mood < 1.0 else 1.0)
-    cell = max(brief.height, brief.width) / _GRID
+    cell = max(brief.height, brief.width) / _CELLS
     rows, columns = int(np.ceil(brief.height / cell)), int(np.ceil(brief.width / cell))
-    paths = _trace_current(sheet, (rows, columns), count, int(length * _GRID / 2 / _STEP))
+    paths = _trace_current(sheet, (rows, columns), count, int(length * _CELLS / 2 / _STEP))
     tones = blobs(rng, (rows, columns), 2.5, octaves=3)
     slim, wide = 0.0016 * sheet.bold, 0.017 * sheet.bold * sheet.mood
-    widths = (slim + (wide - slim) * np.linspace(1.0, 0.0, count) ** 2.6) * _GRID
-    gap = _GRID * (0.011 if sheet.minimal else 0.0022 * sheet.bold * (2.2 if calm else 1.0))
+    widths = (slim + (wide - slim) * np.linspace(1.0, 0.0, count) ** 2.6) * _CELLS
+    gap = _CELLS * (0.011 if sheet.minimal else 0.0022 * sheet.bold * (2.2 if calm else 1.0))
     scale = 1.0 if brief.detail == "low" else 2.0
     paper, *shades = (
         np.round(encode(light(it).ravel()) * 255.0).tolist() for it in (sheet.paper, *sheet.shades)
@@ -308,7 +308,7 @@ def _trace_current(sheet: _Sheet, shape: tuple[int, int], count: int, steps: int
     x, y, reach, _ = sheet.subject
     if reach:
         at = (_MARGIN + x * inner[0]) / columns, (_MARGIN + y * inner[1]) / rows
-        whirl = pool(rows, columns, at, reach * min(shape) / min(rows, columns))
+        whirl = falloff(rows, columns, at, reach * min(shape) / min(rows, columns))
         height = height * np.float32(0.55) + np.float32(3.2) * whirl
         if sheet.minimal or count < 400:
             starts = (starts / inner - 0.5) * 0.9 * reach * min(shape) + (x, y) * inner
@@ -339,9 +339,9 @@ def _to_bits(points: Outline, scale: float) -> NDArray[np.int32]:
 
 #: Style -> its function, and its random frequency if no word names one.
 _STYLES: dict[str, tuple[Callable[[_Sheet, Progress], Plane], float]] = {
-    "chart": (_chart, 0.15),
-    "paper": (_paper, 0.15),
-    "ridges": (_ridges, 0.1),
-    "waves": (_waves, 0.2),
-    "strokes": (_strokes, 0.4),
+    "chart": (_draw_chart, 0.15),
+    "paper": (_draw_paper, 0.15),
+    "ridges": (_draw_ridges, 0.1),
+    "waves": (_draw_waves, 0.2),
+    "strokes": (_draw_strokes, 0.4),
 }

@@ -33,7 +33,7 @@ def factor(brief: Brief, values: dict[str, float]) -> float:
     return next((values[word] for word in brief.composition if word in values), 1.0)
 
 
-def pool(height: int, width: int, at: tuple[float, float], reach: float) -> Plane:
+def falloff(height: int, width: int, at: tuple[float, float], reach: float) -> Plane:
     """Return a round falloff, 1 at the center and about 0.37 at the radius.
 
     The center is in shares of width and height, the radius in one of the shorter side.
@@ -50,7 +50,7 @@ def spotlight(
 ) -> None:
     """Apply a spotlight in place; the farthest places keep a share of light, `rest`."""
     _, height, width = picture.shape
-    picture *= np.float32(rest) + np.float32(most - rest) * pool(height, width, at, reach)
+    picture *= np.float32(rest) + np.float32(most - rest) * falloff(height, width, at, reach)
 
 
 def mirror_halves(picture: Plane) -> Plane:

@@ -13,7 +13,7 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.framing import factor, focus, mirror_halves, pool, spotlight, third
+from kit.engines.painting.framing import factor, falloff, focus, mirror_halves, spotlight, third
 from kit.engines.painting.noise import Plane, blobs, blur, slopes, warp
 from kit.engines.painting.painting import Painting, paint_in_detail
 from kit.engines.painting.tints import Trio, strength, three_tints, tints_of
@@ -22,18 +22,18 @@ from kit.engines.prompt.brief import Brief
 
 _ZOOMS = {"close": 0.42, "wide": 2.3, "high": 2.3, "minimal": 0.8, "dramatic": 0.75}
 _OCTAVES = {"low": 5, "standard": 8, "high": 10}
-_HOURS = {"night": 0.55, "dusk": 0.75, "dawn": 1.08}
+_HOUR_LIGHT = {"night": 0.55, "dusk": 0.75, "dawn": 1.08}
 _FILM = Film(
     exposure=1.1, contrast=1.04, saturation=1.05, vignette=0.22, bloom=0.25, threshold=0.85
 )
-_LAMP = np.array([-0.53, -0.62, 0.58], np.float32)  # direction of the light
+_LIGHT = np.array([-0.53, -0.62, 0.58], np.float32)  # direction of the light
 #: Random tints if no color is named.
-_TRIOS: list[Trio] = [
+_TINTS: list[Trio] = [
     ((285.0, 0.15), (15.0, 0.16), (75.0, 0.12)), ((250.0, 0.14), (205.0, 0.12), (160.0, 0.10)),
     ((350.0, 0.16), (40.0, 0.14), (85.0, 0.11)), ((195.0, 0.11), (225.0, 0.13), (330.0, 0.13)),
     ((30.0, 0.16), (55.0, 0.15), (300.0, 0.12)), ((160.0, 0.11), (195.0, 0.10), (95.0, 0.11)),
 ]  # fmt: skip
-_GOLD: list[tuple[float, Oklch]] = [
+_GOLD_STOPS: list[tuple[float, Oklch]] = [
     (0.0, (0.30, 0.07, 58)), (0.35, (0.56, 0.11, 72)), (0.65, (0.80, 0.13, 86)),
     (1.0, (0.98, 0.07, 98)),
 ]  # fmt: skip
@@ -60,7 +60,7 @@ class _Liquid:
     def grain(self, cells: float, gain: float = 0.5) -> Plane:
         return blobs(self.rng, self.fast.shape, cells * self.zoom, octaves=6, gain=gain)
 
-    def says(self, *words: str) -> bool:
+    def has_any(self, *words: str) -> bool:
         return not {*self.brief.composition, *self.brief.things}.isdisjoint(words)
 
 
@@ -80,7 +80,7 @@ def _paint_liquid(brief: Brief, progress: Progress) -> Painting:
     drawn = str(rng.choice([*_SUBSTANCES], p=[chance for _, chance, *_ in _SUBSTANCES.values()]))
     name = next((one for one in _SUBSTANCES if f"liquid_{one}" in brief.things), drawn)
     look, _, currents, (depth, gloss, shine, rough) = _SUBSTANCES[name]
-    liquid = _stir(brief, rng, name, currents, progress.part(0.02, 0.45))
+    liquid = _make_liquid(brief, rng, name, currents, progress.part(0.02, 0.45))
     picture, height, glow = look(liquid)
     progress.report(0.6)
     if height is not None:
@@ -90,12 +90,12 @@ def _paint_liquid(brief: Brief, progress: Progress) -> Painting:
     if "gold" in brief.things:
         picture = _gild(picture, liquid, 0.0042 if name == "marble" else 0.0065)
     picture = _compose(picture, liquid)
-    picture *= np.float32(_HOURS.get(brief.hour, 1.0))
+    picture *= np.float32(_HOUR_LIGHT.get(brief.hour, 1.0))
     progress.report(1.0)
     return Painting(light=picture, film=_FILM.grade(brief))
 
 
-def _stir(
+def _make_liquid(
     brief: Brief, rng: np.random.Generator, name: str, currents: _Currents, progress: Progress
 ) -> _Liquid:
     """Return a stirred liquid.
@@ -119,7 +119,7 @@ def _stir(
     progress.report(0.8)
     fast = warp(grown(), middle, slow, 1.25 * amount)
     mood = strength(brief)
-    one, two, last = ((hue, chroma * mood) for hue, chroma in three_tints(rng, brief, _TRIOS))
+    one, two, last = ((hue, chroma * mood) for hue, chroma in three_tints(rng, brief, _TINTS))
     return _Liquid(
         brief=brief, substance=name, rng=rng, zoom=zoom, drift=drift,
         slow=slow, middle=middle, fast=fast, tints=(one, two, last),
@@ -127,7 +127,7 @@ def _stir(
 
 
 def _marble(liquid: _Liquid) -> _Look:
-    brief, dark = liquid.brief, liquid.brief.dark or liquid.says("dark_stone")
+    brief, dark = liquid.brief, liquid.brief.dark or liquid.has_any("dark_stone")
     hue, chroma = liquid.tints[0] if tints_of(brief) else (250.0, 0.012)
     fine, minimal = liquid.grain(7, 0.6), "minimal" in brief.composition
     cloud = smooth_step(-2.0, 2.2, liquid.fast + 0.6 * liquid.slow + 0.35 * fine)
@@ -157,12 +157,12 @@ def _ink(liquid: _Liquid) -> _Look:
     tints = ((260.0, 0.008),) * 3 if black else liquid.tints
     center = focus(brief, tuple(liquid.rng.uniform(0.35, 0.65, 2)))
     reach = 0.43 * factor(brief, {"close": 2.4, "wide": 0.65, "dramatic": 1.5, "minimal": 0.7})
-    near = pool(height, width, center, reach)
+    near = falloff(height, width, center, reach)
     plume = liquid.fast + 0.55 * liquid.middle + 0.12 * liquid.grain(9) + 2.4 * near - 1.15
     threads = np.exp(-np.abs(liquid.fast * 2.2 + 0.5 * liquid.slow) * 2.6)
     thick = smooth_step(-0.6, 2.7, plume) * (0.72 + 0.5 * threads) + 0.05 * threads
-    if liquid.says("minimal", "centered", "thirds"):  # one drop
-        alone = pool(height, width, center, 0.27 if liquid.says("minimal") else 0.48)
+    if liquid.has_any("minimal", "centered", "thirds"):  # one drop
+        alone = falloff(height, width, center, 0.27 if liquid.has_any("minimal") else 0.48)
         thick *= smooth_step(0.12, 0.62, alone * (1.0 + 0.25 * liquid.slow))
     thick = np.clip(thick, 0.0, 1.0)
     share = smooth_step(-1.1, 1.1, liquid.slow)
@@ -174,7 +174,7 @@ def _ink(liquid: _Liquid) -> _Look:
 
     # The absorbance of a dye in each primary.
     dye = -np.log(np.clip(mix(0.52, 1.25), 0.012, 0.98))
-    if brief.dark or (liquid.says("dark_water") and not black):
+    if brief.dark or (liquid.has_any("dark_water") and not black):
         glow = 0.5 + (1.0 - np.exp(-dye * 1.6)).mean(axis=0)
         return mix(0.76, 1.1) * (1.5 * thick**1.7 * glow) + 0.004, None, 0.0
     return light((0.96, 0.008, 84)) * np.exp(-dye * (3.4 * thick**1.35)), None, 0.0
@@ -202,7 +202,7 @@ def _oil(liquid: _Liquid) -> _Look:
     return color, liquid.fast + 0.25 * np.sin(liquid.fast * 5.0 + liquid.slow), 0.0
 
 
-def _paint(liquid: _Liquid) -> _Look:
+def _poured_paint(liquid: _Liquid) -> _Look:
     phase = liquid.fast * 1.15 + liquid.middle * 0.55
     bands = phase * 1.5
     part = bands - np.floor(bands)
@@ -245,8 +245,8 @@ def _light_surface(
     size = max(height.shape)
     right, down = slopes(height, depth * size)
     steep = 1.0 / np.sqrt(right * right + down * down + 1.0)
-    facing = (-right * _LAMP[0] - down * _LAMP[1] + _LAMP[2]) * steep
-    half = _LAMP + np.array([0.0, 0.0, 1.0], np.float32)
+    facing = (-right * _LIGHT[0] - down * _LIGHT[1] + _LIGHT[2]) * steep
+    half = _LIGHT + np.array([0.0, 0.0, 1.0], np.float32)
     half /= np.sqrt(float(half @ half))
     mirror = np.clip((-right * half[0] - down * half[1] + half[2]) * steep, 0.0, 1.0)
     hollow = np.clip(1.0 + 0.32 * (height - blur(height, 0.02 * size)), 0.55, 1.25)
@@ -274,30 +274,30 @@ def _gild(picture: Plane, liquid: _Liquid, wide: float) -> Plane:
     share = np.maximum(share, smooth_step(1.0, 0.6, hair))
     right, down = slopes(np.sqrt(np.clip(1.0 - off**2, 0.0, 1.0)) * swell, 1.0)
     glint = np.clip(0.5 - 0.55 * right - 0.65 * down + 0.10 * liquid.fast, 0.0, 1.0)
-    gold = gradient(_GOLD, glint) * (1.0 + 1.1 * glint**4)
+    gold = gradient(_GOLD_STOPS, glint) * (1.0 + 1.1 * glint**4)
     return blend(picture * (1.0 - np.float32(0.35) * smooth_step(2.6, 1.0, off)), gold, share)
 
 
 def _compose(picture: Plane, liquid: _Liquid) -> Plane:
     brief, ink = liquid.brief, liquid.substance == "ink"
     thin = ink or liquid.substance == "marble"  # fades to an empty ground by itself, or is one
-    if liquid.says("minimal") and not thin:
-        picture = _puddle(picture, liquid)
-    if liquid.says("mirrored") or (liquid.says("centered") and not ink):
+    if liquid.has_any("minimal") and not thin:
+        picture = _cut_puddle(picture, liquid)
+    if liquid.has_any("mirrored") or (liquid.has_any("centered") and not ink):
         picture = mirror_halves(picture)
-    if liquid.says("thirds") and not ink:
+    if liquid.has_any("thirds") and not ink:
         spotlight(picture, third(brief), 0.62, 0.26, most=1.15)
-    if liquid.says("dramatic"):
+    if liquid.has_any("dramatic"):
         spotlight(picture, focus(brief, (0.36, 0.34)), 0.85, 0.10, most=1.0 if thin else 1.35)
     return picture
 
 
-def _puddle(picture: Plane, liquid: _Liquid) -> Plane:
+def _cut_puddle(picture: Plane, liquid: _Liquid) -> Plane:
     brief, (_, height, width) = liquid.brief, picture.shape
-    level = pool(height, width, focus(brief, (0.5, 0.5)), 0.34) * (1.0 + 0.30 * liquid.slow)
+    level = falloff(height, width, focus(brief, (0.5, 0.5)), 0.34) * (1.0 + 0.30 * liquid.slow)
     inside = smooth_step(0.335, 0.355, level)
     hue, chroma = (tints_of(brief) or ((80.0, 0.0),))[0]
-    dark = brief.dark or liquid.says("dark_ground") or liquid.substance == "lava"
+    dark = brief.dark or liquid.has_any("dark_ground") or liquid.substance == "lava"
     ground = light((0.12, 0.015, hue) if dark else (0.93, min(0.02, 0.2 * chroma) + 0.006, hue))
     offset = (round(0.010 * liquid.size), round(0.006 * liquid.size))
     shadow = blur(np.roll(inside, offset, (0, 1)), 0.009 * liquid.size)
@@ -313,5 +313,5 @@ _SUBSTANCES: dict[str, tuple[Callable[[_Liquid], _Look], float, _Currents, _Fini
     "silk": (_silk, 0.25, (1.9, 3, 0.30, 0.150), (0.10, 20.0, 0.30, 0.34)),
     "oil": (_oil, 0.15, (2.0, 4, 0.36, 0.140), (0.10, 46.0, 0.75, 0.12)),
     "lava": (_lava, 0.0, (2.4, 7, 0.46, 0.110), (0.05, 18.0, 0.06, 0.25)),
-    "paint": (_paint, 0.2, (2.0, 4, 0.34, 0.150), (0.095, 44.0, 0.50, 0.25)),
+    "paint": (_poured_paint, 0.2, (2.0, 4, 0.34, 0.150), (0.095, 44.0, 0.50, 0.25)),
 }

@@ -83,7 +83,7 @@ _ROWS: dict[str, tuple[Any, ...]] = {
         0.75, 0.62, 0.55, (0.44, 0.035, 245), (0.19, 0.035, 265), 0.22,
     ),
 }  # fmt: skip
-_OWN: dict[str, dict[str, Any]] = {
+_MORE_FIELDS: dict[str, dict[str, Any]] = {
     "day": {"film": replace(_FILM, exposure=0.92)},
     "dusk": {"film": replace(_FILM, exposure=1.12), "stars": 0.35},
     "night": {
@@ -94,7 +94,7 @@ _OWN: dict[str, dict[str, Any]] = {
     },
 }
 _HOURS = {
-    hour: HourLook(**dict(zip(_COLUMNS, row, strict=True)), **_OWN.get(hour, {}))
+    hour: HourLook(**dict(zip(_COLUMNS, row, strict=True)), **_MORE_FIELDS.get(hour, {}))
     for hour, row in _ROWS.items()
 }
 #: Weather -> factors on clouds, haze, light of the sun, light of the sky, and chroma.
@@ -106,7 +106,7 @@ _WEATHERS = {
     "snow": (2.4, 2.1, 0.30, 1.15, 0.9),
     "overcast": (2.3, 1.3, 0.25, 1.05, 1.0),
 }
-_BROKEN = (1.4, 1.4, 0.70, 1.0, 0.80)  # the same if a sun or moon breaks through the clouds
+_BROKEN_CLOUDS = (1.4, 1.4, 0.70, 1.0, 0.80)  # the same if a sun or moon breaks through the clouds
 #: Mood, tone or composition -> factors on fields of a look; "dark" is for clouds and zenith.
 _CHANGES: dict[str, Factors] = {
     "calm": {"haze": 1.35, "clouds": 0.40},
@@ -123,15 +123,15 @@ _CHANGES: dict[str, Factors] = {
 #: Hour -> elevation of a sun that the prompt asks for.
 _ELEVATIONS = {"dawn": 0.24, "day": 0.62, "sunset": 0.20, "dusk": 0.06}
 #: Dark clouds over a burning horizon: factors on lightness and chroma, and those of the sky.
-_BURNING = (
+_BURNING_SKY = (
     {"cloud_lit": (0.70, 0.82), "cloud_shade": (0.55, 0.73), "air": (0.86, 0.916)}
     | {"far": (0.67, 0.802), "shade": (1.0, 0.35)},
     ((1.0, 1.0), (0.83, 0.898), (0.68, 0.808), (0.70, 0.82)),
 )
-_BEHIND, _RISEN = 0.26, 0.42  # maximum elevation behind outlines; a moon at dusk
-_OVER = 0.62  # minimum elevation beside a volcano, so that its flanks stay whole
-_PARTED = 0.65  # coverage of clouds with gaps for the sun
-_CLEAR, _DENSE = 5.0, 9.0  # density of fog: half of the light is lost at 150 m
+_MAX_BEHIND, _MOON_AT_DUSK = 0.26, 0.42  # maximum elevation behind outlines; a moon at dusk
+_MIN_AT_VOLCANO = 0.62  # minimum elevation beside a volcano, so that its flanks stay whole
+_PARTED_COVER = 0.65  # coverage of clouds with gaps for the sun
+_FOG, _DENSE_FOG = 5.0, 9.0  # density of fog: half of the light is lost at 150 m
 
 
 def look_for(brief: Brief) -> HourLook:
@@ -144,9 +144,9 @@ def look_for(brief: Brief) -> HourLook:
     if clouded and (brief.dim or (not brief.open_sky and brief.hour not in LOW_SUN)):
         look = _close_sky(look, dim=brief.weather != "snow")
     elif clouded and brief.hour in LOW_SUN and brief.weather != "snow":
-        look, burning = _scale(look, *_BURNING), True
+        look, burning = _scale(look, *_BURNING_SKY), True
     parted = brief.closed_sky and brief.open_sky
-    clouds, haze, sun, shade, chroma = _BROKEN if parted else _WEATHERS[brief.weather]
+    clouds, haze, sun, shade, chroma = _BROKEN_CLOUDS if parted else _WEATHERS[brief.weather]
     milky = brief.dark and not brief.closed_sky and "milky_way" in brief.things
     starry = 0.5 * ("stars" in brief.lights) if brief.closed_sky else sun
     fewer = ("clear_sky" in brief.things) + ("minimal" in brief.composition)
@@ -155,7 +155,7 @@ def look_for(brief: Brief) -> HourLook:
     least = 1.0 if brief.weather == "overcast" else 0.0
     look = replace(
         each_color(look, lambda color: (color[0], color[1] * chroma, color[2])),
-        clouds=min(cover, _PARTED) if parted else min(max(cover, least), 1.1),
+        clouds=min(cover, _PARTED_COVER) if parted else min(max(cover, least), 1.1),
         haze=look.haze * haze,
         mist=0.92 if brief.weather == "mist" else 0.0,
         sun_power=look.sun_power * sun,
@@ -170,7 +170,7 @@ def look_for(brief: Brief) -> HourLook:
     if brief.weather == "fog":  # air of one pale color up to the zenith
         pale = (0.015 + 0.5 * (look.air[0] + look.sky[0][0]), 0.4 * look.air[1], look.air[2])
         sky = tuple((pale[0] * share, *pale[1:]) for share in (1.0, 0.995, 0.98, 0.96))
-        dense = _DENSE if "dense_fog" in brief.things else _CLEAR
+        dense = _DENSE_FOG if "dense_fog" in brief.things else _FOG
         look = replace(look, sky=sky, air=pale, far=pale, haze=dense, mist=0.0, clouds=0.0)
         look = replace(look, stars=0.0)
     if brief.warmth:
@@ -178,21 +178,21 @@ def look_for(brief: Brief) -> HourLook:
         look = replace(look, shade=warm(look.shade, brief.warmth))
     for factors in brief.select(_CHANGES):
         look = _change(look, factors)
-    return _with_light_seen(replace(look, film=look.film.grade(brief)), brief)
+    return _show_light(replace(look, film=look.film.grade(brief)), brief)
 
 
-def _with_light_seen(look: HourLook, brief: Brief) -> HourLook:
+def _show_light(look: HourLook, brief: Brief) -> HourLook:
     """Return a look with a visible sun or moon, if the prompt asks for it."""
     if look.moon:
         named = "moon" in brief.things
         return replace(look, named=True, disc=True, milky=False) if named else look
     if "outline" in brief.tones and not brief.closed_sky and "sun" not in brief.things:
-        return replace(look, elevation=min(look.elevation, _BEHIND))
+        return replace(look, elevation=min(look.elevation, _MAX_BEHIND))
     if "moon" in brief.things and brief.hour == "dusk":
-        return replace(look, elevation=_RISEN, moon=True, named=True)
+        return replace(look, elevation=_MOON_AT_DUSK, moon=True, named=True)
     if "sun" not in brief.things:
         return look
-    least = _OVER if "volcano" in brief.things else 0.0
+    least = _MIN_AT_VOLCANO if "volcano" in brief.things else 0.0
     elevation = max(_ELEVATIONS[brief.hour], least)
     return replace(look, elevation=elevation, named=True, disc=True)
 

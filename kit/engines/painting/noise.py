@@ -20,7 +20,7 @@ Plane: TypeAlias = NDArray[np.floating]
 #: Side of a tile.
 SIDE = 512
 #: Steps of mesas: minimum mass at which one begins, and its height in meters.
-_STEPS = ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0))
+_MESA_STEPS = ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0))
 
 
 def blobs(
@@ -110,7 +110,7 @@ def worn_hills(rng: np.random.Generator, side: int, *, cells: float = 4.0) -> Fl
             steep += way
         total += weight * rise / (1.0 + steep_x * steep_x + steep_y * steep_y)
         weight, cells = weight * 0.5, cells * 2.03
-    return stretch(total)
+    return rescale(total)
 
 
 def sharp_crests(
@@ -130,13 +130,13 @@ def sharp_crests(
         total += weight * crest
         share = np.minimum(crest * 1.6 + 0.12, 1.0)
         weight, cells = weight * gain, cells * 2.03
-    return stretch(total)
+    return rescale(total)
 
 
 def mesas(mass: Floats, tall: float = 1.0) -> Floats:
     """Return mesas with sheer walls over slopes of rubble where the mass is large enough."""
     heights = np.zeros_like(mass)
-    for edge, step in _STEPS:
+    for edge, step in _MESA_STEPS:
         sheer = smooth_step(edge, edge + 0.085, mass)
         rubble = smooth_step(edge - 0.17, edge + 0.01, mass)
         heights += np.float32(step * tall) * (0.62 * sheer + 0.38 * rubble)
@@ -206,7 +206,7 @@ def blur(plane: Plane, sigma: float, *, wrap: bool = False) -> Floats:
     return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR))
 
 
-def stretch(plane: Floats) -> Floats:
+def rescale(plane: Floats) -> Floats:
     """Return a plane rescaled to 0 to 1."""
     low, high = float(plane.min()), float(plane.max())
     return np.asarray((plane - low) / (high - low), np.float32)

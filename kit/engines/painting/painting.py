@@ -23,7 +23,7 @@ Window: TypeAlias = tuple[slice, slice]
 
 #: Detail -> factor on the size of the painting relative to the output.
 _SCALES = {"low": 0.7, "standard": 1.0, "high": 1.4}
-_LARGEST = 2048  # maximum longer side in pixels of a painting larger than its output
+_MAX_SIDE = 2048  # maximum longer side in pixels of a painting larger than its output
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Motion:
     #: Noise units per position unit across and along, speed in noise units per second, and share of
     #: the light.
     waves: tuple[tuple[float, float, float, float], ...]
-    away: float | None = None  # meters, for occlusion by nearer objects; None in the sky
-    beat: float = 0.0  # share of the light by which all of it flickers together
-    most: float = 0.25  # maximum relative increase of light
+    distance: float | None = None  # meters, for occlusion by nearer objects; None in the sky
+    flicker: float = 0.0  # share of the light by which all of it flickers together
+    max_gain: float = 0.25  # maximum relative increase of light
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Painting:
         """Return the picture, sRGB, shape (height, width, 3), uint8."""
         return develop(self.light, self.film)
 
-    def resized(self, width: int, height: int) -> Painting:
+    def resize(self, width: int, height: int) -> Painting:
         """Return a painting in another size, which must not have motions."""
         size = (width, height)
         if self.light.shape[1:] == (height, width):
@@ -110,7 +110,7 @@ class Canvas:
     emitters: Plane  # coverage by light sources
 
     @classmethod
-    def over(cls, light: Plane) -> Self:
+    def of_sky(cls, light: Plane) -> Self:
         """Return a canvas with only a sky."""
         depth = np.full(light.shape[1:], np.inf, np.float32)
         return cls(light, depth, np.ones_like(depth), np.zeros_like(depth))
@@ -122,7 +122,7 @@ class Canvas:
             light=self.light, film=film, depth=self.depth, sky=self.sky, emitters=emitters
         )
 
-    def lay(
+    def blend(
         self,
         at: tuple[slice, slice],
         color: Plane,
@@ -155,7 +155,7 @@ def paint_in_detail(
     brief: Brief, progress: Progress, painter: Callable[[Brief, Progress], Painting]
 ) -> Painting:
     """Return a painting in the brief's size, rendered smaller or larger by its detail."""
-    scale = min(_SCALES[brief.detail], max(1.0, _LARGEST / max(brief.width, brief.height)))
+    scale = min(_SCALES[brief.detail], max(1.0, _MAX_SIDE / max(brief.width, brief.height)))
     width, height = max(48, round(brief.width * scale)), max(48, round(brief.height * scale))
     painting = painter(replace(brief, width=width, height=height), progress)
-    return painting.resized(brief.width, brief.height)
+    return painting.resize(brief.width, brief.height)

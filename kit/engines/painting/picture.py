@@ -12,17 +12,17 @@ from kit.engines.media.picture import write_still
 from kit.engines.painting.families import paint
 from kit.engines.prompt.reading import read
 
-_REDUCED = 0.5  # scale at which a fast scene is painted
-_WHOLE = ("sea", "liquid", "flow")  # half size saves little in these, and is visible
-_LEAST = 256  # minimum pixels of the longer side
+_FAST_SCALE = 0.5  # scale at which a fast scene is painted
+_FULL_SIZE = ("sea", "liquid", "flow")  # half size saves little in these, and is visible
+_MIN_SIDE = 256  # minimum pixels of the longer side
 
 
 def paint_scene(job: Job, progress: Progress, *, fast: bool = False) -> Asset:
     """Render a job of the scene model, or of the fast one."""
     progress.report(0.0)
     brief = painted = read(job.prompt, job.parameters, job.seed)
-    if fast and brief.family not in _WHOLE:
-        share = min(1.0, max(_REDUCED, _LEAST / max(brief.width, brief.height)))
+    if fast and brief.family not in _FULL_SIZE:
+        share = min(1.0, max(_FAST_SCALE, _MIN_SIDE / max(brief.width, brief.height)))
         width, height = (round(side * share) for side in (brief.width, brief.height))
         painted = replace(brief, detail="low", width=width, height=height)
     pixels = paint(painted, progress.part(0.0, 0.86)).pixels()

@@ -18,12 +18,12 @@ from kit.engines.painting.tone import blend, even_stops, gradient, light
 from kit.engines.prompt.brief import Brief
 
 #: Glowing particles in the air -> their color.
-_SPARKS: dict[str, Oklch] = {"fireflies": (0.90, 0.17, 105), "embers": (0.74, 0.18, 48)}
-_SIDE = 1024  # of the tiles of clouds and gas
+_SPARK_COLORS: dict[str, Oklch] = {"fireflies": (0.90, 0.17, 105), "embers": (0.74, 0.18, 48)}
+_TILE_SIDE = 1024  # of the tiles of clouds and gas
 #: Extent of the sky around (as far as a camera may turn) and up, in tangents or radians.
-_AROUND, _UP = 4.0, 2.2
-_STARS = 1250  # per square of tangent 1
-_USUAL = 942.0  # usual focal length in pixels
+_SPAN_AROUND, _SPAN_UP = 4.0, 2.2
+_STAR_DENSITY = 1250  # per square of tangent 1
+_USUAL_FOCAL = 942.0  # usual focal length in pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def paint_sky(
     rise = np.clip((camera.horizon - np.arange(depth)) / span, 0.0, 1.0).astype(np.float32)[:, None]
     sky = gradient(even_stops(look.sky), rise**0.75, rounding=0.0625)
     limb = 0.72 * sun.radius if sun.crescent else 0.0
-    near = camera.away((sun.x - limb, sun.y), depth) / np.float32(camera.focal)
-    away = camera.away((sun.x, sun.y), depth)
+    near = camera.distances((sun.x - limb, sun.y), depth) / np.float32(camera.focal)
+    away = camera.distances((sun.x, sun.y), depth)
     color = light(look.sun)
     color = color / color.max()
     halo = look.glow * (0.50 * np.exp(-near * 8.0) + 0.34 * np.exp(-near * 2.8))
@@ -95,7 +95,7 @@ def paint_sky(
     progress.report(0.6)
     below = np.asarray(sky[:, -1:], np.float32)
     if sun.shown:
-        sky = _with_disc(np.asarray(sky, np.float32), sun, away, color)
+        sky = _add_disc(np.asarray(sky, np.float32), sun, away, color)
     sky = np.asarray(sky, np.float32)
     if look.clouds > 0.0:
         sky = _add_clouds(sky, look, camera, sun, near, away, rng, progress.part(0.6, 1.0))
@@ -107,9 +107,9 @@ def paint_sky(
 
 def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
     """Return points of light, few of them bright; shape (3, depth, columns)."""
-    size, count = camera.focal / _USUAL, int(2 * _AROUND * _UP * _STARS)
-    x = (camera.middle + camera.focal * rng.uniform(-_AROUND, _AROUND, count)).astype(int)
-    y = (camera.horizon - camera.focal * rng.uniform(0.0, _UP, count)).astype(int)
+    size, count = camera.focal / _USUAL_FOCAL, int(2 * _SPAN_AROUND * _SPAN_UP * _STAR_DENSITY)
+    x = (camera.middle + camera.focal * rng.uniform(-_SPAN_AROUND, _SPAN_AROUND, count)).astype(int)
+    y = (camera.horizon - camera.focal * rng.uniform(0.0, _SPAN_UP, count)).astype(int)
     bright = np.minimum(rng.pareto(1.5, count) * 0.10, 3.0)
     seen = (x >= 0) & (x < camera.columns) & (y >= 0) & (y < depth)
     points = np.zeros((depth, camera.columns), np.float32)
@@ -120,7 +120,7 @@ def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
 
 def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Progress) -> Floats:
     """Return three curtains of northern light: bright lower edges, rays upward, green to violet."""
-    around, across = np.linspace(-_AROUND, _AROUND, 4096), camera.across
+    around, across = np.linspace(-_SPAN_AROUND, _SPAN_AROUND, 4096), camera.across
     y = np.arange(depth, dtype=np.float32)[:, None]
     green, violet = light((0.82, 0.17, 155), 0.60), light((0.62, 0.17, 315), 0.75)
     total = np.zeros((3, depth, camera.columns), np.float32)
@@ -170,7 +170,7 @@ def _milky_way(camera: Camera, depth: int, rng: np.random.Generator, progress: P
     return np.asarray(np.stack(soft) + stars * dense * np.float32(0.38))
 
 
-def _with_disc(sky: Floats, sun: Sun, away: Floats, color: Floats) -> Floats:
+def _add_disc(sky: Floats, sun: Sun, away: Floats, color: Floats) -> Floats:
     radius = sun.radius
     disc = np.clip(radius - away + 0.5, 0.0, 1.0)
     if not sun.moon:
@@ -223,8 +223,8 @@ def _add_clouds(
 
 
 def _bent_tile(rng: np.random.Generator, gain: float, amount: float) -> Floats:
-    base = tile(rng, cells=4, octaves=8, gain=gain, side=_SIDE)
-    across, down = (tile(rng, octaves=4, side=_SIDE) for _ in range(2))
+    base = tile(rng, cells=4, octaves=8, gain=gain, side=_TILE_SIDE)
+    across, down = (tile(rng, octaves=4, side=_TILE_SIDE) for _ in range(2))
     return warp(base, across, down, amount, wrap=True)
 
 
@@ -237,8 +237,8 @@ def draw_falling(
         return
     cover = draw_air(kind, rng, (planes.shape[2], planes.shape[1])).astype(np.float32)
     cover *= np.float32(1 / 255)
-    if kind in _SPARKS:
-        planes += light(_SPARKS[kind], 2.4) * (cover * cover)
+    if kind in _SPARK_COLORS:
+        planes += light(_SPARK_COLORS[kind], 2.4) * (cover * cover)
     else:
         planes += (bright - planes) * (np.float32(share) * cover)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Trio: TypeAlias = tuple[Tint, Tint, Tint]
 
 #: Named palette -> the tints of the land, the sky's top, its middle and its horizon.
-NAMED: dict[str, tuple[Tint, Tint, Tint, Tint]] = {
+PALETTES: dict[str, tuple[Tint, Tint, Tint, Tint]] = {
     "ember": ((22, 0.14), (8, 0.13), (32, 0.16), (70, 0.14)),
     "coral": ((345, 0.11), (300, 0.09), (12, 0.12), (55, 0.10)),
     "lagoon": ((205, 0.09), (215, 0.10), (188, 0.08), (90, 0.07)),
@@ -31,9 +31,9 @@ NAMED: dict[str, tuple[Tint, Tint, Tint, Tint]] = {
     "ink": ((255, 0.008), (255, 0.008), (255, 0.006), (80, 0.006)),
 }
 #: The dusty air of Mars, from the zenith to the horizon.
-_MARTIAN: Trio = ((50.0, 0.075), (56.0, 0.085), (66.0, 0.075))
-_WARM = 0.011 + 0.030j  # the offset of warm light, along a and b of OKLab
-_GRAY = 0.03  # chroma below which a tint has no color
+_MARS: Trio = ((50.0, 0.075), (56.0, 0.085), (66.0, 0.075))
+_WARM_OFFSET = 0.011 + 0.030j  # the offset of warm light, along a and b of OKLab
+_GRAY_CHROMA = 0.03  # chroma below which a tint has no color
 _STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85, "gloomy": 0.65}
 
 
@@ -41,8 +41,8 @@ def tints_of(brief: Brief) -> tuple[Tint, ...]:
     """Return the tints of the prompt's color words, else of the palette, else none."""
     if brief.colors:
         return brief.colors
-    if brief.palette in NAMED:
-        land, top, middle, low = NAMED[brief.palette]
+    if brief.palette in PALETTES:
+        land, top, middle, low = PALETTES[brief.palette]
         return (middle, low, top, land)
     return ()
 
@@ -50,7 +50,7 @@ def tints_of(brief: Brief) -> tuple[Tint, ...]:
 def is_gray(brief: Brief) -> bool:
     """Return whether the brief asks only for grays, which remove all colors."""
     tints = tints_of(brief)
-    return bool(tints) and max(chroma for _, chroma in tints) < _GRAY
+    return bool(tints) and max(chroma for _, chroma in tints) < _GRAY_CHROMA
 
 
 def three_tints(rng: np.random.Generator, brief: Brief, drawn: list[Trio]) -> Trio:
@@ -76,11 +76,11 @@ def strength(brief: Brief) -> float:
 
 def of_light(brief: Brief) -> Trio | None:
     """Return the requested tints of zenith, middle sky and horizon, if any."""
-    if brief.palette in NAMED:
-        return NAMED[brief.palette][1:]
+    if brief.palette in PALETTES:
+        return PALETTES[brief.palette][1:]
     tints = brief.colors
     if not tints:
-        return _MARTIAN if "mars" in brief.things else None
+        return _MARS if "mars" in brief.things else None
     if len(tints) == 1:
         hue, chroma = tints[0]
         warm = hue + max(-24.0, min(24.0, (85 - hue + 180) % 360 - 180))
@@ -90,8 +90,8 @@ def of_light(brief: Brief) -> Trio | None:
 
 def of_land(brief: Brief) -> Tint | None:
     """Return the requested tint of the ground and its vegetation, if any."""
-    if brief.palette in NAMED:
-        return NAMED[brief.palette][0]
+    if brief.palette in PALETTES:
+        return PALETTES[brief.palette][0]
     return brief.land or _gray(brief)
 
 
@@ -123,5 +123,5 @@ def _gray(brief: Brief) -> Tint | None:
 
 def warm(color: Oklch, warmth: float) -> Oklch:
     """Return an OKLCH color in warmer light, or in cooler light if `warmth` is negative."""
-    place = cmath.rect(color[1], math.radians(color[2])) + _WARM * warmth
+    place = cmath.rect(color[1], math.radians(color[2])) + _WARM_OFFSET * warmth
     return color[0], abs(place), math.degrees(cmath.phase(place)) % 360

@@ -17,15 +17,15 @@ from kit.engines.media.color import Bytes, Floats, Oklch, dither, encode, linear
 from kit.engines.painting.noise import Plane, blur
 from kit.engines.prompt.brief import Brief
 
-_LUT, _CURVE = 4096, 8192
-_BRIGHTEST = 16.0
+_LUT_SIZE, _CURVE_SIZE = 4096, 8192
+_MAX_LIGHT = 16.0
 _LUMA = (0.2126, 0.7152, 0.0722)
-_DARKEST = 0.56  # minimum share of its light that a picture keeps
+_MIN_LIGHT = 0.56  # minimum share of its light that a picture keeps
 #: For a longer side of 1024 pixels: sigmas of the bloom, and their weights.
-_GLOWS = ((6.0, 1.1), (24.0, 0.72), (90.0, 0.56))
-_REDUCED = 4  # bloom is computed at this reduction
-_FLARE = 5.0  # maximum light above the threshold that counts
-_MIDDLE, _PALE = 0.45, 0.72  # tones around which contrast grows and shrinks
+_BLOOM = ((6.0, 1.1), (24.0, 0.72), (90.0, 0.56))
+_BLOOM_SCALE = 4  # bloom is computed at this reduction
+_MAX_FLARE = 5.0  # maximum light above the threshold that counts
+_MID_TONE, _PALE_TONE = 0.45, 0.72  # tones around which contrast grows and shrinks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Film:
         grade = brief.grade
         return replace(
             self,
-            exposure=self.exposure * max(grade.exposure, _DARKEST),
+            exposure=self.exposure * max(grade.exposure, _MIN_LIGHT),
             contrast=self.contrast * grade.contrast,
             saturation=self.saturation * grade.saturation,
             vignette=min(0.75, max(0.0, self.vignette + grade.corners)),
@@ -64,7 +64,7 @@ def develop(light: Floats, film: Film) -> Bytes:
     down = np.linspace(-1.0, 1.0, height, dtype=np.float32)[:, None] ** 2
     across = np.linspace(-1.0, 1.0, width, dtype=np.float32)[None] ** 2
     corner = np.clip((down + across) * 0.5, 0.0, 1.0) ** np.float32(1.2)
-    falloff = (1.0 - np.float32(film.vignette) * corner) * np.float32(film.exposure / _BRIGHTEST)
+    falloff = (1.0 - np.float32(film.vignette) * corner) * np.float32(film.exposure / _MAX_LIGHT)
     picture = np.empty((3, height, width), np.float32)
     for plane, out in zip(light, picture, strict=True):
         if film.bloom:
@@ -74,7 +74,7 @@ def develop(light: Floats, film: Film) -> Bytes:
             np.multiply(plane, falloff, out=out)
         np.clip(out, 0.0, 1.0, out=out)
         index = cv2.sqrt(out)
-        index *= np.float32(_CURVE - 1)
+        index *= np.float32(_CURVE_SIZE - 1)
         np.take(curve, index.astype(np.uint16), out=out, mode="clip")
     if film.saturation != 1.0:
         gray = np.zeros((height, width), np.float32)
@@ -97,7 +97,7 @@ def gradient(stops: Sequence[tuple[float, Oklch]], at: Plane, *, rounding: float
     Stops are (position, color), rising within 0 to 1; `rounding` is that of the corners.
     """
     lut = _lut(tuple(stops), rounding)
-    index = np.clip(at, 0.0, 1.0) * np.float32(_LUT - 1) + np.float32(0.5)
+    index = np.clip(at, 0.0, 1.0) * np.float32(_LUT_SIZE - 1) + np.float32(0.5)
     index = index.astype(np.uint16)
     return np.stack([plane[index] for plane in lut])
 
@@ -127,12 +127,12 @@ def decode(pixels: Bytes) -> Floats:
 def _glow(plane: Floats, threshold: float) -> Floats:
     height, width = plane.shape
     reach = max(height, width) / 1024
-    size = (max(8, width // _REDUCED), max(8, height // _REDUCED))
+    size = (max(8, width // _BLOOM_SCALE), max(8, height // _BLOOM_SCALE))
     small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
-    bright = np.clip(small - np.float32(threshold), 0.0, _FLARE)
+    bright = np.clip(small - np.float32(threshold), 0.0, _MAX_FLARE)
     glow = np.zeros_like(bright)
-    for sigma, share in _GLOWS:
-        glow += blur(bright, sigma * reach / _REDUCED) * np.float32(share)
+    for sigma, share in _BLOOM:
+        glow += blur(bright, sigma * reach / _BLOOM_SCALE) * np.float32(share)
     return np.asarray(cv2.resize(glow, (width, height)))
 
 
@@ -140,9 +140,9 @@ def _glow(plane: Floats, threshold: float) -> Floats:
 def _lut(stops: tuple[tuple[float, Oklch], ...], rounding: float) -> Floats:
     places = [place for place, _ in stops]
     labs = np.stack([oklab(color) for _, color in stops])
-    fine = np.linspace(0.0, 1.0, _LUT)
+    fine = np.linspace(0.0, 1.0, _LUT_SIZE)
     lut = np.stack([np.interp(fine, places, labs[:, axis]) for axis in range(3)], axis=1)
-    sigma = rounding * _LUT
+    sigma = rounding * _LUT_SIZE
     reach = int(3 * sigma)
     padded = np.pad(lut, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
     kernel = cv2.getGaussianKernel(2 * reach + 1, sigma).ravel()
@@ -155,18 +155,18 @@ def _lut(stops: tuple[tuple[float, Oklch], ...], rounding: float) -> Floats:
 @lru_cache(16)
 def _curve(contrast: float, lift: float, filmic: bool) -> Floats:
     """Return encoded sRGB over the square root of light, for many steps in the shadows."""
-    x = np.linspace(0.0, 1.0, _CURVE) ** 2 * _BRIGHTEST
+    x = np.linspace(0.0, 1.0, _CURVE_SIZE) ** 2 * _MAX_LIGHT
     if filmic:  # Source: K. Narkowicz, "ACES Filmic Tone Mapping Curve" (2016), the rational fit.
         x = 0.8 * x
         x = (x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)
     shown = encode(x)
     if contrast > 1.0:  # an S-curve, which keeps black and white
-        low = _MIDDLE * (np.minimum(shown, _MIDDLE) / _MIDDLE) ** contrast
-        rest = 1.0 - _MIDDLE
-        high = rest * ((1.0 - np.maximum(shown, _MIDDLE)) / rest) ** contrast
-        shown = np.where(shown < _MIDDLE, low, 1.0 - high)
+        low = _MID_TONE * (np.minimum(shown, _MID_TONE) / _MID_TONE) ** contrast
+        rest = 1.0 - _MID_TONE
+        high = rest * ((1.0 - np.maximum(shown, _MID_TONE)) / rest) ** contrast
+        shown = np.where(shown < _MID_TONE, low, 1.0 - high)
     else:
-        shown = np.clip((shown - _PALE) * contrast + _PALE, 0.0, 1.0)
+        shown = np.clip((shown - _PALE_TONE) * contrast + _PALE_TONE, 0.0, 1.0)
     curve = np.asarray(shown * (1.0 - lift) + lift, np.float32)
     curve.flags.writeable = False
     return curve

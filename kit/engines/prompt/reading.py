@@ -230,15 +230,15 @@ def read(
     composition = said.all("composition")
     asked = family or parameters.get("family", AUTO)
     number = zlib.crc32(f"{seed}:{' '.join(said.seed_words)}".encode())
-    dice = random.Random(number)  # noqa: S311 - not for cryptography
+    rng = random.Random(number)  # noqa: S311 - not for cryptography
     known = {axis: said.weather if axis == "weather" else said.first(axis) for axis in _CHOICES}
-    drawn = {axis: known[axis] or dice.choices(*choice)[0] for axis, choice in _CHOICES.items()}
+    drawn = {axis: known[axis] or rng.choices(*choice)[0] for axis, choice in _CHOICES.items()}
     named = asked if asked != AUTO else _find_family(said)
     # Without a named family, use one that can show what the words describe.
     land = bool(said.anywhere) or said.has_meaning(*_LAND_AXES)
     weights = {name: _FAMILY_WEIGHTS[name] for name in (_LANDS if land else _FAMILY_WEIGHTS)}
-    family_dice = random.Random(number)  # noqa: S311 - not for cryptography
-    chosen = named or family_dice.choices(list(weights), list(weights.values()))[0]
+    family_rng = random.Random(number)  # noqa: S311 - not for cryptography
+    chosen = named or family_rng.choices(list(weights), list(weights.values()))[0]
     shown = painter or chosen
     things = said.things(shown) if named or painter else said.things(shown) & ANYWHERE
     palette = parameters.get("palette", AUTO)

@@ -114,7 +114,7 @@ def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
         _mirror(canvas.light, color, street, top, fine, puddle, share)
     progress.report(0.9)
     color += (street.air[:, *at] - color) * (1.0 - np.exp(-z * np.float32(hour.thick)))
-    canvas.lay(at, color, canvas.sky[at].copy(), np.broadcast_to(z, coarse.shape))
+    canvas.blend(at, color, canvas.sky[at].copy(), np.broadcast_to(z, coarse.shape))
 
 
 def _mirror(

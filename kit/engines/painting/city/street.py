@@ -28,7 +28,7 @@ N = TypeVar("N")
 
 ROAD = 5.6  # half the width between the curbs
 STYLES = {"grid": 0.36, "brick": 0.30, "glass": 0.18, "bands": 0.16}  # with their frequencies
-_NEAREST, _FARTHEST = 3.0, 210.0
+_MIN_DISTANCE, _MAX_DISTANCE = 3.0, 210.0
 _NEON: tuple[Oklch, ...] = (
     (0.70, 0.25, 350), (0.80, 0.15, 205), (0.68, 0.23, 312), (0.84, 0.16, 92), (0.72, 0.20, 28),
     (0.82, 0.19, 150),
@@ -68,20 +68,20 @@ class Hour:
 
 #: Hour -> density of the air, strength of the sun and of the sky, share of lit windows, strength
 #: of signs, exposure.
-_LIGHTS = {
+_HOURS = {
     "night": (0.011, 0.0, 0.16, 0.40, 1.0, 1.35), "dusk": (0.008, 0.0, 0.30, 0.36, 0.85, 1.3),
     "sunset": (0.009, 1.5, 0.42, 0.14, 0.35, 1.1), "dawn": (0.010, 1.1, 0.50, 0.12, 0.25, 1.1),
     "day": (0.0042, 2.3, 0.72, 0.02, 0.05, 1.08),
 }  # fmt: skip
 #: Weather -> factor on the density of the air, wetness of the ground.
-_WEATHERS = {
+_WEATHER_FACTORS = {
     "clear": (1.0, 0.0), "rain": (1.5, 1.0), "mist": (2.8, 0.45), "fog": (4.0, 0.45),
     "snow": (2.2, 0.25), "overcast": (1.2, 0.0),
 }  # fmt: skip
 #: Hues of the glow over a city at night: near the ground, and high up.
-_GLOWS = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
+_GLOW_HUES = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
 #: Mood -> factors on the share of lit windows, on signs and on the density of the air.
-_MOODS = {
+_MOOD_FACTORS = {
     "gloomy": (0.45, 0.55, 1.0), "calm": (0.7, 0.7, 1.0), "vivid": (1.15, 1.12, 1.0),
     "dramatic": (0.8, 1.1, 1.0), "pastel": (0.8, 0.8, 1.4),
 }  # fmt: skip
@@ -149,7 +149,7 @@ class Street:
         tall = np.array([6.0, *(it.tall for it in across)], np.float32)
         return np.asarray(tall[np.searchsorted([it.near for it in across], z + 6.0)])
 
-    def add_sheet(
+    def blend_sheet(
         self, corner: tuple[int, int], color: Plane, cover: Plane, z: float, shining: Plane,
         nearest: float = 0.0,
     ) -> None:  # fmt: skip
@@ -158,7 +158,7 @@ class Street:
         clear = float(np.exp(-z * self.hour.thick))
         veiled = color[:, *part] * clear + self.air[:, *at] * (1.0 - clear)
         shown = cover[part] * (self.canvas.depth[at] > nearest)
-        self.canvas.lay(at, veiled, shown, z, shining[part] * clear)
+        self.canvas.blend(at, veiled, shown, z, shining[part] * clear)
 
 
 def street_of(rng: np.random.Generator, brief: Brief) -> Street:
@@ -181,7 +181,7 @@ def street_of(rng: np.random.Generator, brief: Brief) -> Street:
         brief=brief, hour=hour, shot=shot, x=x, y=y, focal=focal, eye=eye, right=right, up=-down,
         buildings=_buildings(rng, brief, shot, eye),
         sunny=int(rng.choice([-1, 1])) if hour.power and not hour.ahead else 0,
-        air=np.asarray(air, np.float32), canvas=Canvas.over(_sky(brief, hour, camera)),
+        air=np.asarray(air, np.float32), canvas=Canvas.of_sky(_sky(brief, hour, camera)),
     )  # fmt: skip
 
 
@@ -208,10 +208,10 @@ def pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) -> 
 
 
 def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
-    look, (thick, power, fill, lit, neon, exposure) = look_for(brief), _LIGHTS[brief.hour]
-    thicker, wet = _WEATHERS[brief.weather]
+    look, (thick, power, fill, lit, neon, exposure) = look_for(brief), _HOURS[brief.hour]
+    thicker, wet = _WEATHER_FACTORS[brief.weather]
     signs, ahead, dark = _signs_of(rng, brief), brief.hour in LOW_SUN, brief.hour == "night"
-    low, high = _GLOWS[int(rng.integers(len(_GLOWS)))]
+    low, high = _GLOW_HUES[int(rng.integers(len(_GLOW_HUES)))]
     if dark and not tints_of(brief):  # city light colors the air
         look = replace(
             look, sky=((0.36, 0.10, low), (0.23, 0.075, low), (0.135, 0.05, high)),
@@ -225,7 +225,7 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     if brief.weather == "fog" and brief.dark:  # lit by all lamps, up to the zenith
         near, far = ((0.7 * it[0] + 0.3, 0.62 * it[1], it[2]) for it in (look.air, look.far))
         look = replace(look, sky=(near, mix(near, far, 0.5), far), air=near, far=far)
-    windows, shining, dense = _MOODS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
+    windows, shining, dense = _MOOD_FACTORS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
     neon = shining * (max(neon, 0.5) * 1.15 if "neon" in brief.things else neon)
     hour = Hour(
         look=look, thick=thick * thicker * dense * air, fill=fill, ahead=ahead, lit=lit * windows,
@@ -262,8 +262,8 @@ def _buildings(
     broad = shot["broad"] * (0.62 if "narrow" in brief.things else 1.0)
     found: list[Building[float]] = []
     for side in (-1.0, 1.0):
-        z = _NEAREST
-        while z < _FARTHEST:
+        z = _MIN_DISTANCE
+        while z < _MAX_DISTANCE:
             deep = rng.uniform(9.0, 21.0) * (1.0 + z / 160.0)
             building = Building(
                 side=side,

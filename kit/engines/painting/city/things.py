@@ -22,8 +22,8 @@ Outline: TypeAlias = NDArray[np.float64]
 Points: TypeAlias = Outline | Sequence[tuple[float, float]]
 Draw: TypeAlias = Callable[[np.random.Generator, "ThingDrawing"], None]
 
-_LARGEST = 760  # maximum pixels of a drawing's longer side
-_LEAST = 5.0  # minimum height in pixels
+_MAX_PIXELS = 760  # maximum pixels of a drawing's longer side
+_MIN_HEIGHT = 5.0  # minimum height in pixels
 _CORNERS = ((-0.5, 0.0), (0.5, 0.0), (0.5, 1.0), (-0.5, 1.0))
 #: Kind -> width and height of its drawing in meters.
 _SIZES = {"lamp": (4.4, 7.6), "tree": (5.6, 7.4), "car": (2.5, 1.75), "walker": (1.7, 2.35)}
@@ -33,7 +33,7 @@ _LEAVES: dict[str, Oklch] = {
 }  # fmt: skip
 _BARK: Oklch = (0.36, 0.025, 52)
 #: Colors of cars.
-_PAINTS: tuple[Oklch, ...] = (
+_CAR_COLORS: tuple[Oklch, ...] = (
     (0.80, 0.15, 88), (0.30, 0.01, 260), (0.88, 0.005, 90), (0.62, 0.01, 250), (0.45, 0.15, 27),
     (0.38, 0.09, 258), (0.28, 0.03, 160), (0.50, 0.02, 60),
 )  # fmt: skip
@@ -47,7 +47,7 @@ class ThingDrawing:
 
     def __init__(self, wide: float, tall: float, pixels: float) -> None:
         self._wide, self.pixels = wide, pixels
-        self._scale = max(1.0, min(2.0, _LARGEST / (max(wide, tall) * pixels))) * pixels
+        self._scale = max(1.0, min(2.0, _MAX_PIXELS / (max(wide, tall) * pixels))) * pixels
         size = int(np.ceil(tall * self._scale)) + 1, int(np.ceil(wide * self._scale)) + 1
         # Albedo and coverage; emitted light.
         self.body, self.shine = np.zeros((*size, 4), np.float32), np.zeros((*size, 3), np.float32)
@@ -56,16 +56,16 @@ class ThingDrawing:
         self, points: Points, color: Plane, *, cover: float = 1.0, shine: Plane | None = None
     ) -> None:
         """Fill a polygon, which may emit light."""
-        cv2.fillPoly(self.body, [self._placed(points)], [*color.ravel().tolist(), cover])
+        cv2.fillPoly(self.body, [self._to_pixels(points)], [*color.ravel().tolist(), cover])
         if shine is not None:
-            cv2.fillPoly(self.shine, [self._placed(points)], shine.ravel().tolist())
+            cv2.fillPoly(self.shine, [self._to_pixels(points)], shine.ravel().tolist())
 
     def trace(self, points: Points, wide: float, color: Plane) -> None:
         """Draw a line `wide` meters thick."""
         thick, ink = max(1, round(wide * self._scale)), [*color.ravel().tolist(), 1.0]
-        cv2.polylines(self.body, [self._placed(points)], False, ink, thick)
+        cv2.polylines(self.body, [self._to_pixels(points)], False, ink, thick)
 
-    def _placed(self, points: Points) -> NDArray[np.int32]:
+    def _to_pixels(self, points: Points) -> NDArray[np.int32]:
         placed = np.asarray(points, np.float64) * (self._scale, -self._scale)
         placed += (self._wide / 2 * self._scale, len(self.body) - 1)
         return np.round(placed).astype(np.int32)
@@ -85,7 +85,7 @@ class StreetThing:
         (wide, tall), pixels = _SIZES[self.kind], street.focal / self.z
         inside = abs(street.column(self.x, self.z) - 0.5 * street.brief.width)
         near = inside < wide * pixels + 0.5 * street.brief.width
-        if self.z > 2.5 and tall * pixels > _LEAST and near:
+        if self.z > 2.5 and tall * pixels > _MIN_HEIGHT and near:
             sheet = ThingDrawing(wide, tall, pixels)
             self.draw(rng, sheet)
             _add_drawing(
@@ -161,13 +161,13 @@ def _tree(rng: np.random.Generator, sheet: ThingDrawing, *, leaves: Oklch) -> No
     shapes, (rows, columns, _) = sprites("broadleaf"), sheet.body.shape
     shape, tall = shapes[int(rng.integers(len(shapes)))], rng.uniform(0.75, 0.9) * rows
     corner = -columns / 2 - shape.box[0] * tall, 1 - rows - shape.box[1] * tall
-    cover, leafage, bark = cv2.split(shape.cut(tall, *corner, (columns, rows), flip=False))
-    parts = leafage[..., None] * light(leaves).ravel(), bark[..., None] * light(_BARK).ravel()
+    cover, foliage, bark = cv2.split(shape.cut(tall, *corner, (columns, rows), flip=False))
+    parts = foliage[..., None] * light(leaves).ravel(), bark[..., None] * light(_BARK).ravel()
     sheet.body[...] = np.dstack([parts[0] + parts[1], cover])
 
 
 def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: float) -> None:
-    paint, boxy = light(_PAINTS[int(rng.integers(len(_PAINTS)))]), rng.uniform(0.0, 1.0)
+    paint, boxy = light(_CAR_COLORS[int(rng.integers(len(_CAR_COLORS)))]), rng.uniform(0.0, 1.0)
     roof, top = 1.36 + 0.16 * boxy, 0.60 + 0.10 * boxy
     above = [(0.84, 0.93), (0.74, 1.18), (top, roof - 0.04), (0.35, roof)]
     panes = [(0.74, 0.99), (0.66, 1.18), (top - 0.07, roof - 0.10), (0.3, roof - 0.07)]
@@ -177,7 +177,7 @@ def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: 
     glass = light((0.26, 0.02, 240))
     parts = (_BODY, paint), (above, 0.9 * paint), (panes, glass)
     for half, color in parts:
-        sheet.fill(_curve(_complete(half), 4), color)
+        sheet.fill(_curve(_mirror_outline(half), 4), color)
     for side in (-1.0, 1.0):
         if coming:
             lamp, shine = _ellipse(side * 0.70, 0.64, 0.13, 0.085), light((0.97, 0.03, 95))
@@ -188,7 +188,7 @@ def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: 
 
 
 def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, coming: bool) -> None:
-    coat, skin = _dye(rng, 0.07), light((0.66, 0.06, 55))
+    coat, skin = _cloth_color(rng, 0.07), light((0.66, 0.06, 55))
     hair, grow = light((0.22, 0.03, 50), rng.uniform(0.6, 2.2)), rng.uniform(0.93, 1.05)
     stride = rng.uniform(0.5, 1.0) * float(rng.choice([-1.0, 1.0]))
     long, flare = rng.uniform(0.52, 0.82), rng.uniform(0.20, 0.27)
@@ -205,7 +205,7 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
             (foot + 0.06, 0.02 + lift), (foot + 0.06, 0.34 + lift),
         ], trousers, side)  # fmt: skip
     half = [(flare, long + 0.03), (0.185, 0.98), (0.20, 1.10), (0.225, 1.33), (0.18, 1.44)]
-    fill(_complete([*half, (0.07, 1.50)]), coat)
+    fill(_mirror_outline([*half, (0.07, 1.50)]), coat)
     for side, low, tone in ((-1.0, 1.16 if covered else 0.80, 0.85), (1.0, 0.80, 0.62)):
         fill([
             (0.17, 1.43), (0.235, 1.30), (0.285, 1.08), (0.24, low - 0.03), (0.17, low + 0.02),
@@ -215,7 +215,7 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
     fill(_ellipse(0.0, 1.63, 0.082, 0.112), skin if coming else hair)
     fill(_HAIR, hair)
     if covered:  # five slices of a dome between ribs, with arcs as lower edges
-        cloth, tilt = _dye(rng, 0.18), rng.uniform(-0.1, 0.1)
+        cloth, tilt = _cloth_color(rng, 0.18), rng.uniform(-0.1, 0.1)
         sheet.trace(np.array([(-0.20, 1.12), (-0.10, 1.5), (-0.05, 2.16)]) * grow, 0.018, coat)
         down, over = np.linspace(0.0, np.pi / 2, 9), np.linspace(0.0, 1.0, 7)[1:-1]
         for number, rib in enumerate(np.linspace(-1.0, 0.6, 5)):
@@ -226,7 +226,7 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
             sheet.fill(panel * grow, cloth * (1.0 - 0.13 * abs(number - 1)))
 
 
-def _dye(rng: np.random.Generator, most: float) -> Plane:
+def _cloth_color(rng: np.random.Generator, most: float) -> Plane:
     return light((rng.uniform(0.22, 0.55), most * rng.random() ** 2, rng.uniform(0, 360)))
 
 
@@ -239,7 +239,7 @@ def _ellipse(x: float, y: float, wide: float, tall: float, corners: int = 36) ->
     return np.stack([x + wide * np.cos(turn), y + tall * np.sin(turn)], axis=1)
 
 
-def _complete(half: Points) -> Outline:
+def _mirror_outline(half: Points) -> Outline:
     right = np.asarray(half, np.float64)
     return np.concatenate([right, right[::-1] * (-1.0, 1.0)])
 
@@ -273,7 +273,7 @@ def _add_drawing(
         share = float(np.exp(-z * hour.thick)) * (0.12 + 0.5 * hour.wet)
         _mirror(street.canvas, left, foot, body, glow, share)
     color = np.moveaxis(body[..., :3] + glow, 2, 0) / np.maximum(cover, 1e-3)
-    street.add_sheet((left, foot - tall), color, cover, z, np.minimum(glow[..., 0], 1.0))
+    street.blend_sheet((left, foot - tall), color, cover, z, np.minimum(glow[..., 0], 1.0))
 
 
 def _mirror(canvas: Canvas, left: int, foot: int, body: Plane, glow: Plane, share: float) -> None:
@@ -284,15 +284,15 @@ def _mirror(canvas: Canvas, left: int, foot: int, body: Plane, glow: Plane, shar
     rows = np.arange(deep, dtype=np.float32)[:, None, None] / tall
     at, part = canvas.clip(left, foot, deep, wide)
 
-    def draw_out(sheet: Plane, reach: int) -> Plane:
+    def stretch(sheet: Plane, reach: int) -> Plane:
         below = np.zeros((deep, *sheet.shape[1:]), np.float32)
         below[:tall] = sheet[::-1][:deep]
         return np.asarray(cv2.blur(below, (3, 2 * max(1, reach) + 1)))
 
-    color = draw_out(body, tall // 9) * (np.exp(-rows / 0.6) * share * (rows < 1.0))
+    color = stretch(body, tall // 9) * (np.exp(-rows / 0.6) * share * (rows < 1.0))
     # Ripples break reflections into short bars, wider apart when nearer.
     broken = 0.62 + 0.38 * np.sin(34.0 * np.sqrt(rows + 0.02) + 3.0 * np.sin(9.0 * rows))
-    color[..., :3] += draw_out(glow, tall // 2) * (2.4 * share * broken * np.exp(-1.6 * rows))
+    color[..., :3] += stretch(glow, tall // 2) * (2.4 * share * broken * np.exp(-1.6 * rows))
     below, color = np.moveaxis(canvas.light[:, *at], 0, 2), color[part]
     below *= 1.0 - color[..., 3:]
     below += color[..., :3]

@@ -17,17 +17,17 @@ from kit.engines.painting.city.street import Building, Street, cover, pulse
 from kit.engines.painting.noise import Plane, sample, tile
 from kit.engines.painting.tone import light
 
-_SHOP, _SHOP_WIDE = 4.3, 5.2  # height of the ground floor, and width of a shop
-_TABLE = 64
-_STEADY = 0.4  # rooms and panels flicker less than tubes
-_STRIP = 24  # rows painted at a time
-_DEEP = 45.0  # meters of a tall building's front that are visible beside the street
+_SHOP_HEIGHT, _SHOP_WIDTH = 4.3, 5.2  # height of the ground floor, and width of a shop
+_TABLE_SIDE = 64
+_ROOM_FLICKER = 0.4  # rooms and panels flicker less than tubes
+_STRIP_ROWS = 24  # rows painted at a time
+_MAX_DEPTH = 45.0  # meters of a tall building's front that are visible beside the street
 #: By style: window shares of a bay and of a floor; reflectance of glass.
 _STYLES = np.array(
     [(0.60, 0.58, 0.24), (0.44, 0.60, 0.24), (0.93, 0.86, 0.42), (1.00, 0.50, 0.24)], np.float32
 ).T.copy()
 #: Four colors of walls by style, and of lamps in rooms.
-_STONES: tuple[Oklch, ...] = (
+_WALL_COLORS: tuple[Oklch, ...] = (
     (0.72, 0.035, 80), (0.62, 0.02, 60), (0.80, 0.025, 85), (0.55, 0.03, 250),
     (0.50, 0.085, 38), (0.44, 0.07, 30), (0.60, 0.06, 55), (0.40, 0.04, 35),
     (0.45, 0.03, 235), (0.40, 0.04, 215), (0.35, 0.02, 260), (0.50, 0.03, 200),
@@ -39,14 +39,14 @@ _WORDS = (
     "SUSHI", "BOOKS", "24H", "DINER", "PHARMACY", "KARAOKE", "RECORDS", "TAXI", "GRILL", "LOUNGE",
 )  # fmt: skip
 _FACES = ("bebas", "neon", "rubik", "anton")
-_FARTHEST = 75.0
-_LEAST = 5  # minimum width of a sign in pixels
+_MAX_DISTANCE = 75.0
+_MIN_WIDTH = 5  # minimum width of a sign in pixels
 _NAMES = (
     "CORNER BOOKS", "Noodle House", "Bakery", "Cinema Grand", "night market", "TEA & CO",
     "RECORDS", "Flowers", "Trattoria", "Optician", "jazz cellar", "HARDWARE",
 )  # fmt: skip
 #: The visible building of each pixel.
-Its: TypeAlias = Building[Plane]
+Visible: TypeAlias = Building[Plane]
 
 
 class Walls:
@@ -54,12 +54,12 @@ class Walls:
 
     def __init__(self, rng: np.random.Generator, street: Street) -> None:
         self._street, self._hour = street, street.hour
-        self._dice = rng.random((3, _TABLE * _TABLE), np.float32)
+        self._random = rng.random((3, _TABLE_SIDE * _TABLE_SIDE), np.float32)
         self._grime = tile(rng, cells=8, octaves=6, gain=0.6)
         self._rooms = tile(rng, cells=32, octaves=3, gain=0.6)
         self._stones, self._lamps, self._signs = (
             np.concatenate([light(color)[..., 0] for color in colors], axis=1)
-            for colors in (_STONES, _LAMPS, street.hour.signs)
+            for colors in (_WALL_COLORS, _LAMPS, street.hour.signs)
         )
         shining = (street.hour.sun, street.hour.ambient, street.hour.glow)
         self._sun, self._ambient, self._air = (color[..., 0] for color in shining)
@@ -74,8 +74,8 @@ class Walls:
         depth, sky, emitters = (it.ravel() for it in (canvas.depth, canvas.sky, canvas.emitters))
         shown, airs = canvas.light.reshape(3, -1), street.air.reshape(3, -1)
         table = np.array(street.buildings, np.float32).T
-        for top in range(0, len(index), _STRIP):
-            rows, columns = np.nonzero(index[top : top + _STRIP] >= 0)
+        for top in range(0, len(index), _STRIP_ROWS):
+            rows, columns = np.nonzero(index[top : top + _STRIP_ROWS] >= 0)
             rows += top
             at = np.ravel_multi_index((rows, columns), index.shape)
             number, z = index.ravel()[at], depth[at]
@@ -97,7 +97,7 @@ class Walls:
                 above = plane[at[edged] - index.shape[1]]
                 plane[at[edged]] = above + (plane[at[edged]] - above) * edge[edged]
             emitters[at] = shining * clear
-            progress.report(min(1.0, (top + _STRIP) / len(index)))
+            progress.report(min(1.0, (top + _STRIP_ROWS) / len(index)))
 
     def _trace(self) -> NDArray[np.int16]:
         """Return the building of each pixel, its number plus an offset for roofs, else -1.
@@ -120,13 +120,13 @@ class Walls:
                 np.copyto(depth[at], away, where=flat)
             z = np.maximum(it.wall / out[at[1]], it.near)
             top, foot = (street.y - street.focal * (up - street.eye) / z for up in (it.tall, 0.0))
-            shown = (out[at[1]] * z < it.wall + _DEEP) | (street.eye > it.tall)
+            shown = (out[at[1]] * z < it.wall + _MAX_DEPTH) | (street.eye > it.tall)
             wall = (rows > top - 1.0) & (rows < foot) & shown
             np.copyto(index[at], np.int16(number), where=wall)
             np.copyto(depth[at], z, where=wall)
         return index
 
-    def _facade(self, its: Its, z: Plane, right: Plane, up: Plane) -> tuple[Plane, Plane]:
+    def _facade(self, its: Visible, z: Plane, right: Plane, up: Plane) -> tuple[Plane, Plane]:
         hour, street = self._hour, self._street
         front = right * its.near >= its.wall
         step = z / np.float32(street.focal)
@@ -139,7 +139,7 @@ class Walls:
             sunlit = np.where(front, 0.12 + 0.28 * facing.astype(np.float32), 0.85 * lower * facing)
         style = its.style.astype(np.int32)
         wide, high, mirror = _STYLES.take(style, axis=1)
-        bay, floor = along / its.bay, (up - _SHOP) / its.floor
+        bay, floor = along / its.bay, (up - _SHOP_HEIGHT) / its.floor
         step_bay, step_floor = step_along / its.bay, step / its.floor
         relief = 1.0 - 0.28 * pulse(floor, -0.03, 0.10, step_floor)
         relief += 0.22 * smooth_step(1.6, 0.9, its.tall - up)
@@ -165,24 +165,24 @@ class Walls:
         bars = pulse(bay, 0.485, 0.03, step_bay), pulse(floor, 0.62, 0.025, step_floor)
         glass = pulse(bay, 0.5 - wide / 2, wide, step_bay) * pulse(floor, 0.24, high, step_floor)
         wall += (pane * (1.0 - 0.75 * np.maximum(*bars)) - wall) * glass
-        shining = glass * np.minimum(_STEADY * lit, 1.0)
-        low = np.flatnonzero(up < _SHOP + step)
+        shining = glass * np.minimum(_ROOM_FLICKER * lit, 1.0)
+        low = np.flatnonzero(up < _SHOP_HEIGHT + step)
         its, along, up, sunlit = (
             Building(*(it[low] for it in its)), along[low], up[low], sunlit[low],
         )  # fmt: skip
         backward = (its.side > 0) ^ front[low]
         shop, lamps = self._shop(its, along, up, (step_along[low], step[low]), sunlit, backward)
-        share = cover(_SHOP - up, step[low])
+        share = cover(_SHOP_HEIGHT - up, step[low])
         wall[:, low] += (shop - wall[:, low]) * share
         shining[low] += (lamps - shining[low]) * share
         return wall, shining
 
     def _shop(
-        self, its: Its, along: Plane, up: Plane, steps: tuple[Plane, Plane], sunlit: Plane,
+        self, its: Visible, along: Plane, up: Plane, steps: tuple[Plane, Plane], sunlit: Plane,
         backward: NDArray[np.bool_],
     ) -> tuple[Plane, Plane]:  # fmt: skip
         """Return the ground floor: shop windows and a lit sign with the name."""
-        neon, bay, step = self._hour.neon, along / _SHOP_WIDE, steps[0] / _SHOP_WIDE
+        neon, bay, step = self._hour.neon, along / _SHOP_WIDTH, steps[0] / _SHOP_WIDTH
         number = np.floor(bay)
         chance, power, kind = self._draw(number + 7 * its.number, its.number)
         pane = pulse(bay, 0.07, 0.86, step) * pulse(bay * 3.0, 0.03, 0.94, step * 3.0)
@@ -210,9 +210,9 @@ class Walls:
         shop = light((0.30, 0.02, 60))[..., 0] * (lit + self._air * (0.25 * neon))
         shop += ((0.88 * lamp + 0.12 * tint) * inside + 0.07 * self._low - shop) * pane
         shop += (board + (name - board) * letters - shop) * band
-        return shop, min(1.0, neon) * np.maximum(pane * (_STEADY * awake), band * letters)
+        return shop, min(1.0, neon) * np.maximum(pane * (_ROOM_FLICKER * awake), band * letters)
 
-    def _roof(self, its: Its, z: Plane, right: Plane) -> tuple[Plane, Plane]:
+    def _roof(self, its: Visible, z: Plane, right: Plane) -> tuple[Plane, Plane]:
         hour, out = self._hour, right * z
         ends = np.minimum(np.minimum(z - its.near, its.far - z), out - its.wall)
         x, y = out / 3.1 + its.tone * 99.0, z / 4.3 + its.tone * 77.0
@@ -226,8 +226,8 @@ class Walls:
 
     def _draw(self, x: Plane, y: Plane) -> Plane:
         """Return three random numbers, 0 to 1, of each cell, shape (3, n)."""
-        column, row = (place.astype(np.int32) % _TABLE for place in (x, y))
-        return self._dice.take(row * _TABLE + column, axis=1)
+        column, row = (place.astype(np.int32) % _TABLE_SIDE for place in (x, y))
+        return self._random.take(row * _TABLE_SIDE + column, axis=1)
 
 
 def _look_up(sheet: Plane, x: Plane, y: Plane) -> Plane:
@@ -254,7 +254,7 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
     places = []
     for it in street.buildings:
         z = it.near + rng.uniform(0.6, 2.5)
-        while z < min(it.far - 1.0, _FARTHEST):
+        while z < min(it.far - 1.0, _MAX_DISTANCE):
             if rng.random() < crowd:
                 places.append((z, it))
             z += rng.uniform(3.5, 9.0)
@@ -267,7 +267,7 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
         upper, size = round(street.row(low + tall, z)), (street.focal / z * np.array([wide, tall]))
         width, height = size.round().astype(int).tolist()
         inside = left < street.brief.width and left + width > 0 and upper + height > 0
-        if tall < wide or min(width, height // 2) < _LEAST or not inside:
+        if tall < wide or min(width, height // 2) < _MIN_WIDTH or not inside:
             continue
         tube, letters = _draw_sign(word, face, width, height)
         unlit = 0.35 * hour.fill + 0.25 * hour.power
@@ -275,7 +275,7 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
         color = color + (0.6 * ink + 0.4) * (letters * (neon * 2.6 + unlit))
         color += frame * (tube * (neon * 2.2 + unlit))
         shining = np.maximum(letters, tube) * min(1.0, neon)
-        street.add_sheet((left, upper), color, np.ones_like(tube), z, shining, nearest=z)
+        street.blend_sheet((left, upper), color, np.ones_like(tube), z, shining, nearest=z)
 
 
 def _draw_sign(word: str, face: str, wide: int, tall: int) -> list[Floats]:

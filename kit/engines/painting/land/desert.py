@@ -12,7 +12,7 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import unit
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import BARE, FRONDS, ROCK, SAND, Ground, Land, Mix, Woods
+from kit.engines.painting.land.ground import FRONDS, NO_WOODS, ROCK, SAND, Ground, Land, Mix, Woods
 from kit.engines.painting.land.landscape import Landscape, grid
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import dune_wave, mesas, octave, sharp_crests, worn_hills
@@ -49,17 +49,17 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     if not rocky:  # low light from the side, which leaves the far side of each crest dark
         scene.toward = unit(float(np.sign(scene.toward[0])) * 0.85, 0.25, 0.36)
     cone, pool = volcano.cone_of(scene), _pool_of(scene)
-    heights = _tables(scene, sandy=sandy) if rocky else _dunes(scene)
-    heights = scene.part_for_sun(heights)
+    heights = _mesas(scene, sandy=sandy) if rocky else _dunes(scene)
+    heights = scene.lower_at_sun(heights)
     heights = heights if rocky else np.asarray(cv2.GaussianBlur(heights, (0, 0), 2.4))
     heights = volcano.raise_cone(scene, heights, cone)
-    heights = _sink(scene, heights, pool) if pool else heights
-    own = volcano.ashen(scene, _ground_of(brief, rocky=rocky), cone)
+    heights = _carve_hollow(scene, heights, pool) if pool else heights
+    own = volcano.ash_ground(scene, _ground_of(brief, rocky=rocky), cone)
     if pool:
         return Land(scene, heights, own, pool.level, _palms_around(scene, pool))
-    scrub = np.clip(0.9 * octave(scene.dice(16), 256, 44) - 0.25, 0.0, 1.0).astype(np.float32)
+    scrub = np.clip(0.9 * octave(scene.rng(16), 256, 44) - 0.25, 0.0, 1.0).astype(np.float32)
     bushes = Woods(scrub, _BUSHES, (1.0, 2.9), "broadleaf", nearest=24.0)
-    return Land(scene, heights, own, woods=BARE if sandy else bushes)
+    return Land(scene, heights, own, woods=NO_WOODS if sandy else bushes)
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -71,14 +71,14 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.paint_sky(0.2)
     volcano.paint_smoke(scene)
     scene.lay_out(land.heights)
-    grains = ground.ripples(scene.dice(5)) if sandy else ground.grain(scene.dice(5))
-    scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.6)
-    ground.cover(scene, land.ground, grains, 0.75)
+    grains = ground.ripples(scene.rng(5)) if sandy else ground.grain(scene.rng(5))
+    scene.trace_view(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.6)
+    ground.paint_ground(scene, land.ground, grains, 0.75)
     if not sandy:
         _strew(scene, land.ground)
     volcano.paint_lava(scene)
     if pool:
-        _fill(land, pool)
+        _plant_pool(land, pool)
     return scene.finish()
 
 
@@ -90,12 +90,12 @@ def _ground_of(brief: Brief, *, rocky: bool) -> Ground:
         own = replace(ROCK, low=SAND.low, low_other=SAND.low_other, fine=0.55, rough=0.3)
     if "mars" in brief.things:
         own = replace(ROCK, low=(0.50, 0.085, 44), low_other=(0.58, 0.085, 52))
-    return own.tinted(of_land(brief), rocks=0.6)
+    return own.with_tint(of_land(brief), rocks=0.6)
 
 
 def _dunes(scene: Landscape) -> Floats:
     """Return long waves of sand, and the main dune, if the picture has a subject's place."""
-    rng, points, words, part = scene.dice(4), scene.points, scene.words, scene.framing["part"]
+    rng, points, words, part = scene.rng(4), scene.points, scene.words, scene.framing["part"]
     x, z = grid(scene.points)
     bend = octave(rng, points, 5) + 0.6 * octave(rng, points, 3)
     turn = rng.uniform(0.35, 1.0) * (1 if scene.toward[0] < 0 else -1)
@@ -124,9 +124,9 @@ def _dunes(scene: Landscape) -> Floats:
     return np.asarray(np.maximum(heights, main), np.float32)
 
 
-def _tables(scene: Landscape, *, sandy: bool) -> Floats:
+def _mesas(scene: Landscape, *, sandy: bool) -> Floats:
     """Return mesas and buttes with sheer walls over slopes of rubble, on a plain."""
-    rng, points, framing = scene.dice(4), scene.points, scene.framing
+    rng, points, framing = scene.rng(4), scene.points, scene.framing
     _, z = grid(scene.points)
     worn, cracked = worn_hills(rng, points, cells=7.0), sharp_crests(rng, points, cells=9.0)
     side, far = scene.side(), z * np.float32(framing["near"])
@@ -151,7 +151,7 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
 
 def _strew(scene: Landscape, own: Ground) -> None:
     """Place stones, dry tufts and, if asked for, cacti on the plain."""
-    rng = scene.dice(6)
+    rng = scene.rng(6)
     few = 0.3 if "close" in scene.words else min(1.0, scene.framing["plants"])
 
     def dusty(one: Oklch) -> Oklch:
@@ -185,10 +185,10 @@ def _pool_of(scene: Landscape) -> _Pool | None:
     """Return the pool among palms in a desert, if the prompt asks for it."""
     if not scene.has("palms"):
         return None
-    camera, dice = scene.camera, scene.dice(50)
-    away = max(4.4 * camera.height, 2.4 * camera.nearest) * dice.uniform(0.95, 1.15)
+    camera, rng = scene.camera, scene.rng(50)
+    away = max(4.4 * camera.height, 2.4 * camera.nearest) * rng.uniform(0.95, 1.15)
     x = 0.55 * scene.subject * camera.widest * away
-    return _Pool(x, away, away * min(0.30, 0.62 * camera.widest) * dice.uniform(0.9, 1.1))
+    return _Pool(x, away, away * min(0.30, 0.62 * camera.widest) * rng.uniform(0.9, 1.1))
 
 
 def _palms_around(scene: Landscape, pool: _Pool) -> Woods:
@@ -201,12 +201,12 @@ def _palms_around(scene: Landscape, pool: _Pool) -> Woods:
     return Woods(density, FRONDS, (10.0, 17.0), "palm", clearing=-9.0)
 
 
-def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
+def _carve_hollow(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
     """Return heights with the hollow of a pool with an irregular shore."""
     x, z = grid(scene.points)
     eye, shore = scene.camera.height, pool.z - 0.95 * pool.reach
     off = np.hypot((x - pool.x) / 1.25, z - pool.z) / pool.reach
-    off = off + 0.22 * octave(scene.dice(51), scene.points, 34)
+    off = off + 0.22 * octave(scene.rng(51), scene.points, 34)
     rim = 0.14 * pool.reach * np.maximum(off - 1.0, -1.0) * (0.35 + 0.65 * (off > 1))
     bowl = pool.level + np.maximum(rim, -1.6)
     heights = heights + (bowl - heights).astype(np.float32) * smooth_step(2.6, 1.15, off)
@@ -217,15 +217,15 @@ def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
     return np.asarray(np.maximum(heights - over, np.where(off > 1.6, pool.level + 0.1, -9)), "f4")
 
 
-def _fill(land: Land, pool: _Pool) -> None:
+def _plant_pool(land: Land, pool: _Pool) -> None:
     """Plant vegetation around a pool and add the water with its reflections."""
     scene = land.scene
-    rng = scene.dice(52)
+    rng = scene.rng(52)
     turn, away = rng.uniform(0.0, 2 * np.pi, 520), pool.reach * rng.uniform(1.0, 1.4, 520)
     x, z = pool.x + away * np.cos(turn), pool.z + away * np.sin(turn)
-    tufts = planting.stand(scene, rng, x, z, rng.uniform(0.6, 2.0, 520), _REEDS)
+    tufts = planting.plants_at(scene, rng, x, z, rng.uniform(0.6, 2.0, 520), _REEDS)
     planting.plant(scene, tufts.keep(tufts.foot > pool.level + 0.05), "tuft", 0.82)
-    palms = planting.forest(scene, land.woods, scene.dice(36), count=1800)
+    palms = planting.forest(scene, land.woods, scene.rng(36), count=1800)
     behind = palms.z >= pool.z - 0.3 * pool.reach
     planting.plant(scene, palms.keep(behind), "palm", 0.86)
     flood(scene, deep=(0.42, 0.060, 205), wind=0.5, level=pool.level)

@@ -20,7 +20,7 @@ from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
 #: Season -> colors of the floor, and of near leaves and ferns.
-_SEASONS: dict[str, tuple[tuple[Oklch, ...], tuple[Oklch, ...], tuple[Oklch, ...]]] = {
+_SEASON_COLORS: dict[str, tuple[tuple[Oklch, ...], tuple[Oklch, ...], tuple[Oklch, ...]]] = {
     "summer": (
         ((0.40, 0.060, 122), (0.34, 0.035, 75)),
         ((0.47, 0.095, 128), (0.42, 0.080, 136)),
@@ -43,8 +43,8 @@ _SEASONS: dict[str, tuple[tuple[Oklch, ...], tuple[Oklch, ...], tuple[Oklch, ...
     ),
 }
 _BLOSSOMS: tuple[Oklch, ...] = ((0.86, 0.075, 355), (0.79, 0.105, 352), (0.92, 0.035, 10))
-_AIR = 8.5  # density factor of the air under trees, with leaves, dust and damp
-_COUNTS = {"low": 2600, "standard": 4000, "high": 6400}  # trees seen from above
+_AIR_DENSITY = 8.5  # density factor of the air under trees, with leaves, dust and damp
+_TREE_COUNTS = {"low": 2600, "standard": 4000, "high": 6400}  # trees seen from above
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.look = look = replace(
         look,
         air=green if look.elevation > 0.5 and not look.moon else look.air,
-        haze=_AIR * (0.55 + 0.45 * look.haze),
+        haze=_AIR_DENSITY * (0.55 + 0.45 * look.haze),
         sun=(0.89, 0.110, 68) if 0 < look.elevation < 0.5 else look.sun,
         sun_power=0.8 * look.sun_power,
         clouds=0.5 * look.clouds,
@@ -83,10 +83,10 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.paint_sky(0.15)
     dim = np.full(scene.light.shape[1:], 0.55, np.float32)
     if scene.sun.named:  # less of the sky is covered around a sun that is asked for
-        away = scene.camera.away((scene.sun.x, scene.sun.y), len(dim)) / scene.sun.radius
+        away = scene.camera.distances((scene.sun.x, scene.sun.y), len(dim)) / scene.sun.radius
         dim *= smooth_step(0.2, 3.0, away)
     scene.light = blend(scene.light, scene.air, dim)
-    rng, points = scene.dice(4), scene.points
+    rng, points = scene.rng(4), scene.points
     x, z = grid(points)
     heights = 5.5 * (worn_hills(rng, points, cells=26.0) - 0.5) * smooth_step(4, 40, z)
     heights += 5.0 * octave(rng, points, 15) * smooth_step(10, 80, z)
@@ -95,8 +95,8 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     # Sunlight through leaves is patchy.
     gaps = octave(rng, points, 210) + 0.5 * octave(rng, points, 60)
     scene.land.traits[..., 3] = 0.08 + 0.92 * smooth_step(0.05, 0.75, gaps)
-    scene.see(scene.land.height, 0.35, far=260.0, slices=scene.slices // 2)
-    ground.cover(scene, _floor(wood.floor, 0.6), ground.grain(scene.dice(5)), 0.5)
+    scene.trace_view(scene.land.height, 0.35, far=260.0, slices=scene.slices // 2)
+    ground.paint_ground(scene, _floor(wood.floor, 0.6), ground.grain(scene.rng(5)), 0.5)
     _plant(scene, wood)
     rays = "rays" in brief.things or "dramatic" in scene.words
     shine = light(look.sun)
@@ -112,7 +112,7 @@ def _wood_of(brief: Brief) -> Wood:
     leafy = "leaves" in brief.things or (brief.season in ("autumn", "spring") and luck < 0.75)
     needles = "needles" in brief.things or not (leafy or luck < 0.4)
     needles = needles or (winter and "leaves" not in brief.things)
-    floor, colors, ferns = _SEASONS[brief.season]
+    floor, colors, ferns = _SEASON_COLORS[brief.season]
     if needles:
         colors = tuple(color for color, _ in FOLIAGE["winter" if winter else "summer"])
     colors = tuple(turn_hue(color, tint, 0.75) for color in colors)
@@ -132,7 +132,7 @@ def _floor(colors: tuple[Oklch, ...], rough: float) -> Ground:
 
 def _plant(scene: Landscape, wood: Wood) -> None:
     """Plant the forest in drawing order: far trees to near ferns."""
-    rng, words, widest = scene.dice(6), scene.words, scene.camera.widest
+    rng, words, widest = scene.rng(6), scene.words, scene.camera.widest
     minimal, epic, birches = "minimal" in words, "dramatic" in words, scene.has("birches")
     plants = min(1.0, scene.framing["plants"])
     few = 0.10 if minimal else 0.55 if epic else plants  # a dramatic one has few giants
@@ -142,7 +142,7 @@ def _plant(scene: Landscape, wood: Wood) -> None:
 
     def grow(colors: Mix, x: Plane, z: Plane, tall: tuple[float, float]) -> planting.Plants:
         high = rng.uniform(*tall, len(z))
-        return planting.stand(scene, rng, x, z, high, colors, light_of=(0.34, 0.95)).sink(0.01)
+        return planting.plants_at(scene, rng, x, z, high, colors, light_of=(0.34, 0.95)).sink(0.01)
 
     def scatter(
         colors: Mix,
@@ -157,7 +157,7 @@ def _plant(scene: Landscape, wood: Wood) -> None:
         x = rng.uniform(-1.15, 1.15, len(z)) * widest * z
         path = widest * 30.0 * clear * (0.35 + 0.65 * np.minimum(z / 30.0, 1.5))
         keep = np.abs(x - 0.10 * z * np.sin(z / 24.0 + scene.subject * 6)) > path
-        keep &= _beside_sun(scene, x, z)
+        keep &= _is_beside_sun(scene, x, z)
         return grow(colors, x[keep], z[keep], tall)
 
     if not wood.bare:
@@ -174,11 +174,11 @@ def _plant(scene: Landscape, wood: Wood) -> None:
         z = np.maximum(boles.z[which] + rng.uniform(-1.5, 1.5, len(which)), 7.0)
         x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which))
         high = rng.uniform(2.4, 5.2, len(z))
-        crowns = planting.stand(
+        crowns = planting.plants_at(
             scene, rng, x, z, high, wood.leaves, light_of=(0.34, 0.95), least=0.5
         )
         foot = crowns.foot + rng.uniform(5.5, 20.0, len(z)).astype(np.float32)
-        crowns = replace(crowns, foot=foot).keep(_beside_sun(scene, x, z))
+        crowns = replace(crowns, foot=foot).keep(_is_beside_sun(scene, x, z))
         planting.plant(scene, crowns, "bough" if wood.needles else "leaves", 0.76)
     young = scatter(wood.leaves, 26 * min(few, 1.0), (14, 60), (1.6, 5.0), 0.35)
     planting.plant(scene, young, far, 0.78)
@@ -187,7 +187,7 @@ def _plant(scene: Landscape, wood: Wood) -> None:
     planting.plant(scene, low, "tuft" if winter else "undergrowth", 0.85)
 
 
-def _beside_sun(scene: Landscape, x: Plane, z: Plane) -> NDArray[np.bool_]:
+def _is_beside_sun(scene: Landscape, x: Plane, z: Plane) -> NDArray[np.bool_]:
     """Return a mask of plants that do not hide a sun or moon that is asked for."""
     column = scene.camera.columns / 2 + x * scene.camera.focal / z
     away = np.abs(column - scene.sun.x) > 2.2 * scene.sun.radius
@@ -198,7 +198,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     """Return the land of a forest seen from above, up to hills in the haze."""
     scene = Landscape(brief, progress, horizon=0.42, height=20.0, raised=2.4)
     scene.look = replace(scene.look, haze=0.62 * scene.look.haze)  # the haze is thinner high up
-    rng, points, wood = scene.dice(4), scene.points, _wood_of(brief)
+    rng, points, wood = scene.rng(4), scene.points, _wood_of(brief)
     _, z = grid(points)
     swell = octave(rng, points, 5) + 0.6 * octave(rng, points, 11)
     heights = 26.0 * (worn_hills(rng, points, cells=6.0) - 0.5) + 15.0 * swell
@@ -209,7 +209,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     (lightness, chroma, hue), winter = wood.leaves[0][0], brief.season == "winter"
     deep = (0.72 * lightness, 0.8 * chroma, hue), (0.72 * lightness + 0.1, chroma, hue - 18.0)
     floor = ((0.80, 0.014, 245.0), (0.88, 0.010, 245.0)) if winter else deep
-    density = np.clip(0.80 + 1.1 * octave(scene.dice(16), 256, 22), 0.06, 1.0)
+    density = np.clip(0.80 + 1.1 * octave(scene.rng(16), 256, 22), 0.06, 1.0)
     kind = "spruce" if wood.needles else "broadleaf"
     woods = Woods(
         density.astype(np.float32),
@@ -230,9 +230,9 @@ def _paint_canopy(brief: Brief, progress: Progress) -> Painting:
     scene = land.scene
     scene.paint_sky(0.15)
     scene.lay_out(land.heights, clouds=land.clouds)
-    scene.see(scene.land.height, 0.45)
-    ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.6)
-    trees = planting.forest(scene, land.woods, scene.dice(6), count=_COUNTS[brief.detail])
+    scene.trace_view(scene.land.height, 0.45)
+    ground.paint_ground(scene, land.ground, ground.grain(scene.rng(5)), 0.6)
+    trees = planting.forest(scene, land.woods, scene.rng(6), count=_TREE_COUNTS[brief.detail])
     if brief.season != "winter":  # stands of one age have one color; snow is the same on all
         age = smooth_step(-0.6, 0.9, np.sin(trees.x / 41.0 + 2.0 * np.sin(trees.z / 67.0)))
         trees = replace(trees, color=np.asarray(trees.color * (0.68 + 0.65 * age), np.float32))

@@ -44,7 +44,7 @@ class Woods:
 
 
 #: Without trees.
-BARE = Woods(np.zeros((2, 2), np.float32), (((0.5, 0.0, 0.0), 1.0),), (0.0, 0.0), "broadleaf")
+NO_WOODS = Woods(np.zeros((2, 2), np.float32), (((0.5, 0.0, 0.0), 1.0),), (0.0, 0.0), "broadleaf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Ground:
     rough: float = 1.0  # depth of large and of small bumps, 1 is stony
     fine: float = 1.0
 
-    def tinted(self, tint: Tint | None, rocks: float = 0.25) -> Ground:
+    def with_tint(self, tint: Tint | None, rocks: float = 0.25) -> Ground:
         """Return the ground shifted to a tint, its rocks only by a share."""
         low, other = (turn_hue(color, tint) for color in (self.low, self.low_other))
         rock, pale = (turn_hue(color, tint, rocks) for color in (self.rock, self.rock_other))
@@ -140,18 +140,18 @@ class Land:
     heights: Floats
     ground: Ground
     level: float = DRY  # height of the water
-    woods: Woods = BARE
+    woods: Woods = NO_WOODS
     clouds: float = 0.0  # darkness of their shadows
 
 
-def mixed_to(colors: Mix, tint: Tint | None) -> Mix:
+def tint_mix(colors: Mix, tint: Tint | None) -> Mix:
     """Return colors of plants shifted to a tint, each by a slightly different amount."""
     return tuple((turn_hue(color, tint, 0.55), share) for color, share in colors)
 
 
 def grain(rng: np.random.Generator, *, cells: int = 8, side: int = SIDE) -> Floats:
     """Return small bumps of a ground with their slopes, a tile of shape (side, side, 3)."""
-    return _with_slopes(tile(rng, cells=cells, octaves=7, gain=0.62, side=side))
+    return _add_slopes(tile(rng, cells=cells, octaves=7, gain=0.62, side=side))
 
 
 def ripples(rng: np.random.Generator, *, waves: int = 22, side: int = SIDE) -> Floats:
@@ -160,10 +160,10 @@ def ripples(rng: np.random.Generator, *, waves: int = 22, side: int = SIDE) -> F
     fine = tile(rng, cells=32, octaves=4, gain=0.7, side=side)
     down, right = np.indices((side, side), np.float32) * np.float32(2 * np.pi / side)
     lines = np.sin(np.float32(waves) * down + 5.0 * right + 2.6 * noise)
-    return _with_slopes(np.asarray(0.85 * lines + 0.25 * fine, np.float32))
+    return _add_slopes(np.asarray(0.85 * lines + 0.25 * fine, np.float32))
 
 
-def cover(
+def paint_ground(
     scene: Landscape, ground: Ground, grains: Floats, end: float, *, water: float = DRY
 ) -> None:
     """Paint the visible ground on the sky, with a shore at the water, and the haze."""
@@ -268,5 +268,5 @@ def albedo_of(ground: Ground, height: Floats, slope: Floats, speck: Floats, wate
     return blend(albedo, light(ground.top), top)
 
 
-def _with_slopes(bumps: Floats) -> Floats:
+def _add_slopes(bumps: Floats) -> Floats:
     return np.asarray(cv2.merge([bumps, *slopes(bumps, wrap=True)]))

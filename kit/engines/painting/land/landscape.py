@@ -31,15 +31,15 @@ Direction: TypeAlias = tuple[float, float, float]
 #: Size of a map: for a still, x from -512 to 512 and z from 0 to 1024, in meters.
 SPAN = 1024
 #: Detail -> points of a map per side, slices of the ground.
-_POINTS = {"low": 512, "standard": 768, "high": 1024}
+_MAP_POINTS = {"low": 512, "standard": 768, "high": 1024}
 _SLICES = {"low": 460, "standard": 760, "high": 1100}
 #: Composition -> factor on the disc of the sun or moon.
 _DISCS = {"wide": 0.8, "close": 1.5, "minimal": 1.6, "dramatic": 1.5}
-_ASIDE = 0.5  # minimum distance of the subject from a sun that is asked for
-_LOWEST = 0.80
-_BEFORE = 0.88  # pixels nearer than this share of a distance occlude it
-_CLEAR = 900.0  # meters over which haze of 1 lets a third of the light through
-_BAND = 200_000  # pixels shaded at a time: they fit a processor's cache
+_SUN_GAP = 0.5  # minimum distance of the subject from a sun that is asked for
+_MAX_HORIZON = 0.80
+_OCCLUSION = 0.88  # pixels nearer than this share of a distance occlude it
+_HAZE_METERS = 900.0  # meters over which haze of 1 lets a third of the light through
+_BAND_PIXELS = 200_000  # pixels shaded at a time: they fit a processor's cache
 #: End of the ground.
 HORIZON = 940.0
 
@@ -170,23 +170,23 @@ class Landscape:
         self.framing = {name: math.prod(it.get(name, 1.0) for it in said) for name in names}
         width, rows = brief.width, brief.height
         lens = focal * brief.lens * max(width, 0.82 * rows)
-        level = min(horizon + 0.05 * (rows > 1.4 * width) + brief.horizon, _LOWEST)
+        level = min(horizon + 0.05 * (rows > 1.4 * width) + brief.horizon, _MAX_HORIZON)
         if "thirds" in words:
             level = 1 / 3 if "high" in words else 2 / 3
         height *= lowered if "low" in words else raised if "high" in words else 1.0
         self.camera = Camera(width, rows, lens, level * rows, height)
-        dice = self.dice(1)
-        self.subject, across = self._places(dice)
+        rng = self.rng(1)
+        self.subject, across = self._places(rng)
         size = math.prod(_DISCS.get(word, 1.0) for word in words) * (1.25 if look.named else 1.0)
         self.sun = sun_of(look, self.camera, across, size)
         # Light is from the sun's side: grazing if low, from behind by day.
-        side = across - 0.5 or float(dice.choice([-1, 1])) * 0.1
+        side = across - 0.5 or float(rng.choice([-1, 1])) * 0.1
         along = 0.55 if look.elevation < 0.5 else 0.05
         self.toward = unit(side * 1.6 + math.copysign(0.8, side), along, look.high_light * 1.2)
-        self.points, self.slices = _POINTS[brief.detail], _SLICES[brief.detail]
+        self.points, self.slices = _MAP_POINTS[brief.detail], _SLICES[brief.detail]
         self.motions: list[Motion] = []
 
-    def dice(self, stream: int) -> np.random.Generator:
+    def rng(self, stream: int) -> np.random.Generator:
         """Return an independent random generator for a part of the picture."""
         return np.random.default_rng([self.brief.seed, stream])
 
@@ -202,7 +202,7 @@ class Landscape:
     def paint_sky(self, end: float) -> None:
         """Paint the sky, up to a share of the whole progress."""
         part = self.progress.part(0.0, end)
-        self.sky = paint_sky(self.look, self.camera, self.sun, self.dice(3), part)
+        self.sky = paint_sky(self.look, self.camera, self.sun, self.rng(3), part)
         self.light = self.sky.light
         if self.sky.curtains is not None:
             shine = self.sky.curtains
@@ -211,20 +211,20 @@ class Landscape:
             waves = (24.0, 90.0, 9.0, 0.24), (24.0, 420.0, -16.0, 0.17)
             at, mask = (slice(0, len(shine)), slice(None)), shine / (shine + np.float32(0.1))
             along = across + 0.1 * down
-            self.motions.append(Motion("curtains", at, mask, down, along, waves, most=0.6))
+            self.motions.append(Motion("curtains", at, mask, down, along, waves, max_gain=0.6))
         self.progress.report(end)
 
     def lay_out(self, heights: Floats, *, clouds: float = 0.0) -> None:
         """Set the heights of the land; `clouds` is the strength of cloud shadows."""
         self.land = relief_of(heights, self.toward)
         if clouds:  # light patches guide the eye
-            rng, points = self.dice(9), len(heights)
+            rng, points = self.rng(9), len(heights)
             gaps = octave(rng, points, 9) + 0.5 * octave(rng, points, 21)
             reach = smooth_step(50, 150, grid(points)[1])  # near ground is lit
             shade = np.float32(clouds) * smooth_step(0, -0.5, gaps) * reach
             self.land.traits[..., 3] *= 1.0 - shade
 
-    def see(
+    def trace_view(
         self,
         surface: Heights,
         end: float,
@@ -244,7 +244,7 @@ class Landscape:
 
     def bands(self) -> list[slice]:
         """Return the rows with anything but sky, in bands."""
-        step = max(16, _BAND // self.camera.columns)
+        step = max(16, _BAND_PIXELS // self.camera.columns)
         starts = range(self.view.first, self.camera.rows, step)
         return [slice(start, min(start + step, self.camera.rows)) for start in starts]
 
@@ -268,10 +268,10 @@ class Landscape:
         """Return the haze at places, 0 to 1."""
         return haze(self.look, z, height, max(self.mist, self.look.mist), self.clear)
 
-    def lay(self, at: Window, color: Floats, cover: Floats, nearest: float) -> None:
+    def blend(self, at: Window, color: Floats, cover: Floats, nearest: float) -> None:
         """Composite a color on a window where nothing is nearer than a distance."""
         patch = self.light[:, *at]
-        patch += (color - patch) * (cover * (self.depth[at] > nearest * _BEFORE))
+        patch += (color - patch) * (cover * (self.depth[at] > nearest * _OCCLUSION))
 
     def shade(self, tone: Oklch, sun: float, sky: float, z: float) -> Floats:
         """Return a color lit by shares of sun and sky, with haze, shape (3, 1, 1)."""
@@ -282,7 +282,7 @@ class Landscape:
         lost = self.haze(np.full((1, 1), z, np.float32), np.full((1, 1), 8.0, np.float32))
         return np.asarray(own * (1.0 - lost) + light(look.air) * lost, np.float32)
 
-    def part_for_sun(self, heights: Floats) -> Floats:
+    def lower_at_sun(self, heights: Floats) -> Floats:
         """Return heights with a saddle below a sun or moon that is asked for."""
         sun, camera = self.sun, self.camera
         if not sun.named:
@@ -334,14 +334,14 @@ class Landscape:
         if beams and self.sun.shown and not self.sun.moon:
             self.add_beams(self.view.sky, np.full(3, 0.5 * self.look.glow, np.float32), 0.7)
         self.progress.report(0.95)
-        camera, (lightness, chroma, hue), dice = self.camera, self.look.shade, self.dice(90)
+        camera, (lightness, chroma, hue), rng = self.camera, self.look.shade, self.rng(90)
         # Drops scatter light of all directions: hardly any color remains.
         bright = light((lightness, 0.25 * chroma, hue), 0.45 + 0.75 * self.look.shade_power)
-        draw_falling(self.light, self.brief, bright, dice)
+        draw_falling(self.light, self.brief, bright, rng)
         if self.has("birds"):
             flock = np.zeros((camera.rows, camera.columns), np.uint8)
-            middle = dice.uniform(0.25, 0.75) * camera.columns, dice.uniform(0.35, 0.65)
-            draw_flock(flock, dice, (middle[0], middle[1] * camera.horizon), camera.columns)
+            middle = rng.uniform(0.25, 0.75) * camera.columns, rng.uniform(0.35, 0.65)
+            draw_flock(flock, rng, (middle[0], middle[1] * camera.horizon), camera.columns)
             self.light *= 1.0 - np.float32(0.85 / 255) * flock
         open_ = self.depth >= FAR
         emitters = None
@@ -361,18 +361,18 @@ class Landscape:
             motions=tuple(self.motions),
         )
 
-    def _places(self, dice: np.random.Generator) -> tuple[float, float]:
+    def _places(self, rng: np.random.Generator) -> tuple[float, float]:
         """Return the position of the subject, -1 to 1, and that of the light, 0 to 1.
 
         A sun that is asked for is the subject, and the land is at the side.
         """
         named = self.look.named
-        side = float(np.sign(dice.uniform(-1, 1)) * dice.uniform(0.22, 0.5))
-        away = float(dice.uniform(0.7, 1.2))
+        side = float(np.sign(rng.uniform(-1, 1)) * rng.uniform(0.22, 0.5))
+        away = float(rng.uniform(0.7, 1.2))
         if "thirds" in self.words:
             side, away = float(np.sign(side)) / 3, 1.0
         elif named:
-            side = math.copysign(max(abs(side), _ASIDE), side)
+            side = math.copysign(max(abs(side), _SUN_GAP), side)
         if "centered" in self.words:
             return (side, 0.5) if named else (0.0, 0.5)
         return side * (0.35 if "close" in self.words else 1.0), 0.5 - 0.5 * side * away
@@ -389,7 +389,7 @@ def haze(look: HourLook, z: Floats, height: Floats, mist: float, clear: float) -
     low = np.exp(np.maximum(height, np.float32(0)) * np.float32(-1 / thin))
     low = low * (np.float32(1) - np.exp(far * np.float32(-1 / (330 - 170 * look.mist))))
     open_ = np.exp(
-        np.maximum(far - np.float32(clear), np.float32(0)) * np.float32(-look.haze / _CLEAR)
+        np.maximum(far - np.float32(clear), np.float32(0)) * np.float32(-look.haze / _HAZE_METERS)
     )
     return np.asarray(1 - open_ * (1 - np.float32(mist) * low), np.float32)
 

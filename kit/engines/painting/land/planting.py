@@ -15,7 +15,7 @@ from kit.engines.painting.land.plants import sprites
 from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
-_NEARER = 0.985  # pixels nearer than this share of a plant's distance hide it
+_OCCLUSION = 0.985  # pixels nearer than this share of a plant's distance hide it
 _BARK = np.array([1.25, 0.98, 0.74], np.float32)[:, None]
 
 
@@ -49,7 +49,7 @@ def spread(
     return x, scene.land.height(x, z), np.hypot(traits[:, 0], traits[:, 1])
 
 
-def stand(
+def plants_at(
     scene: Landscape,
     rng: np.random.Generator,
     x: Plane,
@@ -91,10 +91,10 @@ def forest(
     keep &= outward > (woods.clearing + 0.5 * shy * rng.random(count)) - z / 200
     high = rng.uniform(*woods.tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
     if woods.kind != "palm":
-        return stand(scene, rng, x, z, high, woods.leaves).keep(keep)
+        return plants_at(scene, rng, x, z, high, woods.leaves).keep(keep)
     # Palms stay in the frame, lean to either side, and are dark against the sun.
     room = 0.95 * scene.camera.rise * z + scene.camera.height - height
-    palms = stand(scene, rng, x, z, np.minimum(high, room), woods.leaves, least=0.85)
+    palms = plants_at(scene, rng, x, z, np.minimum(high, room), woods.leaves, least=0.85)
     dark = np.float32(0.22 if scene.sun.shown and not scene.sun.moon else 1.0)
     flip = (rng.random(count) < 0.25) == (scene.subject < 0)
     return replace(palms, flip=flip, color=palms.color * dark).keep(keep & (room > 0.6 * high))
@@ -123,14 +123,14 @@ def strew(
     high = tall * rng.uniform(0.35, 1.15, len(z)) ** even
     # Grass up to eye level would be a wall.
     high = np.minimum(high, np.maximum(0.4 * (scene.camera.height - height), 0.25 * high))
-    return stand(scene, rng, x, z, high, colors).keep(keep)
+    return plants_at(scene, rng, x, z, high, colors).keep(keep)
 
 
 def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:
     """Draw plants from far to near; they enter the depth, so that later ones are occluded."""
     camera, depth, shapes = scene.camera, scene.depth, sprites(kind)
     scene.planted += 1
-    which = scene.dice(40 + scene.planted).integers(0, len(shapes), len(plants.z))
+    which = scene.rng(40 + scene.planted).integers(0, len(shapes), len(plants.z))
     lost = scene.haze(plants.z, plants.foot + 0.8 * plants.tall)
     unit = np.float32(camera.focal) / plants.z
     talls, columns = plants.tall * unit, camera.columns / 2 + plants.x * unit
@@ -151,11 +151,11 @@ def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:
         if rows.start >= rows.stop or across.start >= across.stop:
             continue
         z, behind = float(plants.z[number]), depth[rows, across]
-        if behind.max() <= z * _NEARER:
+        if behind.max() <= z * _OCCLUSION:
             continue
         size = (across.stop - across.start, rows.stop - rows.start)
         planes = shape.cut(tall, across.start - left, rows.start - top, size, flip=flip)
-        free = behind > z * _NEARER
+        free = behind > z * _OCCLUSION
         cover, *parts = (part * free for part in cv2.split(planes))
         patch = scene.light[:, rows, across]
         patch *= 1.0 - cover

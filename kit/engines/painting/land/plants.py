@@ -18,9 +18,9 @@ from kit.engines.media.color import Floats
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.noise import Plane, tile
 
-_SMALLEST = 3
+_MIN_SIDE = 3
 _BITS = 4  # fractional bits of coordinates of outlines
-_UNIT = 120.0  # tone of a drawing that is a brightness of 1
+_UNIT_TONE = 120.0  # tone of a drawing that is a brightness of 1
 #: Left, top, width and height of a drawing's extent, in its heights; 0 is above the foot.
 Box: TypeAlias = tuple[float, float, float, float]
 
@@ -75,7 +75,7 @@ class PlantDrawing:
     def sprite(self, low: float = 1.0, high: float = 1.0) -> Sprite:
         """Return the drawing as a sprite, its light falling from the top down."""
         cover, leaf, bark = cv2.split(self.planes.astype(np.float32))
-        fade = np.linspace(high, low, self.high, dtype=np.float32)[:, None] / np.float32(_UNIT)
+        fade = np.linspace(high, low, self.high, dtype=np.float32)[:, None] / np.float32(_UNIT_TONE)
         return _sprite(cover / 255, leaf * fade, bark * fade)
 
 
@@ -95,7 +95,7 @@ def _sprite(cover: Plane, leaf: Plane, bark: Plane | None = None) -> Sprite:
     planes = [cover, leaf] if bark is None or not bark.any() else [cover, leaf, bark]
     level = np.asarray(cv2.merge([np.asarray(plane, np.float32) for plane in planes]))
     levels = [np.ascontiguousarray(level[top:bottom, left:right])]
-    while min(levels[-1].shape[:2]) // 2 >= _SMALLEST:
+    while min(levels[-1].shape[:2]) // 2 >= _MIN_SIDE:
         size = (levels[-1].shape[1] // 2, levels[-1].shape[0] // 2)
         levels.append(np.asarray(cv2.resize(levels[-1], size, interpolation=cv2.INTER_AREA)))
     box = ((left - wide / 2) / high, top / high - 1.0, (right - left) / high, (bottom - top) / high)
@@ -256,7 +256,7 @@ def _cactus(rng: np.random.Generator) -> Sprite:
     for way, broad in limbs:
         for number in range(9):  # strokes ever thinner and closer to the lit side
             share = number / 8
-            tone = _UNIT * (0.30 + 0.95 * share - 0.16 * (number % 2))
+            tone = _UNIT_TONE * (0.30 + 0.95 * share - 0.16 * (number % 2))
             points = np.array(way) - (0.30 * broad * share, 0.0)
             pad.stroke(points, tone, max(1, round(broad * (1.0 - 0.86 * share))))
     return pad.sprite()
@@ -321,7 +321,7 @@ def _frond(
     pad.stroke(rib, base * 1.3, 2)
 
 
-_DRAWN: dict[str, tuple[Callable[[np.random.Generator], Sprite], int]] = {
+_KINDS: dict[str, tuple[Callable[[np.random.Generator], Sprite], int]] = {
     "spruce": (_spruce, 5),
     "broadleaf": (_broadleaf, 4),
     "tuft": (_tuft, 4),
@@ -341,6 +341,6 @@ def sprites(kind: str) -> tuple[Sprite, ...]:
     """Return the sprites of a kind, a key of the table above, or of undergrowth."""
     if kind == "undergrowth":
         return sprites("fern") + sprites("tuft")[:2]
-    draw, count = _DRAWN[kind]
-    number = list(_DRAWN).index(kind)
+    draw, count = _KINDS[kind]
+    number = list(_KINDS).index(kind)
     return tuple(draw(np.random.default_rng([number, one])) for one in range(count))

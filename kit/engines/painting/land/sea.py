@@ -14,7 +14,7 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import soften_edges
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import CLIFF, FOLIAGE, Ground, Land, Woods, mixed_to
+from kit.engines.painting.land.ground import CLIFF, FOLIAGE, Ground, Land, Woods, tint_mix
 from kit.engines.painting.land.landscape import HORIZON, Landscape, grid
 from kit.engines.painting.land.water import Sea, colors_of, light_sea, sea_of
 from kit.engines.painting.noise import octave, sharp_crests, worn_hills
@@ -23,15 +23,15 @@ from kit.engines.painting.tints import of_land
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
-_SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic": 1.05}
+_WAVE_HEIGHTS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic": 1.05}
 #: Colors of sand, dry and in patches: coral sand where there are palms.
-_CORALS: tuple[Oklch, Oklch] = (0.77, 0.045, 82), (0.80, 0.045, 84)
-_SANDS: tuple[Oklch, Oklch] = (0.72, 0.055, 80), (0.74, 0.055, 82)
+_CORAL_SAND: tuple[Oklch, Oklch] = (0.77, 0.045, 82), (0.80, 0.045, 84)
+_SAND: tuple[Oklch, Oklch] = (0.72, 0.055, 80), (0.74, 0.055, 82)
 _BEACH: Oklch = (0.84, 0.035, 84)
 _BOTTOM = -12.0  # height of an open sea's bottom
 #: Composition -> factor on the size of a boat or a tower.
-_BOATS = {"close": 1.7, "wide": 0.7, "minimal": 2.4, "dramatic": 0.8}
-_TOWERS = {"close": 2.0, "wide": 0.75, "minimal": 1.25, "dramatic": 1.5}
+_BOAT_SIZES = {"close": 1.7, "wide": 0.7, "minimal": 2.4, "dramatic": 0.8}
+_TOWER_SIZES = {"close": 2.0, "wide": 0.75, "minimal": 1.25, "dramatic": 1.5}
 
 
 def lay_out(brief: Brief, progress: Progress) -> Land:
@@ -43,9 +43,9 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     scene = Landscape(brief, progress, horizon=horizon, height=height, raised=6.0)
     scene.mist = 0.2
     cone = volcano.cone_of(scene)
-    heights = scene.part_for_sun(_heights(scene, shore, cone))
+    heights = scene.lower_at_sun(_heights(scene, shore, cone))
     heights = volcano.raise_cone(scene, heights, cone)
-    woods = ground.BARE
+    woods = ground.NO_WOODS
     if shore == "beach" and scene.has("palms"):  # on the side that recedes along the shore
         hand = -float(np.sign(scene.subject or 1.0))
         aside = cv2.resize(scene.side(1.0), (256, 256), interpolation=cv2.INTER_AREA) * hand
@@ -53,8 +53,8 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
         density *= 0.1 if "minimal" in scene.words else 0.75
         woods = Woods(density, ground.FRONDS, (8.0, 13.0), "palm", 1e3, 0.75, 15.0, -9.0)
     if shore in ("islands", "cliffs"):
-        density = np.clip(0.35 + 0.9 * octave(scene.dice(16), 128, 20), 0.0, 1.0)
-        leaves = mixed_to(FOLIAGE[brief.season], of_land(brief))
+        density = np.clip(0.35 + 0.9 * octave(scene.rng(16), 128, 20), 0.0, 1.0)
+        leaves = tint_mix(FOLIAGE[brief.season], of_land(brief))
         woods = Woods(density.astype(np.float32), leaves, (2.4, 4.6), "broadleaf", 70.0, 2.5, 60.0)
     return Land(scene, heights, _ground_of(scene, shore, cone), 0.0, woods)
 
@@ -68,10 +68,10 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.lay_out(land.heights)
     mood = "dramatic" if "dramatic" in scene.words else brief.mood
     rough = 2.1 if scene.has("rough") or brief.weather == "rain" else 1.0
-    swell = min(1.5, _SWELLS.get(mood, 0.55) * scene.framing["swell"] * rough)
-    water = sea_of(scene.dice(8), 0.12 if scene.has("glassy") else swell)
+    swell = min(1.5, _WAVE_HEIGHTS.get(mood, 0.55) * scene.framing["swell"] * rough)
+    water = sea_of(scene.rng(8), 0.12 if scene.has("glassy") else swell)
     progress.report(0.4)
-    scene.see(
+    scene.trace_view(
         lambda x, z: np.maximum(scene.land.height(x, z), water.height(x, z)),
         0.55,
         far=4 * HORIZON if open_ else 1.6 * HORIZON,
@@ -79,12 +79,12 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         even=0.02 if open_ else 0.2,
     )
     if not open_:
-        ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.63)
+        ground.paint_ground(scene, land.ground, ground.grain(scene.rng(5)), 0.63)
         count = 500 if land.woods.kind == "palm" else 2600
-        trees = planting.forest(scene, land.woods, scene.dice(6), count=count)
+        trees = planting.forest(scene, land.woods, scene.rng(6), count=count)
         planting.plant(scene, trees, land.woods.kind, 0.68)
     volcano.paint_lava(scene)
-    _flood(scene, water, colors_of(brief))
+    _paint_sea(scene, water, colors_of(brief))
     if "lighthouse" in brief.things:
         _draw_lighthouse(scene)
     if "sailboat" in brief.things:
@@ -100,8 +100,8 @@ def shore_of(brief: Brief) -> str:
         return "beach"
     if named:
         return named[0]
-    dice = np.random.default_rng([brief.seed, 2])
-    land = str(dice.choice(["none", "none", "islands", "cliffs"]))
+    rng = np.random.default_rng([brief.seed, 2])
+    land = str(rng.choice(["none", "none", "islands", "cliffs"]))
     if "minimal" in words:
         land = "none" if "sailboat" in things else "islands"
     return "islands" if land == "none" and ("volcano" in things or "dramatic" in words) else land
@@ -109,24 +109,24 @@ def shore_of(brief: Brief) -> str:
 
 def _ground_of(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Ground:
     brief = scene.brief
-    own, winter = ground.GROUNDS[brief.season].tinted(of_land(brief)), brief.season == "winter"
+    own, winter = ground.GROUNDS[brief.season].with_tint(of_land(brief)), brief.season == "winter"
     if shore != "beach":
         own = replace(own, top_line=20.0 if winter else 1e4, **CLIFF)  # type: ignore[arg-type]
         if shore == "islands" and not winter:
             own = replace(own, shore=_BEACH)
-        return volcano.ashen(scene, own, cone)
-    low, sand = _CORALS if scene.has("palms") else _SANDS
+        return volcano.ash_ground(scene, own, cone)
+    low, sand = _CORAL_SAND if scene.has("palms") else _SAND
     low = own.low if winter else low
     beach = replace(own, low=low, low_other=sand, shore=(0.56, 0.05, 75), top_line=1e4, rough=0.4)
     if cone or scene.has("islands"):  # their distant flanks are overgrown
-        flanks = volcano.ashen(scene, beach, cone)
+        flanks = volcano.ash_ground(scene, beach, cone)
         beach = replace(flanks, rock=own.low, rock_other=own.rock, steep=0.07)
     return beach
 
 
 def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
     """Return heights of the bottom and the land, below 0 under the sea."""
-    points, rng, framing = scene.points, scene.dice(4), scene.framing
+    points, rng, framing = scene.points, scene.rng(4), scene.framing
     heights = np.full((points, points), _BOTTOM, np.float32)
     if shore == "none":
         return heights
@@ -156,7 +156,7 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
         stack = np.exp(-((own - 0.16) ** 2) / 0.0022 - ((far - 190) / 17) ** 2)
         heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock) * tall
         # A wide frame shows less of the height; a tower needs room above the cliff.
-        room = 0.70 / _size_of(_TOWERS, scene) ** 0.5 if tower else 0.90
+        room = 0.70 / _size_of(_TOWER_SIZES, scene) ** 0.5 if tower else 0.90
         steep = min(0.40 * framing["part"] ** 0.8, room * scene.camera.rise)
         heights = np.minimum(heights, steep * np.maximum(z, 10.0))
     if shore == "islands" or scene.has("islands"):
@@ -178,7 +178,7 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
     return np.asarray(heights, np.float32)
 
 
-def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
+def _paint_sea(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
     """Paint the visible sea."""
     view, bands = scene.view, scene.bands()
     edge, wet = np.zeros_like(view.edge), np.zeros_like(view.sky)
@@ -186,7 +186,7 @@ def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
     scene.mist = 0.08
     for rows in scene.progress.part(0.7, 0.84).over(bands):
         z = view.z[rows]
-        wet[rows], shoal = _wet(scene, water, rows)
+        wet[rows], shoal = _visible_water(scene, water, rows)
         color = light_sea(scene, water, rows, shoal, *colors)
         color = blend(color, scene.air, scene.haze(through * z, view.height[rows]))
         scene.light[:, rows] = np.where(wet[rows], color, scene.light[:, rows])
@@ -201,7 +201,7 @@ def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
     scene.water = wet.astype(np.float32)
 
 
-def _wet(scene: Landscape, water: Sea, rows: slice) -> tuple[NDArray[np.bool_], Floats]:
+def _visible_water(scene: Landscape, water: Sea, rows: slice) -> tuple[NDArray[np.bool_], Floats]:
     """Return a mask of visible sea in some rows, and the nearness of bottom or shore."""
     view, land = scene.view, scene.land
     x, z, height = view.x[rows], view.z[rows], view.height[rows]
@@ -242,11 +242,11 @@ def _size_of(sizes: dict[str, float], scene: Landscape) -> float:
 
 def _draw_sailboat(scene: Landscape) -> None:
     """Draw a sloop under sail with its reflection."""
-    camera, dice = scene.camera, scene.dice(20)
-    z = float(dice.uniform(48, 95)) / _size_of(_BOATS, scene)
+    camera, rng = scene.camera, scene.rng(20)
+    z = float(rng.uniform(48, 95)) / _size_of(_BOAT_SIZES, scene)
     unit = camera.focal / z
     foot = np.array([camera.columns * (0.5 + 0.32 * scene.subject), camera.row(-0.15, z)])
-    lean = float(dice.uniform(0.03, 0.10)) * np.sign(scene.subject or 1.0)
+    lean = float(rng.uniform(0.03, 0.10)) * np.sign(scene.subject or 1.0)
     for points, tone, glow in _SLOOP:
         color = scene.shade(tone, 0.45 * glow, 0.9, z)
         shape = np.array(points, float)
@@ -259,7 +259,7 @@ def _draw_sailboat(scene: Landscape) -> None:
 
 def _draw_lighthouse(scene: Landscape) -> None:
     """Draw a lighthouse on the subject's highest land; its lamp is on in the dark."""
-    camera, size = scene.camera, _size_of(_TOWERS, scene)
+    camera, size = scene.camera, _size_of(_TOWER_SIZES, scene)
     z, across = np.mgrid[110.0:240.0:40j, 0.35:0.8:40j].reshape(2, -1)
     x = np.sign(scene.subject or 0.4) * across * camera.widest * z
     height = scene.land.height(x, z)
@@ -281,7 +281,7 @@ def _draw_lighthouse(scene: Landscape) -> None:
     for way in (-1.0, 1.0):
         ends = lamp + np.array([(0, 0), (way, -0.02), (way, 0.09)]) * reach
         cv2.fillPoly(beams, [np.round(ends * 16).astype(np.int32)], 1.0, cv2.LINE_AA, 4)
-    away = camera.away((float(lamp[0]), float(lamp[1])), rows)
+    away = camera.distances((float(lamp[0]), float(lamp[1])), rows)
     glow = cv2.GaussianBlur(beams, (0, 0), 0.006 * columns) * np.exp(-away / (0.30 * reach)) * 0.30
     glow += 1.6 * np.exp(-((away / (1.1 * unit)) ** 2)) + 0.5 * np.exp(-away / (4.5 * unit))
     scene.light += light((0.95, 0.09, 90), 1.0 if scene.brief.dark else 0.35) * glow

@@ -25,22 +25,22 @@ from kit.engines.painting.tone import blend, develop, light
 GRID = 2048  # texels of a square per side
 TEXEL = SPAN / GRID
 #: In the fourth channel of colors: neither under water (more) nor under trees (less).
-OPEN = 128
+OPEN_GROUND = 128
 #: A film's luma and chroma have 219 and 224 steps: scale from full range, and offset.
 RANGES = ((219 / 255, 16.0), (224 / 255, 128 * (1 - 224 / 255)), (224 / 255, 128 * (1 - 224 / 255)))
 #: From RGB to luma, red and blue difference in full range: blending them equals blending RGB, and
 #: changes of lightness leave the color of the ground unchanged.
-_FULL = np.column_stack(
+_TO_FULL_RANGE = np.column_stack(
     [YUV[[0, 2, 1], :3] / np.array([[scale] for scale, _ in RANGES]), [0, 128, 128]]
 ).astype(np.float32)
 #: From the number of a tree to a pseudorandom share.
-_SHARES: Floats = ((np.arange(256) * 151 % 256) / 255).astype(np.float32)
-_STRIP = 64  # rows, so that intermediate results stay in the processor's cache
+_TREE_SHARES: Floats = ((np.arange(256) * 151 % 256) / 255).astype(np.float32)
+_STRIP_ROWS = 64  # rows, so that intermediate results stay in the processor's cache
 _BANK = 7  # texels of shore without trees: at a distance these would raise the water
-_GAP = 0.30  # brightness between trees
-_LIFT = 0.35  # additional share of the sky's light for woods: they are dark between crowns
+_GAP_LIGHT = 0.30  # brightness between trees
+_WOODS_LIFT = 0.35  # additional share of the sky's light for woods: they are dark between crowns
 #: Kind of tree -> its width as a share of its height, and its shape: 1 is a cone.
-_TREES = {"spruce": (0.42, 0.9), "broadleaf": (0.75, 0.15), "palm": (0.5, 0.4)}
+_TREE_SHAPES = {"spruce": (0.42, 0.9), "broadleaf": (0.75, 0.15), "palm": (0.5, 0.4)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +56,20 @@ class Terrain:
     crowns: Bytes
 
     @property
-    def wet(self) -> bool:
+    def has_water(self) -> bool:
         """Whether there is any water."""
         return self.land.level > DRY
 
     @property
     def surface(self) -> Floats:
         """Heights of the visible surface, land or water."""
-        return np.maximum(self.heights, np.float32(0)) if self.wet else self.heights
+        return np.maximum(self.heights, np.float32(0)) if self.has_water else self.heights
 
     def top(self, x: NDArray[Any], y: NDArray[Any]) -> Floats:
         """Return the height of the visible surface at places of the world."""
         column, row = (mirror_texels(np.floor(axis / TEXEL).astype(np.int64)) for axis in (x, y))
         ground = self.heights[row, column]
-        return np.asarray(np.maximum(ground, 0.0 if self.wet else DRY), np.float32)
+        return np.asarray(np.maximum(ground, 0.0 if self.has_water else DRY), np.float32)
 
 
 def mirror_texels(texels: NDArray[Any]) -> NDArray[Any]:
@@ -85,7 +85,7 @@ def make_terrain(land: Land, rng: np.random.Generator, progress: Progress) -> Te
     heights -= np.float32(max(land.level, 0.0))
     steep = np.asarray(cv2.resize(slope, size, interpolation=cv2.INTER_LINEAR))
     progress.report(0.3)
-    broad, pointed = _TREES[land.woods.kind]
+    broad, pointed = _TREE_SHAPES[land.woods.kind]
     tall = 0.55 * land.woods.tall[1]
     cell = max(4, round(broad * tall / TEXEL))
     trees, crowns = _crowns(rng, cell, tall, pointed)
@@ -140,7 +140,7 @@ def _woods(
     aside = np.abs(x) / (camera.widest * (z + 1.0)) + z * np.float32(1 / 200)
     share *= (aside > woods.clearing) & (z > woods.nearest)
     # At full density no tree is omitted, and at zero density none is left.
-    least = np.float32(0.06) + np.float32(0.88) * _SHARES[crowns[..., 1]]
+    least = np.float32(0.06) + np.float32(0.88) * _TREE_SHARES[crowns[..., 1]]
     stands = (share > np.tile(least, (GRID // SIDE, GRID // SIDE))).astype(np.uint8)
     # Slivers of crowns are removed.
     stands = cv2.morphologyEx(stands, cv2.MORPH_OPEN, _disc(sliver))
@@ -158,13 +158,14 @@ def _disc(radius: int) -> Bytes:
 def develop_colors(planes: Floats, look: HourLook, *, bloom: float = 0.0) -> Bytes:
     """Return planes of light as luma, red and blue difference, shape (rows, columns, 3)."""
     film = replace(look.film, vignette=0.0, grain=0.0, bloom=bloom)
-    return np.asarray(cv2.transform(develop(planes, film), _FULL))
+    return np.asarray(cv2.transform(develop(planes, film), _TO_FULL_RANGE))
 
 
 def paint_terrain(terrain: Terrain, rng: np.random.Generator, progress: Progress) -> Bytes:
     """Return the lit colors of land, shape (GRID, GRID, 4), uint8.
 
-    The channels are luma, red and blue difference, and water and trees as distance from `OPEN`.
+    The channels are luma, red and blue difference, and water and trees as distance from
+    `OPEN_GROUND`.
     """
     land, heights = terrain.land, terrain.heights
     scene, own, look, sun = land.scene, land.ground, land.scene.look, land.scene.toward
@@ -175,8 +176,8 @@ def paint_terrain(terrain: Terrain, rng: np.random.Generator, progress: Progress
     across = GRID // SIDE
     lift = 1.5 if look.moon else 1.35 if look.elevation < 0.4 else 1.0
     out = np.empty((GRID, GRID, 4), np.uint8)
-    for row in progress.over(range(0, GRID, _STRIP)):
-        rows, part = slice(row, row + _STRIP), slice(row % SIDE, row % SIDE + _STRIP)
+    for row in progress.over(range(0, GRID, _STRIP_ROWS)):
+        rows, part = slice(row, row + _STRIP_ROWS), slice(row % SIDE, row % SIDE + _STRIP_ROWS)
         right, down, open_, sunny = cv2.split(scene.land.traits[rows])
         woods, high = terrain.woods[rows], heights[rows]
         fine, *tilt = (np.tile(plane, (1, across)) for plane in cv2.split(bumps[part]))
@@ -187,30 +188,30 @@ def paint_terrain(terrain: Terrain, rng: np.random.Generator, progress: Progress
             speck *= flat
         leafy = smooth_step(0.02, 0.35, woods)
         slope = np.asarray((1 - flat) * (1 - leafy), np.float32)
-        albedo = albedo_of(own, high, slope, np.asarray(speck), 0.0 if terrain.wet else DRY)
+        albedo = albedo_of(own, high, slope, np.asarray(speck), 0.0 if terrain.has_water else DRY)
         # Each tree has its own color, dark between trees and light toward the tips; at the rim of a
         # wood the view goes in between the trunks.
         tip, tree = (np.tile(plane, (1, across)) for plane in cv2.split(terrain.crowns[part]))
         deep = smooth_step(13.0, 204.0, tip * smooth_step(0.35, 1.0, woods))
-        deep = (_GAP + (1.18 - _GAP) * deep) * (0.78 + 0.44 * _SHARES[255 - tree])
-        which = np.clip(0.05 + 0.9 * _SHARES[tree] + 0.15 * speck, 0.0, 1.0)
+        deep = (_GAP_LIGHT + (1.18 - _GAP_LIGHT) * deep) * (0.78 + 0.44 * _TREE_SHARES[255 - tree])
+        which = np.clip(0.05 + 0.9 * _TREE_SHARES[tree] + 0.15 * speck, 0.0, 1.0)
         leaves = blend(wood[0], wood[1], which) * deep
         albedo = blend(albedo, leaves, leafy)
         # Leaves transmit light in all directions.
         sides = 1.0 - 0.86 * woods
         bare = own.rough * (0.2 + 4.0 * np.clip(steep - 0.12, 0.0, 1.0)) * (1.0 - woods)
         slant = (right * sides + bare * tilt[0], down * sides + bare * tilt[1])
-        planes = illuminate(albedo, look, sun, (*slant, open_, sunny), lift + _LIFT * woods)
-        mark = np.float32(OPEN) - np.float32(OPEN) * woods
-        if terrain.wet:
-            wet = _flood(planes, -high, scene)
-            mark += np.float32(255 - OPEN) * wet
+        planes = illuminate(albedo, look, sun, (*slant, open_, sunny), lift + _WOODS_LIFT * woods)
+        mark = np.float32(OPEN_GROUND) - np.float32(OPEN_GROUND) * woods
+        if terrain.has_water:
+            wet = _blend_water(planes, -high, scene)
+            mark += np.float32(255 - OPEN_GROUND) * wet
         out[rows, :, :3] = develop_colors(planes, look)
         out[rows, :, 3] = mark
     return out
 
 
-def _flood(planes: Floats, depth: Floats, scene: Landscape) -> Floats:
+def _blend_water(planes: Floats, depth: Floats, scene: Landscape) -> Floats:
     """Blend the water's own color over the bottom, in place; return the water mask, 0 to 1."""
     wet, look = smooth_step(-0.12, 0.22, depth), scene.look
     if wet.any():

@@ -16,18 +16,18 @@ from kit.engines.painting.noise import blur, distances, octave, sample, slopes, 
 from kit.engines.painting.painting import Motion
 from kit.engines.painting.tone import blend, even_stops, gradient, light
 
-_STEEP = 1.62  # exponent of the slope, which is steeper toward the top
+_POWER = 1.62  # exponent of the slope, which is steeper toward the top
 #: Family -> its distance, and the height of the ground at its foot.
 _PLACES = {"lake": (560.0, 0.0), "desert": (620.0, 0.0), "sea": (430.0, -12.0)}
 #: Activity -> its share of the sky: smoke needs room above it.
-_PARTS = {"asleep": 0.70, "smoking": 0.56, "erupting": 0.48}
+_SKY_SHARES = {"asleep": 0.70, "smoking": 0.56, "erupting": 0.48}
 #: From cooling to fresh lava.
 _LAVA: list[Oklch] = [(0.42, 0.17, 27), (0.60, 0.20, 36), (0.76, 0.175, 52), (0.92, 0.12, 85)]
-_SIDE = 1024  # points per side of the map of lava
+_MAP_SIDE = 1024  # points per side of the map of lava
 #: Hour -> extent of the glow of lava in the air.
-_GLOWS = {"night": 1.0, "dusk": 0.6, "sunset": 0.35, "dawn": 0.35}
-_HALF = 2  # smoke is drawn at half size
-_RISE = 13.0  # seconds from the crater to the top of a plume
+_GLOW_EXTENTS = {"night": 1.0, "dusk": 0.6, "sunset": 0.35, "dawn": 0.35}
+_SMOKE_SCALE = 2  # smoke is drawn at half size
+_RISE_SECONDS = 13.0  # seconds from the crater to the top of a plume
 #: Activity -> number of puffs, their size at the crater and its growth, wind, coverage, thinning,
 #: and the light of their dark and bright sides.
 _PLUMES = {
@@ -46,7 +46,7 @@ class Cone:
     rise: float  # height of the crater's rim above the foot
     radius: float  # of the foot
     crater: float  # radius of it
-    does: str  # asleep, smoking or erupting
+    activity: str  # asleep, smoking or erupting
     snowy: bool
 
 
@@ -55,27 +55,27 @@ def cone_of(scene: Landscape) -> Cone | None:
     if not scene.has("volcano"):
         return None
     away, foot = _PLACES[scene.brief.family]
-    camera, dice, grown = scene.camera, scene.dice(30), scene.framing["part"]
+    camera, rng, grown = scene.camera, scene.rng(30), scene.framing["part"]
     erupts = scene.has("eruption")
     snowy = not erupts and (scene.brief.season == "winter" or scene.has("snowcapped"))
     asleep = scene.has("asleep") or (snowy and not scene.has("smoke"))
-    does = "erupting" if erupts else "asleep" if asleep else "smoking"
+    activity = "erupting" if erupts else "asleep" if asleep else "smoking"
     half = camera.widest * away
-    part = dice.uniform(0.85, 1.05) * _PARTS[does]
+    part = rng.uniform(0.85, 1.05) * _SKY_SHARES[activity]
     part = min(part * grown, max(part, 0.95))
-    broad = dice.uniform(1.75, 2.1)
+    broad = rng.uniform(1.75, 2.1)
     rise = min(part * camera.rise * away, 1.15 * half / broad * grown) + camera.height - foot
     radius = min(broad * rise, away - 120.0)
     shift = (0.72 if camera.rows < 1.2 * camera.columns else 0.4) * scene.subject
-    crater = radius * dice.uniform(0.085, 0.11)
-    return Cone(shift * half, away, foot, rise, radius, crater, does, snowy)
+    crater = radius * rng.uniform(0.085, 0.11)
+    return Cone(shift * half, away, foot, rise, radius, crater, activity, snowy)
 
 
 def raise_cone(scene: Landscape, heights: Floats, cone: Cone | None) -> Floats:
     """Return heights with a volcano, if any; mountains around it are lowered."""
     if cone is None:
         return heights
-    rng, points = scene.dice(31), scene.points
+    rng, points = scene.rng(31), scene.points
     x, z = grid(points)
     eye = scene.camera.height
     off_x, off_z = x - np.float32(cone.x), z - np.float32(cone.z)
@@ -87,10 +87,10 @@ def raise_cone(scene: Landscape, heights: Floats, cone: Cone | None) -> Floats:
     cut = 0.055 * np.clip(0.55 + 0.9 * bend, 0.15, 1.2) * np.abs(sample(noise, bent, 40.0 * away))
     cut += 0.030 * np.abs(sample(noise, 2.0 * bent + 90.0, 90.0 * away))
     cut *= smooth_step(0.05, 0.22, away) * smooth_step(1.0, 0.55, away)
-    flank = np.maximum(1.0 - away * (1.0 + 0.06 * bend), 0.0) ** _STEEP
+    flank = np.maximum(1.0 - away * (1.0 + 0.06 * bend), 0.0) ** _POWER
     rim = cone.crater / cone.radius
     edge = 1.0 + 0.022 * np.clip(sample(noise, 0.5 * turn, np.full_like(turn, 7.0)), -1.3, 1.3)
-    own = np.minimum((flank - cut + 0.04 * smooth_step(0.5, 0.1, away)) / (1 - rim) ** _STEEP, edge)
+    own = np.minimum((flank - cut + 0.04 * smooth_step(0.5, 0.1, away)) / (1 - rim) ** _POWER, edge)
     own -= 0.30 * smooth_step(1.02 * rim, 0.45 * rim, away)
     rise = cone.rise * own - 6.0 * smooth_step(0.92, 1.05, away)
     # Gullies finer than a map's points would become stairs.
@@ -105,7 +105,7 @@ def raise_cone(scene: Landscape, heights: Floats, cone: Cone | None) -> Floats:
     return np.asarray(0.5 * (heights + rise + np.sqrt(apart * apart + 36.0)), np.float32)
 
 
-def ashen(scene: Landscape, ground: Ground, cone: Cone | None) -> Ground:
+def ash_ground(scene: Landscape, ground: Ground, cone: Cone | None) -> Ground:
     """Return a ground with a volcano's steep and high parts: lava and ash, or snow."""
     if cone is None:
         return ground
@@ -125,17 +125,17 @@ def ashen(scene: Landscape, ground: Ground, cone: Cone | None) -> Ground:
 def paint_smoke(scene: Landscape) -> None:
     """Paint smoke behind the rim of a crater, before the land is painted."""
     cone = cone_of(scene)
-    if cone is None or cone.does == "asleep":
+    if cone is None or cone.activity == "asleep":
         return
-    camera, erupts = scene.camera, cone.does == "erupting"
+    camera, erupts = scene.camera, cone.activity == "erupting"
     spot = camera.column(cone.x, cone.z), camera.row(cone.foot + cone.rise, cone.z)
     unit = cone.crater * camera.focal / cone.z
-    glowing = (1.0 if erupts else 0.35) * _GLOWS.get(scene.brief.hour, 0.22)
+    glowing = (1.0 if erupts else 0.35) * _GLOW_EXTENTS.get(scene.brief.hour, 0.22)
     rows = max(min(camera.rows, round(spot[1] + 4 * unit) + 1), 0)
-    away = camera.away(spot, rows) / np.float32(unit)
+    away = camera.distances(spot, rows) / np.float32(unit)
     shine = 0.55 * np.exp(-away / 1.3) + 0.16 * np.exp(-away / 4.5)
     scene.light[:, :rows] += light((0.66, 0.19, 38)) * (shine * np.float32(glowing))
-    _paint_plume(scene, cone.does, spot, unit, glowing * float(erupts))
+    _paint_plume(scene, cone.activity, spot, unit, glowing * float(erupts))
     if erupts:  # a fountain of lava
         at = window(scene.light.shape, np.array(spot), 3.0 * unit, 7.0 * unit)
         aside, below = (
@@ -149,7 +149,7 @@ def paint_smoke(scene: Landscape) -> None:
 def paint_lava(scene: Landscape) -> None:
     """Paint lava in the crater and down the flank, after the land is painted."""
     cone = cone_of(scene)
-    if cone is None or cone.does != "erupting":
+    if cone is None or cone.activity != "erupting":
         return
     camera, view, dark = scene.camera, scene.view, scene.brief.dark
     top, bottom = (
@@ -158,7 +158,7 @@ def paint_lava(scene: Landscape) -> None:
     )
     rows = slice(top, max(bottom, top + 1))
     hot, around = _streams(scene, cone)
-    x, z, middle = view.x[rows], view.z[rows], np.float32(_SIDE / 2)
+    x, z, middle = view.x[rows], view.z[rows], np.float32(_MAP_SIDE / 2)
     u, v = ((x - np.float32(cone.x)) / cone.radius, (z - np.float32(cone.z)) / cone.radius)
     places = [np.asarray((1.0 + part) * middle, np.float32) for part in (u, v)]
     own = ~view.sky[rows] & (scene.depth[rows] > z * 0.985)
@@ -169,8 +169,8 @@ def paint_lava(scene: Landscape) -> None:
     turn = np.asarray(np.arctan2(v, u) / np.float32(2 * np.pi), np.float32)
     along, waves = np.asarray(np.hypot(u, v), np.float32), ((900.0, 420.0, 12.0, 0.30),)
     at = rows, slice(0, camera.columns)
-    scene.motions.append(Motion("lava", at, mask, turn, along, waves, away=0.0, beat=0.05))
-    noise = tile(scene.dice(34), cells=64, octaves=4, gain=0.7)
+    scene.motions.append(Motion("lava", at, mask, turn, along, waves, distance=0.0, flicker=0.05))
+    noise = tile(scene.rng(34), cells=64, octaves=4, gain=0.7)
     rough = sample(noise, *(2.2 * place for place in places))
     heat = heat * np.clip(0.85 + 0.35 * rough, 0.25, 1.3)
     power = np.float32(2.6 if dark else 1.5) * (1.0 - 0.6 * scene.haze(z, view.height[rows]))
@@ -185,10 +185,10 @@ def _paint_plume(
 ) -> None:
     """Paint a plume as a heap of spheres that grow on their way up, distorted by noise."""
     puffs, start, grown, wind, thickness, thin, (low, high) = _PLUMES[does]
-    camera, look, rng = scene.camera, scene.look, scene.dice(32)
-    rows = min(camera.rows, max(2 * _HALF, round(spot[1] + 0.4 * unit)))
-    shape = (-(-rows // _HALF), -(-camera.columns // _HALF))
-    x, y, small = spot[0] / _HALF, spot[1] / _HALF, unit / _HALF
+    camera, look, rng = scene.camera, scene.look, scene.rng(32)
+    rows = min(camera.rows, max(2 * _SMOKE_SCALE, round(spot[1] + 0.4 * unit)))
+    shape = (-(-rows // _SMOKE_SCALE), -(-camera.columns // _SMOKE_SCALE))
+    x, y, small = spot[0] / _SMOKE_SCALE, spot[1] / _SMOKE_SCALE, unit / _SMOKE_SCALE
     tall = max(1.15 * y, 6.0 * small)
     lean = -0.45 * float(np.sign(scene.toward[0])) * wind * rng.uniform(0.7, 1.2)
     depth, cover = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
@@ -214,7 +214,7 @@ def _paint_plume(
     depth, cover = (cv2.remap(part, moved_x, moved_y, cv2.INTER_LINEAR) for part in (depth, cover))
     billows = 1.0 - np.abs(sample(noise, across * 2.3 * fine, rise * 2.3 * fine))
     surface = depth + np.float32(0.085 * small) * billows * (cover > 0.02)
-    up, speed = (np.float32(y) - rise) / np.float32(small), tall / small / _RISE
+    up, speed = (np.float32(y) - rise) / np.float32(small), tall / small / _RISE_SECONDS
     aside = (across - np.float32(x)) / np.float32(small) - np.float32(lean) * up
     aside /= start + grown * np.clip(up * small / tall, 0.0, 1.5)
     waves = (12.0, 6.0, 6.0 * speed, 0.11), (28.0, 14.0, 14.0 * speed, 0.08)
@@ -228,12 +228,12 @@ def _paint_plume(
     lit *= 0.72 + 0.28 * smooth_step(0.0, 0.5 * small, depth)
     color = blend(light(look.cloud_shade, low), light(look.cloud_lit, high), lit)
     lost = scene.haze(np.full((1, 1), camera.focal, np.float32), np.full((1, 1), 150.0))
-    color = blend(color, scene.air[:, :, ::_HALF], np.asarray(0.55 * lost, np.float32))
+    color = blend(color, scene.air[:, :, ::_SMOKE_SCALE], np.asarray(0.55 * lost, np.float32))
     if glowing:
         near = np.exp(-np.hypot(rise - np.float32(y), across - np.float32(x)) / (3.2 * small))
         under = np.clip(0.42 - 0.75 * down * flat, 0.04, 1.1)
         color = color + light((0.64, 0.19, 37), 2.2 * glowing) * (near * under)
-    size = (shape[1] * _HALF, shape[0] * _HALF)
+    size = (shape[1] * _SMOKE_SCALE, shape[0] * _SMOKE_SCALE)
     share, *own = (
         cv2.resize(np.asarray(part, np.float32), size)[:rows, : camera.columns]
         for part in (cover, *color)
@@ -243,9 +243,9 @@ def _paint_plume(
 
 def _streams(scene: Landscape, cone: Cone) -> tuple[Floats, Floats]:
     """Return the heat of lava on a map of the cone, and the light around it."""
-    rng, rim = scene.dice(35), cone.crater / cone.radius
-    hot = np.zeros((_SIDE, _SIDE), np.float32)
-    cv2.circle(hot, (_SIDE // 2, _SIDE // 2), round(0.42 * rim * _SIDE), 1.0, -1)
+    rng, rim = scene.rng(35), cone.crater / cone.radius
+    hot = np.zeros((_MAP_SIDE, _MAP_SIDE), np.float32)
+    cv2.circle(hot, (_MAP_SIDE // 2, _MAP_SIDE // 2), round(0.42 * rim * _MAP_SIDE), 1.0, -1)
     spread = np.linspace(-0.95, 0.95, int(rng.integers(6, 9)))
     spread = spread + math.atan2(-cone.z, -cone.x) + rng.uniform(-0.16, 0.16, len(spread))
     for turn in spread:
@@ -254,7 +254,7 @@ def _streams(scene: Landscape, cone: Cone) -> tuple[Floats, Floats]:
         sway = np.cumsum(rng.standard_normal(60)) * 0.012
         sway += 0.06 * line(rng, along, 0.12, octaves=3)
         angle = turn + sway * smooth_step(0.0, 0.3, along)
-        points = _SIDE / 2 * (1.0 + along * np.stack([np.cos(angle), np.sin(angle)]))
+        points = _MAP_SIDE / 2 * (1.0 + along * np.stack([np.cos(angle), np.sin(angle)]))
         steps = np.round(points.T * 16).astype(np.int32)
         for number, share in enumerate(np.linspace(0.0, 1.0, 59)):
             heat = max(1.0 - 0.72 * float(share) ** 1.2, 0.2)

@@ -17,16 +17,16 @@ from kit.engines.painting.tints import of_water, turn_hue
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
-_BREEZE = 0.03  # height of the waves of a lake
-_AGAIN = 0.10  # share of the sky's rows that is reflected again in place of rows above them
+_LAKE_WAVES = 0.03  # height of the waves of a lake
+_REPEATED = 0.10  # share of the sky's rows that is reflected again for rows above them
 #: Octaves of waves: tile points per meter across and along, share of the swell's height.
 _OCTAVES = ((1.1, 2.9, 1.0), (3.4, 6.1, 0.36), (9.0, 13.0, 0.13), (31.0, 40.0, 0.040))
-_LOW = (190.0, 75.0)  # distances at which the amplitudes of the first two halve
+_FADE_METERS = (190.0, 75.0)  # distances at which the amplitudes of the first two halve
 _RIPPLE = 0.018  # slope of the ripples in a flight
-_TILTED = 0.05  # ripples show steeper water than a level surface would
-_POINTS = 130.0  # distance from which the largest waves sparkle
+_RIPPLE_TILT = 0.05  # ripples show steeper water than a level surface would
+_SPARKLE_METERS = 130.0  # distance from which the largest waves sparkle
 #: From 8 times the relative nearness of a place to the reduction of its waves.
-_FINER: Floats = np.exp2(np.floor(np.log2(np.clip(np.arange(256) / 8, 1, 16)))).astype(np.float32)
+_SCALES: Floats = np.exp2(np.floor(np.log2(np.clip(np.arange(256) / 8, 1, 16)))).astype(np.float32)
 
 
 def colors_of(brief: Brief) -> tuple[Oklch, Oklch]:
@@ -64,7 +64,7 @@ def flood(
     below = np.maximum(y - np.float32(camera.horizon), 0.5)
     z = np.asarray((camera.height - level) * focal / below + np.zeros_like(x), np.float32)
     aside = np.asarray((x - camera.columns / 2) * (z / focal), np.float32)
-    right, along = sea_of(scene.dice(7), _BREEZE).slope(aside, z, focal)
+    right, along = sea_of(scene.rng(7), _LAKE_WAVES).slope(aside, z, focal)
     first = view.first
     inverse = np.asarray(1.0 / scene.depth[first:])
     drop, skip = (camera.height - level) * focal, max(0, rows.start - first)
@@ -73,7 +73,7 @@ def flood(
     columns = np.clip(x + right * (0.16 * wind * focal), 0, camera.columns - 1).astype(np.float32)
     # Rows above the frame are replaced by the uppermost rows, and fade to one color.
     above = np.maximum(-lines, 0.0)
-    most = np.float32(_AGAIN * camera.horizon + 1)
+    most = np.float32(_REPEATED * camera.horizon + 1)
     fade = 1.0 - np.exp(above / -most)
     lines = np.where(above > 0, fade * most, np.minimum(lines, y)).astype(np.float32)
     soft = [cv2.GaussianBlur(plane, (0, 0), 0.8) for plane in scene.light]
@@ -147,7 +147,7 @@ class Sea:
     def height(self, x: Floats, z: Floats) -> Floats:
         """Return the height of the surface at places."""
         total = np.zeros(np.broadcast_shapes(x.shape, z.shape), np.float32)
-        for number, low in enumerate(_LOW):
+        for number, low in enumerate(_FADE_METERS):
             bump = sample(self.bumps[..., 0], *self._spot(x, z, number))
             # Distant waves are lower than a pixel; they would only flicker between slices.
             share = np.float32(self.swell * _OCTAVES[number][2])
@@ -286,8 +286,8 @@ class MovingWater:
         drop = max(camera.height, 0.5) * camera.focal
         # Ripples are as soft as wide: every other place is enough for them. Two sets move against
         # each other, so that none seems to travel as a whole.
-        waves = _drift(self._waves, x[::2, ::2], y[::2, ::2], 6.0, 17.0 * seconds)
-        waves += _drift(self._waves, x[::2, ::2], y[::2, ::2], 2.7, -11.0 * seconds)
+        waves = _move_waves(self._waves, x[::2, ::2], y[::2, ::2], 6.0, 17.0 * seconds)
+        waves += _move_waves(self._waves, x[::2, ::2], y[::2, ::2], 2.7, -11.0 * seconds)
         waves = cv2.resize(waves, x.shape[::-1], interpolation=cv2.INTER_LINEAR)
         reach = np.float32(_RIPPLE * camera.focal) * (np.float32(0.12) + np.float32(40.0) * below)
         waves *= np.clip(reach, 0, 0.05 * camera.rows, out=reach)
@@ -300,7 +300,7 @@ class MovingWater:
         waves += np.arange(below.shape[1], dtype=np.float32)
         image = cv2.remap(picture, waves, target, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
         steep = below * np.float32(drop / camera.focal)
-        share = reflectance(steep / np.sqrt(1 + steep * steep) + np.float32(_TILTED))
+        share = reflectance(steep / np.sqrt(1 + steep * steep) + np.float32(_RIPPLE_TILT))
         water = cv2.blendLinear(image, picture[first // 2 :], share, np.float32(1) - share)
         turn = (self._sun - heading + math.pi) % (2 * math.pi) - math.pi
         away = np.abs(np.arctan(camera.across[::2]) - np.float32(turn))
@@ -318,17 +318,17 @@ class MovingWater:
     def _sparkle(self, x: Floats, y: Floats, inverse: Floats, seconds: float) -> Floats:
         """Return the sparkle of places, 0 to 1: small, and short-lived."""
         # At smaller distances, smaller waves sparkle, halving in size: it never forms pools.
-        finer = cv2.LUT(cv2.convertScaleAbs(inverse, alpha=8 * _POINTS), _FINER)
+        finer = cv2.LUT(cv2.convertScaleAbs(inverse, alpha=8 * _SPARKLE_METERS), _SCALES)
         x, y = x * finer, y * finer
         # It is visible where two sets of waves both have crests.
-        share = np.abs(_drift(self._wavelets, x, y, 21.0, 60.0 * seconds))
-        share *= _drift(self._wavelets, x, y, 13.0, -37.0 * seconds)
+        share = np.abs(_move_waves(self._wavelets, x, y, 21.0, 60.0 * seconds))
+        share *= _move_waves(self._wavelets, x, y, 13.0, -37.0 * seconds)
         np.clip(np.float32(1.4) * share - np.float32(1.1), 0.0, 1.0, out=share)
         share *= np.clip(np.float32(0.25) + np.float32(26.0) * inverse, 0.0, 1.0)
         return np.asarray(share)
 
 
-def _drift(plane: Floats, x: Floats, y: Floats, scale: float, far: float) -> Floats:
+def _move_waves(plane: Floats, x: Floats, y: Floats, scale: float, far: float) -> Floats:
     """Return waves moved by a number of texels.
 
     The tile has a border of one texel from its other side: OpenCV's own wrapping is three times as

@@ -38,10 +38,10 @@ _LAND = {
 }
 _SEASONS: dict[str, Tint] = {"autumn": (42, 0.11), "spring": (345, 0.085)}
 _GROUNDS: dict[str, Tint] = {"desert": (56, 0.095), "hills": (138, 0.095), "forest": (162, 0.070)}
-_BARE: Tint = (248, 0.030)  # trees and rock over snow
-_LIVELY = (1.35, 1.1)  # a print's sky has more chroma than a photograph's, less so by day
+_SNOW_TINT: Tint = (248, 0.030)  # trees and rock over snow
+_SKY_CHROMA = (1.35, 1.1)  # a print's sky has more chroma than a photograph's, less so by day
 #: Weather -> factors on the land's chroma and lightness.
-_DULL = {"rain": (0.55, 0.86), "snow": (0.5, 1.0), "overcast": (0.6, 1.0), "fog": (0.75, 1.0)}
+_WEATHER = {"rain": (0.55, 0.86), "snow": (0.5, 1.0), "overcast": (0.6, 1.0), "fog": (0.75, 1.0)}
 #: Word -> factor on the distance of lightness from a middle, that middle, factors on both.
 _Grade: TypeAlias = tuple[float, float, float, float]
 _GRADES: dict[str, _Grade] = {
@@ -62,8 +62,8 @@ _OUTLINE, _FAINT = (0.12, 0.10, 1.0, 0.7), (0.30, 0.12, 1.0, 0.7)
 
 def palette_for(brief: Brief, look: HourLook) -> Palette:
     """Return the colors of a scene: its hour's look, the land's own, then changes by words."""
-    chroma, light = _DULL.get(brief.weather, (1.0, 1.0))
-    lively = _LIVELY[brief.hour == "day"]
+    chroma, light = _WEATHER.get(brief.weather, (1.0, 1.0))
+    lively = _SKY_CHROMA[brief.hour == "day"]
     sky = tuple((color[0], lively * color[1], color[2]) for color in reversed(look.sky))
     land: tuple[Oklch, ...] = _LAND[brief.hour]
     if tint := _tint_of_land(brief):
@@ -96,7 +96,7 @@ def _tint_of_land(brief: Brief) -> Tint | None:
         return asked
     day = brief.hour == "day"
     if brief.season == "winter":
-        return _BARE if day else None
+        return _SNOW_TINT if day else None
     own = _GROUNDS.get(brief.place) if day else None
     return own if own and brief.place == "desert" else _SEASONS.get(brief.season, own)
 

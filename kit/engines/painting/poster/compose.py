@@ -37,11 +37,11 @@ from kit.engines.prompt.reading import read
 
 _LAYERS = {"low": 5, "standard": 7, "high": 9}
 _GRAIN = 2.2
-_NEAR = 10.0  # meters to the nearest plane
-_LEAST_MIST = {"overcast": 0.3, "mist": 0.85, "rain": 0.65, "snow": 0.65, "fog": 1.0}
-_SQUASH = 1.12  # vertical scale of reflections, which look shorter
-_NARROW = 20  # columns in which waves are computed
-_DASHES = 190  # of light on the water
+_NEAREST_METERS = 10.0  # meters to the nearest plane
+_MIN_MIST = {"overcast": 0.3, "mist": 0.85, "rain": 0.65, "snow": 0.65, "fog": 1.0}
+_MIRROR_SCALE = 1.12  # vertical scale of reflections, which look shorter
+_COLUMNS = 20  # columns in which waves are computed
+_GLITTER_COUNT = 190  # of light on the water
 _Grid: TypeAlias = tuple[Floats, Floats]
 
 
@@ -87,7 +87,7 @@ def compose(
     horizon, look = stage.y(recipe.horizon), look_for(brief)
     palette = palette_for(brief, look)
     light = sky.light_of(next(rng), stage, brief, look, horizon, size)
-    misty = max(mist, _LEAST_MIST.get(brief.weather, 0.0))
+    misty = max(mist, _MIN_MIST.get(brief.weather, 0.0))
     setting = sky.SkySetting(stage, palette, light, brief, horizon, misty)
     above = [*sky.sky_planes(rng, setting, starry=stars)]
     far, near = land.ridges(next(rng), setting, recipe, number)
@@ -110,7 +110,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         if plane.name in ("ridge", "water"):
             part = depth[max(0, plane.top) : plane.bottom]
             cover = plane.alpha[max(0, -plane.top) :][: len(part)] > 127 * (plane.name == "ridge")
-            part[cover] = _NEAR * max(plane.depth, 0.02) ** -2.7
+            part[cover] = _NEAREST_METERS * max(plane.depth, 0.02) ** -2.7
     # Its colors are already those of a print.
     film = Film(filmic=False, vignette=0.0, grain=0.0)
     return Painting(light=light, film=film, depth=depth, sky=np.isinf(depth).astype(np.float32))
@@ -177,7 +177,7 @@ def mirror_grid(swell: Floats, shore: float, first: float) -> _Grid:
     rows, columns = swell.shape
     down = np.arange(rows, dtype=np.float32)[:, None] + np.float32(first - shore)
     at_y = np.multiply(swell, np.float32(0.6))
-    at_y += np.float32(shore - 1) - _SQUASH * down
+    at_y += np.float32(shore - 1) - _MIRROR_SCALE * down
     return np.add(swell, np.arange(columns, dtype=np.float32)), np.asarray(at_y, np.float32)
 
 
@@ -194,12 +194,12 @@ def _water(
     near = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None]
     # Ripples are fine at the far shore and coarse in front: rows are sampled in perspective,
     # up to the limit of their widest ripple.
-    deep = np.repeat((np.log1p(near * 9.0) / np.log(10.0) * 500.0).astype(np.float32), _NARROW, 1)
-    across = np.repeat(np.arange(_NARROW, dtype=np.float32)[None], rows, axis=0)
+    deep = np.repeat((np.log1p(near * 9.0) / np.log(10.0) * 500.0).astype(np.float32), _COLUMNS, 1)
+    across = np.repeat(np.arange(_COLUMNS, dtype=np.float32)[None], rows, axis=0)
     reach = stage.unit * (0.0014 + 0.0105 * near) * (0.45 + rough)
     waves = []
     for _ in range(2):
-        flat = field(rng, 512, _NARROW, cells=(40, 5), octaves=3, gain=0.55)
+        flat = field(rng, 512, _COLUMNS, cells=(40, 5), octaves=3, gain=0.55)
         wave = cv2.remap(flat, across, deep, cv2.INTER_LINEAR) * reach
         waves.append(np.asarray(wave))
     haze = smooth_step(0.012 * stage.height, 0.0, np.arange(rows, dtype=np.float32))[:, None] * 0.5
@@ -218,11 +218,11 @@ def _water(
 
 def _glitter(rng: np.random.Generator, stage: Stage, light: Sun, shore: int) -> Bytes:
     mask = stage.blank(shore, stage.rows)
-    near = rng.random(_DASHES) ** 1.25
-    x = light.x + rng.normal(0.0, 0.55, _DASHES) * stage.unit * (0.020 + 0.075 * near)
-    half = stage.unit * (0.005 + 0.026 * near) * rng.uniform(0.35, 1.2, _DASHES)
+    near = rng.random(_GLITTER_COUNT) ** 1.25
+    x = light.x + rng.normal(0.0, 0.55, _GLITTER_COUNT) * stage.unit * (0.020 + 0.075 * near)
+    half = stage.unit * (0.005 + 0.026 * near) * rng.uniform(0.35, 1.2, _GLITTER_COUNT)
     thick = stage.unit * (0.0006 + 0.0016 * near)
-    values = (rng.uniform(60, 205, _DASHES) * (1 - 0.55 * near)).astype(int).tolist()
+    values = (rng.uniform(60, 205, _GLITTER_COUNT) * (1 - 0.55 * near)).astype(int).tolist()
     turn = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
     across = x[:, None] + half[:, None] * np.cos(turn)
     down = (near * len(mask))[:, None] + thick[:, None] * np.sin(turn)

@@ -22,7 +22,7 @@ from kit.engines.media.color import Bytes, Floats, Oklch, noise_tile, srgb
 _SHIFT = 4  # fractional bits of coordinates in OpenCV's drawing
 _FULL = repeat(255)
 _PIXELS, _TALLEST = 1 << 15, 256  # of a strip: its approximate pixels, and its maximum rows
-_PAPER = 99  # seed of the dithering noise
+_PAPER_SEED = 99  # seed of the dithering noise
 #: Fills a canvas of shape (3, rows, columns) that starts at a row of the stage.
 Backdrop: TypeAlias = Callable[[Floats, int], None]
 #: The row of the stage where it starts, and its color, shape (3, rows, columns).
@@ -101,7 +101,7 @@ class Plane:
         open_rows = np.flatnonzero(cv2.reduce(self.alpha, 1, cv2.REDUCE_MIN) < 255)
         return self.top + (int(open_rows[-1]) + 1 if len(open_rows) else 0)
 
-    def lay(self, canvas: Floats, rows: slice, columns: slice, weight: Floats | None) -> None:
+    def blend(self, canvas: Floats, rows: slice, columns: slice, weight: Floats | None) -> None:
         """Blend a part of it into a canvas of that size, in place; opaque without a weight.
 
         A fourth channel of the canvas accumulates the coverage. The weight is overwritten.
@@ -139,7 +139,7 @@ def solid(color: Oklch) -> Floats:
     return srgb(color)[:, None]
 
 
-def over(canvas: Floats, plane: Plane, first: int) -> None:
+def composite(canvas: Floats, plane: Plane, first: int) -> None:
     """Composite a plane on a canvas of shape (3 or 4, rows, columns) from a row on, in place."""
     start, stop = max(plane.top, first), min(plane.bottom, first + canvas.shape[1])
     if start >= stop:
@@ -153,7 +153,7 @@ def over(canvas: Floats, plane: Plane, first: int) -> None:
     weight *= np.float32(1 / 255)
     part = canvas[:, start - first + above : start - first + above + tall, columns]
     above += start - plane.top
-    plane.lay(part, slice(above, above + tall), columns, weight)
+    plane.blend(part, slice(above, above + tall), columns, weight)
 
 
 def strips(
@@ -186,11 +186,11 @@ def strips(
         if hiding:
             nearest = planes[hiding[-1]]
             rows = slice(start - nearest.top, stop - nearest.top)
-            nearest.lay(strip, rows, slice(None), None)
+            nearest.blend(strip, rows, slice(None), None)
         else:
             backdrop(strip, start)
         for plane in planes[hiding[-1] + 1 if hiding else 0 :]:
-            over(strip, plane, start)
+            composite(strip, plane, start)
         yield start, strip
 
 
@@ -211,7 +211,7 @@ def print_strips(stage: Stage, painted: Iterable[Strip], *, grain: float = 0.0) 
 
 @lru_cache(4)
 def _paper(columns: int, grain: float) -> Floats:
-    rng = np.random.default_rng(_PAPER)
+    rng = np.random.default_rng(_PAPER_SEED)
     noise = noise_tile(rng)
     side = noise.shape[1]
     if grain:

@@ -56,8 +56,8 @@ def draw_plants(
     for count in np.unique(tiers).tolist():
         x, y, tall = stand[:, tiers == count, None]
         half, up, knobs = _template(kind, count)
-        dice = 2.0 * rng.random((2, len(x), len(half))) - 1.0
-        aside, upward = dice if kind in ("conifer", "poplar") else dice[..., knobs]
+        random = 2.0 * rng.random((2, len(x), len(half))) - 1.0
+        aside, upward = random if kind in ("conifer", "poplar") else random[..., knobs]
         half = half * rng.uniform(*widths, x.shape) * (1.0 + rough[0] * aside)
         up = up * (1.0 + rough[1] * upward)
         outlines = np.stack([x + tall * half, y + 2.0 - tall * up], axis=2)

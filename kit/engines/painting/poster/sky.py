@@ -18,9 +18,9 @@ from kit.engines.painting.poster.planes import Backdrop, Plane, Stage, discs, en
 from kit.engines.painting.sky import Sun, draw_flock, sun_of
 from kit.engines.prompt.brief import Brief
 
-_COARSE = 128  # size in which smooth parts are painted and then enlarged
-_NAMED = 0.38  # minimum elevation of a light that is asked for
-_MOST_STEP = 8  # rows; all strips of a picture are longer
+_SIDE = 128  # size in which smooth parts are painted and then enlarged
+_MIN_ELEVATION = 0.38  # minimum elevation of a light that is asked for
+_MAX_STEP = 8  # rows; all strips of a picture are longer
 #: Hour -> elevation of the light as a share of the sky, and its size relative to that in a lens.
 _LIGHTS = {
     "dawn": (0.20, 2.2),
@@ -29,7 +29,7 @@ _LIGHTS = {
     "dusk": (0.48, 1.45),
     "night": (0.60, 1.9),
 }
-_SHADE = (0.46, -0.16, 0.93)  # of a crescent: right, down and radius, in radii of the moon
+_CRESCENT_SHADE = (0.46, -0.16, 0.93)  # of a crescent: right, down and radius, in radii of the moon
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def light_of(
     """Return the sun or moon at one of the golden sections, at the hour's elevation."""
     elevation, factor = _LIGHTS[brief.hour]
     named = brief.open_sky and ("moon" if look.moon else "sun") in brief.things
-    elevation = max(elevation, _NAMED if named else 0.0) + rng.uniform(-0.05, 0.05)
+    elevation = max(elevation, _MIN_ELEVATION if named else 0.0) + rng.uniform(-0.05, 0.05)
     x = (0.365, 0.635)[int(rng.integers(2))] + rng.uniform(-0.03, 0.03)
     camera = Camera(stage.width, stage.height, stage.unit, horizon - stage.margin_y, 1.0)
     size *= factor * (1.25 if brief.mood == "dramatic" else 1.0)
@@ -75,9 +75,9 @@ def paint_sky(setting: SkySetting) -> Backdrop:
     """Return the sky's gradient with the light's glow, stored in few rows."""
     stage, palette, light = setting.stage, setting.palette, setting.light
     glow = 0.7 if not setting.brief.open_sky else 0.5 if light.crescent else 1.0
-    step = min(_MOST_STEP, 1 << max(0, (stage.rows // _COARSE).bit_length() - 1))
+    step = min(_MAX_STEP, 1 << max(0, (stage.rows // _SIDE).bit_length() - 1))
     rows = np.arange(0, stage.rows + 2 * step, step, dtype=np.float32)
-    columns = ((np.arange(_COARSE) + 0.5) * (stage.columns / _COARSE) - 0.5).astype(np.float32)
+    columns = ((np.arange(_SIDE) + 0.5) * (stage.columns / _SIDE) - 0.5).astype(np.float32)
     top = -0.02 * stage.height + stage.margin_y
     down = np.clip((rows - top) / (setting.horizon - top), 0.0, 1.0)
     stops = list(zip((0.0, 0.38, 0.72, 1.0), palette.sky, strict=True))
@@ -139,7 +139,7 @@ def _discs(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
         if factor > 1.0:
             yield Plane("glare", 0.02, top, solid(color), mask)
     if light.crescent:
-        right, down, size = (radius * share for share in _SHADE)
+        right, down, size = (radius * share for share in _CRESCENT_SHADE)
         discs(mask, [x + right, y + down, size], top=top, values=[0])
     down = np.clip((np.arange(top, bottom) - y) / (2 * radius) + 0.5, 0.0, 1.0)
     shaded = ramp([(0.0, color), (1.0, mix(color, glow, 0.6))], down)
@@ -177,8 +177,8 @@ def _stars(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
 
 def _overcast(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     palette = setting.palette
-    texture = field(rng, _COARSE, _COARSE, cells=(7, 4), octaves=5, gain=0.55)
-    down = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
+    texture = field(rng, _SIDE, _SIDE, cells=(7, 4), octaves=5, gain=0.55)
+    down = np.linspace(0.0, 1.0, _SIDE, dtype=np.float32)[:, None]
     cover = smooth_step(-0.9, 1.5, texture + 1.1 * (1 - down)) * smooth_step(1.0, 0.25, down)
     alpha = enlarge(cover * 190, (setting.stage.columns, int(setting.horizon)))
     yield Plane("cloud", 0.04, 0, solid(mix(palette.sky[0], palette.land[1], 0.4)), alpha)
@@ -186,8 +186,8 @@ def _overcast(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
 
 def _aurora(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     along = np.sin(np.linspace(0.0, np.pi, 320))
-    heights = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
-    dark = np.ones((_COARSE, 320), np.float32)
+    heights = np.linspace(0.0, 1.0, _SIDE, dtype=np.float32)[:, None]
+    dark = np.ones((_SIDE, 320), np.float32)
     for number in range(3):
         bend = cv2.GaussianBlur(field(rng, 2, 320, cells=(2, 4), octaves=3)[:1], (0, 0), 6)
         rays = 0.55 + 0.45 * field(rng, 2, 320, cells=(2, 40), octaves=3)[:1]
@@ -209,13 +209,13 @@ def _streaks(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
         for _ in range(4 + 2 * layer):
             y = top + (setting.horizon - top) * rng.uniform(0.16, 0.9)
             x, long = stage.columns * rng.uniform(-0.05, 1.05), stage.unit * rng.uniform(0.1, 0.3)
-            dice = rng.random((6, int(rng.integers(2, 5)), 1))
+            random = rng.random((6, int(rng.integers(2, 5)), 1))
             if abs(y - light.y) < 1.3 * light.radius:
                 continue
-            low = y + stage.unit * 0.018 * (dice[1] - 0.5)
-            body = stage.unit * (0.0025 + 0.004 * dice[3]) * (1 - along**2) ** 0.8
-            ripple = 1 + 0.35 * np.sin(along * (5 + 4 * dice[4]) + 6 * dice[5])
-            across = x + (dice[0] - 0.5) * long + long * (0.45 + 0.55 * dice[2]) * along
+            low = y + stage.unit * 0.018 * (random[1] - 0.5)
+            body = stage.unit * (0.0025 + 0.004 * random[3]) * (1 - along**2) ** 0.8
+            ripple = 1 + 0.35 * np.sin(along * (5 + 4 * random[4]) + 6 * random[5])
+            across = x + (random[0] - 0.5) * long + long * (0.45 + 0.55 * random[2]) * along
             xs = np.hstack([across, across[:, ::-1]])
             ys = np.hstack([low - body * ripple, (low + 0.55 * body)[:, ::-1]])
             fill(mask, np.stack([xs, ys], axis=2), top=top, values=[cover] * len(xs))

@@ -13,7 +13,7 @@ from kit.engines.painting.space.sphere import add_planet
 from kit.engines.painting.tone import Film, blend, light
 from kit.engines.prompt.brief import Brief
 
-_ADDED = {
+_BODY_PAINTERS = {
     "hole": add_hole, "wormhole": add_hole, "nova": add_nova, "comet": add_comet,
     **dict.fromkeys(PLANETS, add_planet),
 }  # fmt: skip
@@ -33,15 +33,15 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
     if sky.main and sky.main.kind == "galaxy":
         disc, thick = galaxy(rng, sky, sky.main, octaves, progress.part(0.4, 0.6))
         shine, hidden = 0.5 * shine + disc, np.maximum(0.5 * hidden, thick)
-    canvas = Canvas.over(np.asarray(shine, np.float32))
+    canvas = Canvas.of_sky(np.asarray(shine, np.float32))
     add_stars(rng, canvas, hidden, sky)
     progress.report(0.65)
     behind = [it for it in sky.others if it.kind == "moon"]
     before = [it for it in sky.others if it.kind != "moon"]
-    bodies = [it for it in (*behind, sky.main, *before) if it and it.kind in _ADDED]
+    bodies = [it for it in (*behind, sky.main, *before) if it and it.kind in _BODY_PAINTERS]
     for number, it in enumerate(bodies):
         share = progress.part(0.65, 0.95).part(number / len(bodies), (number + 1) / len(bodies))
-        _ADDED[it.kind](rng, canvas, it, octaves, share)
+        _BODY_PAINTERS[it.kind](rng, canvas, it, octaves, share)
     add_sun(canvas, sky.sun)
     if brief.mood == "pastel":
         down = np.linspace(0.0, 1.0, sky.height, dtype=np.float32)[:, None]

@@ -29,24 +29,24 @@ _SUBJECTS: dict[str, tuple[Range, ...]] = {
     "wormhole": ((0.45, 0.95), (0.0, 0.07), (0.45, 0.55), (0.78, 0.8), (0.0, 0.3), (0.1, 0.1)),
 }
 #: Random subjects if none is named, with frequencies.
-_DRAWN = {"nebula": 0.28, "planet": 0.22, "ringed": 0.18, "galaxy": 0.18, "orbit": 0.14}
+_SUBJECT_CHANCES = {"nebula": 0.28, "planet": 0.22, "ringed": 0.18, "galaxy": 0.18, "orbit": 0.14}
 #: Kind of planet -> hues of the ground and of the air, and its random frequency.
 PLANETS = {
     "ocean": ((252.0, 240.0), 0.25), "moon": ((255.0, 250.0), 0.10), "lava": ((32.0, 30.0), 0.12),
     "icy": ((225.0, 220.0), 0.15), "rocky": ((42.0, 40.0), 0.15), "banded": ((62.0, 70.0), 0.23),
 }  # fmt: skip
 #: Luminous object -> hues of its parts.
-_SHINING = {
+_LIGHT_HUES = {
     "hole": (62.0, 42.0), "wormhole": (225.0, 260.0), "nova": (28.0, 225.0),
     "galaxy": (70.0, 255.0, 355.0),
 }  # fmt: skip
 #: Random tints of gas: body, hottest parts, second gas.
-_GASES: list[Trio] = [
+_GAS_TINTS: list[Trio] = [
     ((352.0, 0.16), (55.0, 0.14), (215.0, 0.12)), ((298.0, 0.16), (345.0, 0.15), (255.0, 0.14)),
     ((205.0, 0.12), (85.0, 0.13), (20.0, 0.14)), ((25.0, 0.16), (75.0, 0.14), (262.0, 0.14)),
     ((262.0, 0.15), (205.0, 0.12), (320.0, 0.15)), ((235.0, 0.13), (60.0, 0.11), (285.0, 0.14)),
 ]  # fmt: skip
-_LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
+_MOOD_FACTORS = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
 #: Word -> factors on a main body and on bare gas, minimum radius of a planet as a share of the
 #: shorter side, factors on stars and flares, additional gas, rise of a horizon.
 _SHOTS = {
@@ -104,17 +104,17 @@ class SpaceSky:
 def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
     """Return the view of space of a brief."""
     # Drawn in any case: the rest of the sky must not change when a word makes the choice.
-    drawn = str(rng.choice(list(_DRAWN), p=list(_DRAWN.values())))
+    drawn = str(rng.choice(list(_SUBJECT_CHANCES), p=list(_SUBJECT_CHANCES.values())))
     drawn = "orbit" if brief.hour in ("dawn", "sunset") else drawn
     subject = next((it for it in _SUBJECTS if f"subject_{it}" in brief.things), drawn)
     if "wormhole" in brief.things and "closed_hole" not in brief.things:
         subject = "wormhole"
     tints, shot, calm = (
-        three_tints(rng, brief, _GASES),
+        three_tints(rng, brief, _GAS_TINTS),
         shot_of(brief, _SHOTS),
         brief.mood == "calm",
     )
-    lively, bare = _LIVELY.get(brief.mood, 1.0), len(_SUBJECTS[subject]) == 1
+    lively, bare = _MOOD_FACTORS.get(brief.mood, 1.0), len(_SUBJECTS[subject]) == 1
     gas = rng.uniform(*_SUBJECTS["nebula" if "gas" in brief.things else subject][0])
     gas += 0.2 if brief.weather in ("mist", "fog") else 0.0
     core = float(rng.choice([0.36, 0.64])), rng.uniform(0.32, 0.6)
@@ -213,10 +213,10 @@ def _kind(
     drawn = str(rng.choice(list(PLANETS), p=[often for _, often in PLANETS.values()]))
     giant = float(rng.choice([62.0, 62.0, 40.0, 235.0, 190.0, 330.0]))
     own = tuple(hue for hue, _ in tints_of(brief))
-    if subject in _SHINING:
+    if subject in _LIGHT_HUES:
         body, hot, other = sky.hues
         gas = {"galaxy": (hot, body, other), "nova": (body, other)}
-        return subject, gas.get(subject, (own[0], own[-1])) if own else _SHINING[subject]
+        return subject, gas.get(subject, (own[0], own[-1])) if own else _LIGHT_HUES[subject]
     kind = next((it for it in PLANETS if f"planet_{it}" in brief.things), drawn)
     kind, hues = "banded" if subject == "ringed" else kind, PLANETS[kind][0]
     if kind == "banded":

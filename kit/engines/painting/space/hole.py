@@ -20,14 +20,14 @@ from kit.engines.painting.tone import gradient, light
 
 #: Lengths are in masses of the hole: horizon at 2, circular light orbits at 3, matter down to 6.
 _INNER, _OUTER = 5.2, 19.0
-_CRITICAL = float(3 * np.sqrt(3))  # rays with smaller impact parameters fall in
+_CAPTURE = float(3 * np.sqrt(3))  # rays with smaller impact parameters fall in
 _RING = 9.5  # the radius of the ring image of a star behind the hole
-_WIDEST = 30.0  # maximum impact parameter of rays
-_TURNS = 2.6 * np.pi  # maximum angle around the hole
+_MAX_IMPACT = 30.0  # maximum impact parameter of rays
+_MAX_ANGLE = 2.6 * np.pi  # maximum angle around the hole
 _RAYS, _STEPS = 720, 900
 _IMAGES = 3  # of the disk, each closer to the photon ring than the previous one
 _DEPTH = 60.0
-_STRIP = 64  # rows painted at a time
+_STRIP_ROWS = 64  # rows painted at a time
 
 
 def add_hole(
@@ -39,35 +39,35 @@ def add_hole(
     x, y = distances((height, width), it.x, it.y, mass)
     aside, over = distances((height, width), it.x, it.y, mass, it.tilt)
     over, away = -over, np.maximum(np.sqrt(x * x + y * y), np.float32(1e-3))
-    every, outside = (slice(0, height), slice(0, width)), smooth_step(-0.05, 0.35, away - _CRITICAL)
+    every, outside = (slice(0, height), slice(0, width)), smooth_step(-0.05, 0.35, away - _CAPTURE)
     beyond = np.zeros((3, 1, 1), np.float32)
     if it.kind == "wormhole":
         # All directions are compressed toward the mouth's rim; another sky has other colors.
-        share = away / np.float32(_CRITICAL)
-        reach = 0.36 * max(height, width) / _CRITICAL / np.sqrt(np.maximum(1.06 - share**2, 0.02))
+        share = away / np.float32(_CAPTURE)
+        reach = 0.36 * max(height, width) / _CAPTURE / np.sqrt(np.maximum(1.06 - share**2, 0.02))
         places = 0.5 * width - reach * aside, 0.5 * height - reach * over
         beyond = np.stack([1.5 * _remap(canvas.light[plane], *places) for plane in (2, 0, 1)])
         beyond += light((0.62, 0.10 * it.chroma, it.hues[1])) * (0.10 + 0.55 * share**6)
-    bent = (1.0 - (_RING * _RING) / (away * np.maximum(away, 0.5 * _CRITICAL))) * np.float32(mass)
+    bent = (1.0 - (_RING * _RING) / (away * np.maximum(away, 0.5 * _CAPTURE))) * np.float32(mass)
     for plane in (*canvas.light, canvas.emitters):
         plane[...] = _remap(plane, it.x + bent * x, it.y + bent * y)
-    canvas.lay(every, beyond, 1.0 - outside, _DEPTH)
+    canvas.blend(every, beyond, 1.0 - outside, _DEPTH)
     if it.kind == "wormhole":
         _add_ring(canvas.light, it, mass, 0.4, aside / away, away)
         return
     reach = int(1.16 * it.radius)
     (rows, columns), _ = canvas.clip(int(it.x) - reach, int(it.y) - reach, 2 * reach, 2 * reach)
     gas = tile(rng, cells=4, octaves=octaves, gain=0.62), tile(rng, cells=32, octaves=5, gain=0.7)
-    for top in range(rows.start, rows.stop, _STRIP):
-        at = slice(top, min(top + _STRIP, rows.stop)), columns
+    for top in range(rows.start, rows.stop, _STRIP_ROWS):
+        at = slice(top, min(top + _STRIP_ROWS, rows.stop)), columns
         for order in reversed(range(_IMAGES)):
             if not order:
                 _add_ring(canvas.light[:, *at], it, mass, 0.75, (aside / away)[at], away[at])
-            canvas.lay(at, *_image(it, gas, (aside[at], over[at], away[at]), order), _DEPTH)
+            canvas.blend(at, *_disk_image(it, gas, (aside[at], over[at], away[at]), order), _DEPTH)
         progress.report((at[0].stop - rows.start) / (rows.stop - rows.start))
 
 
-def _image(
+def _disk_image(
     it: CelestialBody, gas: tuple[Plane, Plane], at: tuple[Plane, Plane, Plane], order: int
 ) -> tuple[Plane, Plane]:
     """Return light and cover of one image of the disk.
@@ -83,8 +83,8 @@ def _image(
     turn = np.arctan2(tall, -flat * sin)
     inverse = _remap(
         _paths(),
-        away * np.float32((_RAYS - 1) / _WIDEST),
-        (turn + np.float32(order * np.pi)) * np.float32((_STEPS - 1) / _TURNS),
+        away * np.float32((_RAYS - 1) / _MAX_IMPACT),
+        (turn + np.float32(order * np.pi)) * np.float32((_STEPS - 1) / _MAX_ANGLE),
         cv2.BORDER_CONSTANT,
     )
     far = 1.0 / np.maximum(inverse, np.float32(1e-3))
@@ -116,7 +116,7 @@ def _add_ring(
     part: Plane, it: CelestialBody, mass: float, power: float, aside: Plane, away: Plane
 ) -> None:
     """Add the light that circled the hole many times, a thin ring at the rim of the shadow."""
-    thread = np.exp(-(((away - (_CRITICAL + 0.12)) / max(0.06, 0.75 / mass)) ** 2))
+    thread = np.exp(-(((away - (_CAPTURE + 0.12)) / max(0.06, 0.75 / mass)) ** 2))
     side = np.clip(1.0 - 0.6 * aside, 0.2, 1.8)
     part += light((0.93, 0.06 * it.chroma, it.hues[0]), power) * (thread * side)
 
@@ -129,8 +129,8 @@ def _remap(plane: Plane, x: Plane, y: Plane, border: int = cv2.BORDER_REFLECT_10
 @lru_cache(1)
 def _paths() -> Plane:
     """Tabulate 1 / distance by angle (down) and impact parameter (right)."""
-    aside = np.maximum(np.linspace(0.0, _WIDEST, _RAYS), 1e-2)
-    step = _TURNS / (_STEPS - 1)
+    aside = np.maximum(np.linspace(0.0, _MAX_IMPACT, _RAYS), 1e-2)
+    step = _MAX_ANGLE / (_STEPS - 1)
     inverse, change = np.zeros(_RAYS), 1.0 / aside
     table = np.zeros((_STEPS, _RAYS), np.float32)
     moving = np.ones(_RAYS, bool)

@@ -22,8 +22,8 @@ Tones: TypeAlias = tuple[tuple[float, float, float, float], ...]
 _SIDE = 640  # pixels of a texture
 _REACH = 1.5  # half the side of a texture, in radii; the rim of the sphere is at 1.41
 _RING_INNER, _RING_OUTER = 1.26, 2.22
-_STRIP = 900_000  # pixels painted at a time
-_FAR = 30.0  # distance of a body as tall as the frame, which sets its parallax in a film
+_STRIP_PIXELS = 900_000  # pixels painted at a time
+_BODY_DISTANCE = 30.0  # distance of a body as tall as the frame, which sets its parallax in a film
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def add_planet(
     seed, reach = int(rng.integers(2**62)), it.radius * (_RING_OUTER + 0.05 if it.opening else 1.45)
     side = round(2 * reach) + 1
     (rows, columns), _ = canvas.clip(int(it.x - reach), int(it.y - reach), side, side)
-    step = _STRIP // (columns.stop - columns.start + 1) + 1
+    step = _STRIP_PIXELS // (columns.stop - columns.start + 1) + 1
     for first in range(rows.start, rows.stop, step):
         at = slice(first, min(rows.stop, first + step)), columns
         if columns.start < columns.stop:
@@ -132,7 +132,7 @@ def _add_strip(
     at: tuple[slice, slice],
 ) -> None:  # fmt: skip
     globe, surface = Globe(it, at, max(canvas.depth.shape)), SURFACES[it.kind]
-    depth = _FAR * min(canvas.depth.shape) / (2.0 * it.radius)
+    depth = _BODY_DISTANCE * min(canvas.depth.shape) / (2.0 * it.radius)
     facing = globe.x * it.sun[0] + globe.y * it.sun[1] + globe.z * it.sun[2]
     color, (over, down), shine = _surface(rng, globe, it, octaves)
     day = smooth_step(-0.06, 0.22, facing)
@@ -148,16 +148,16 @@ def _add_strip(
     if rings:
         tone, cover, front, shadow = rings
         lit *= 1.0 - 0.75 * shadow
-        canvas.lay(at, tone, cover * (1.0 - front), depth * 1.02)
+        canvas.blend(at, tone, cover * (1.0 - front), depth * 1.02)
     # The air above the rim on the sunlit side.
     toward = (globe.x * it.sun[0] + globe.y * it.sun[1]) / (np.hypot(*it.sun[:2]).item() + 0.05)
     sunny = smooth_step(-0.45, 0.95, toward / np.maximum(globe.far, 0.5) + 0.3 * it.sun[2])
     off = np.maximum(globe.far - 1.0, 0.0)
     glow = (0.30 * np.exp(-16.0 * off) + 0.55 * np.exp(-60.0 * off)) * sunny
     canvas.light[:, *at] += glow * light((0.74, 0.12, it.hues[-1]), 0.3 + 0.7 * surface.air)
-    canvas.lay(at, lit + shine, np.clip((1.0 - globe.far) * it.radius + 0.5, 0.0, 1.0), depth)
+    canvas.blend(at, lit + shine, np.clip((1.0 - globe.far) * it.radius + 0.5, 0.0, 1.0), depth)
     if rings:
-        canvas.lay(at, tone, cover * front, depth * 0.98)
+        canvas.blend(at, tone, cover * front, depth * 0.98)
 
 
 def _surface(
