@@ -24,11 +24,11 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Job, Progress
-from kit.engines.film.filming import Draw, Take, view
+from kit.engines.film.filming import Draw, Take, view_at
 from kit.engines.film.flight import Flight
-from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum
+from kit.engines.film.kenburns import MOVES, CropRoom, StillCamera
 from kit.engines.film.living import Living
-from kit.engines.film.relief import DepthRelief, blocks_of, large
+from kit.engines.film.parallax import DepthRelief, blocks_of, padded_size
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Clip, rgb_frame, views
 from kit.engines.media.encoding import CODECS
@@ -81,7 +81,7 @@ def picture() -> np.ndarray:
 
 def ken_burns(pixels: np.ndarray) -> Draw:
     """Return the frames of a zoom."""
-    return Rostrum(pixels, MOVES["zoom_in"](CropRoom(1.0, 1.0, (0.6, 0.4), 0.6)), TAKE).frame
+    return StillCamera(pixels, MOVES["zoom_in"](CropRoom(1.0, 1.0, (0.6, 0.4), 0.6)), TAKE).frame
 
 
 def parallax(pixels: np.ndarray, *, snow: bool = False) -> Draw:
@@ -95,7 +95,7 @@ def parallax(pixels: np.ndarray, *, snow: bool = False) -> Draw:
         out = np.empty((1080, 1280), np.uint8)
         frame = views(out, 1280, 720)
         moment = TAKE.moment(number)
-        relief.look(blocks, view(replace(TAKE, camera="arc"), number)).spread(frame)
+        relief.view(blocks, view_at(replace(TAKE, camera="arc"), number)).spread(frame)
         if snow:
             air.draw(frame, moment)
         return out
@@ -106,7 +106,7 @@ def parallax(pixels: np.ndarray, *, snow: bool = False) -> Draw:
 def living(prompt: str) -> Draw:
     """Return the frames of a scene that comes alive."""
     take = Take(width=1280, height=720, fps=24, frames=FRAMES, camera="push", motion=0.6)
-    width, height = large(take)
+    width, height = padded_size(take)
     brief = replace(read(prompt, PROMPT, 1), width=width, height=height)
     scene = Living(brief, [paint(brief, Progress())], take, clouds=True)
     return scene.frame

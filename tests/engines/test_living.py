@@ -7,12 +7,12 @@ import pytest
 
 from kit.engines.film.filming import Take
 from kit.engines.film.living import Living
-from kit.engines.film.relief import large
+from kit.engines.film.parallax import padded_size
 from kit.engines.painting.painting import Motion, Painting
 from kit.engines.prompt.reading import read
 
 TAKE = Take(width=192, height=128, fps=24, frames=24, motion=0.0)
-COLUMNS, ROWS = large(TAKE)
+COLUMNS, ROWS = padded_size(TAKE)
 UPPER = slice(8, ROWS // 2 - 8), slice(8, COLUMNS - 8)
 BRIEF = read("a mountain lake at night", {}, 3)
 
@@ -97,7 +97,7 @@ def test_a_scene_of_two_hours_goes_from_one_to_the_other() -> None:
 
 def test_a_loop_returns_to_its_first_frame() -> None:
     take = replace(TAKE, loop=True, motion=0.5)
-    size = large(take)
+    size = padded_size(take)
     light = np.random.default_rng(1).uniform(0.1, 0.4, (3, size[1], size[0])).astype(np.float32)
     sky = np.ones((size[1], size[0]), np.float32)
     scene = Living(BRIEF, [Painting(light=light, sky=sky)], take)

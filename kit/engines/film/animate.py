@@ -10,10 +10,10 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.filming import Draw, FilmView, Take, read_take, record, view
-from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum
-from kit.engines.film.relief import GROWTH, STRENGTH, Blocks, DepthRelief, blocks_of, large
-from kit.engines.film.sheets import Sheet, lay_sheet
+from kit.engines.film.filming import Draw, FilmView, Take, read_take, record, view_at
+from kit.engines.film.kenburns import MOVES, CropRoom, StillCamera
+from kit.engines.film.parallax import GROWTH, STRENGTH, Blocks, DepthRelief, blocks_of, padded_size
+from kit.engines.film.sheets import Overlay, draw_sheet
 from kit.engines.media import stills
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
@@ -24,17 +24,17 @@ from kit.engines.media.scaling import fit_size, resize
 from kit.engines.media.subject import find
 from kit.engines.sizes import frame_size
 
-_MOST = 3072  # maximum side in pixels at which a picture is read
-_MORE = 1.6  # maximum size of the picture relative to the frame
+_MAX_SIDE = 3072  # maximum side in pixels at which a picture is read
+_MAX_SCALE = 1.6  # maximum size of the picture relative to the frame
 #: Moves of the other techniques -> the equivalent for a flat picture.
 _FLAT_MOVES = {"push": "zoom_in", "pull": "zoom_out", "arc": "drift", "rise": "pan_up"}
 _NEARNESS = 0.9  # nearness of a subject that is cut out
-_SURE = 0.6  # minimum certainty of a subject that is cut out automatically
-_SHARES = (0.015, 0.72)  # of the picture that a subject may cover
-_WORK = 400  # pixels of the longer side at which the background is filled in
+_MIN_CERTAINTY = 0.6  # minimum certainty of a subject that is cut out automatically
+_SUBJECT_SHARES = (0.015, 0.72)  # of the picture that a subject may cover
+_FILL_SIDE = 400  # pixels of the longer side at which the background is filled in
 _RIM = 0.005  # dilation of the subject for that, as a share of the longer side
-_TRACE = 12  # coverage from which a pixel is not background
-_CENTRAL = 0.25  # minimum distance of a zoom's center from the edges
+_MIN_COVER = 12  # coverage from which a pixel is not background
+_EDGE_MARGIN = 0.25  # minimum distance of a zoom's center from the edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ def animate(job: Job, progress: Progress) -> Asset:
     path = job.media["image"][0]
     found = stills.info_of(path)
     take = read_take(values, frame_size(values, (found.width, found.height)))
-    cover = round(_MORE * take.width), round(_MORE * take.height)
-    pixels = stills.open_still(path, side=_MOST, cover=cover).flatten()
+    cover = round(_MAX_SCALE * take.width), round(_MAX_SCALE * take.height)
+    pixels = stills.open_still(path, side=_MAX_SIDE, cover=cover).flatten()
     progress.report(0.01)
-    pixels, focus = _framed(pixels, take)
+    pixels, focus = _crop_to_frame(pixels, take)
     progress.report(0.02)
-    technique, alpha = _chosen(values["technique"], pixels)
+    technique, alpha = _choose(values["technique"], pixels)
     progress.report(0.06)
     if values["weather"] == "rain":  # the picture may have been taken in the sun
         gray = np.repeat(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)[..., None], 3, axis=2)
@@ -75,11 +75,11 @@ def animate(job: Job, progress: Progress) -> Asset:
     return record(job, drawing, take, draw, name="animated", metadata=facts, weather=air)
 
 
-def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
+def _choose(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
     if technique in ("auto", "cutout"):
         found = cut_out(pixels)
-        sure = technique == "cutout" or found.certainty > _SURE
-        if sure and _SHARES[0] < found.alpha.mean() / 255 < _SHARES[1]:
+        sure = technique == "cutout" or found.certainty > _MIN_CERTAINTY
+        if sure and _SUBJECT_SHARES[0] < found.alpha.mean() / 255 < _SUBJECT_SHARES[1]:
             # Faint and isolated parts are not the subject, but would need a filled background.
             near = cv2.dilate(found.alpha, np.ones((9, 9), np.uint8))
             return "cutout", np.where(near > 200, found.alpha, np.uint8(0))
@@ -92,38 +92,38 @@ def _cutout(shot: Shot, take: Take, progress: Progress) -> Draw:
     pixels, alpha, focus = shot.pixels, shot.alpha, shot.focus
     background = _background_of(pixels, alpha)
     progress.report(1.0)
-    relief = DepthRelief(0.22 + 0.5 * _ground(pixels), take, focus)
+    relief = DepthRelief(0.22 + 0.5 * _ground_nearness(pixels), take, focus)
     blocks = blocks_of(relief.planes(background))
-    subject = _subject_of(pixels, background, alpha, large(take))
+    subject = _subject_of(pixels, background, alpha, padded_size(take))
     # It scales with the ground that it stands on: about its foot, unless that is out of sight.
     rows = np.flatnonzero(alpha.max(axis=1) > 128)
     foot = float(rows.max(initial=0)) / len(alpha)
     size = np.array([take.width, take.height])
     middle = size * (focus[0], focus[1] if foot > 0.97 else 0.5 * foot + 0.1)
-    edge = (np.array(large(take)) - size) / 2
+    edge = (np.array(padded_size(take)) - size) / 2
 
     def draw(number: int) -> Bytes:
-        seen = view(take, number)
-        out = _spread(relief, blocks, seen)
+        seen = view_at(take, number)
+        out = _draw_frame(relief, blocks, seen)
         scale = 1.0 + seen.zoom * GROWTH * _NEARNESS
         shift = size * (seen.x, seen.y) * STRENGTH * _NEARNESS
         x, y = (middle - scale * (middle + edge) + shift).tolist()
         matrix = np.array([[scale, 0.0, x], [0.0, scale, y]])
-        lay_sheet(views(out, take.width, take.height), subject, matrix, take.height)
+        draw_sheet(views(out, take.width, take.height), subject, matrix, take.height)
         return out
 
     return draw
 
 
 def _parallax(shot: Shot, take: Take, progress: Progress) -> Draw:
-    relief = DepthRelief(_ground(shot.pixels), take, shot.focus)
+    relief = DepthRelief(_ground_nearness(shot.pixels), take, shot.focus)
     blocks = blocks_of(relief.planes(shot.pixels))
-    return lambda number: _spread(relief, blocks, view(take, number))
+    return lambda number: _draw_frame(relief, blocks, view_at(take, number))
 
 
 def _ken_burns(shot: Shot, take: Take, progress: Progress) -> Draw:
     move = MOVES[_FLAT_MOVES.get(take.camera, take.camera)]
-    return Rostrum(shot.pixels, move(CropRoom(1.0, 1.0, shot.focus, take.motion)), take).frame
+    return StillCamera(shot.pixels, move(CropRoom(1.0, 1.0, shot.focus, take.motion)), take).frame
 
 
 _TECHNIQUES: Mapping[str, Prepare] = {
@@ -133,7 +133,7 @@ _TECHNIQUES: Mapping[str, Prepare] = {
 }
 
 
-def _framed(pixels: Bytes, take: Take) -> tuple[Bytes, tuple[float, float]]:
+def _crop_to_frame(pixels: Bytes, take: Take) -> tuple[Bytes, tuple[float, float]]:
     """Return the part in the frame's aspect, no larger than needed, and its subject's center.
 
     A zoom is centered on the clearest face, or else on the subject, but not at the very edge.
@@ -142,25 +142,25 @@ def _framed(pixels: Bytes, take: Take) -> tuple[Bytes, tuple[float, float]]:
     x, y, width, height = seen.window(take.width / take.height)
     part = pixels[y : y + height, x : x + width]
     middle = np.array(seen.faces[0].center) if seen.faces else size * seen.center
-    middle = np.clip((middle - (x, y)) / (width, height), _CENTRAL, 1 - _CENTRAL)
-    part = resize(part, *fit_size(part.shape, _MORE * max(take.width, take.height)))
+    middle = np.clip((middle - (x, y)) / (width, height), _EDGE_MARGIN, 1 - _EDGE_MARGIN)
+    part = resize(part, *fit_size(part.shape, _MAX_SCALE * max(take.width, take.height)))
     return np.ascontiguousarray(part), (float(middle[0]), float(middle[1]))
 
 
-def _ground(pixels: Bytes) -> Floats:
+def _ground_nearness(pixels: Bytes) -> Floats:
     down = np.linspace(0.0, 1.0, len(pixels), dtype=np.float32)
     ramp = 0.08 + 0.84 * smooth_step(0.10, 1.05, down)
     return np.repeat(np.asarray(ramp, np.float32)[:, None], pixels.shape[1], axis=1)
 
 
-def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int, int]) -> Sheet:
+def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int, int]) -> Overlay:
     """Return the subject of a picture as a sheet of an even size.
 
     Composited over the background, its colors give the picture again, or the nearest ones; they
     are extended beyond the subject, so that subpixel motion shows no seam.
     """
     color = clean_rim(pixels.copy(), alpha)
-    edge = (alpha > _TRACE) & (alpha < 255)
+    edge = (alpha > _MIN_COVER) & (alpha < 255)
     share = alpha[edge][:, None] * np.float32(1 / 255)
     behind = background[edge].astype(np.float32)
     color[edge] = np.rint((pixels[edge] - (1 - share) * behind) / share).clip(0, 255)
@@ -177,7 +177,7 @@ def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int,
     small = [cv2.multiply(plane[halves], half, scale=1 / 255) for plane in chromas]
     # At the lower edge of the picture it is extended.
     wide, endless = not (left > 0 and right < size[0]), end >= size[1]
-    return Sheet(np.asarray(luma), alpha, cv2.merge([*small, half]), top, left, wide, endless)
+    return Overlay(np.asarray(luma), alpha, cv2.merge([*small, half]), top, left, wide, endless)
 
 
 def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
@@ -190,8 +190,8 @@ def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
     # The rim belongs to the subject: hair, and its color in some pixels around it.
     rim = max(2, round(_RIM * max(height, width)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * rim + 1, 2 * rim + 1))
-    wide = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), np.uint8(0)), disc)
-    small, hidden = (resize(part, *fit_size(alpha.shape, _WORK, 4)) for part in (pixels, wide))
+    wide = cv2.dilate(np.where(alpha > _MIN_COVER, np.uint8(255), np.uint8(0)), disc)
+    small, hidden = (resize(part, *fit_size(alpha.shape, _FILL_SIDE, 4)) for part in (pixels, wide))
     hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
     made = cv2.inpaint(small, hidden, 4, cv2.INPAINT_TELEA)
     made = resize(made, width, height)
@@ -201,8 +201,8 @@ def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
     return np.asarray(cv2.blendLinear(made, pixels, share, 1 - share))
 
 
-def _spread(relief: DepthRelief, blocks: Blocks, seen: FilmView) -> Bytes:
+def _draw_frame(relief: DepthRelief, blocks: Blocks, seen: FilmView) -> Bytes:
     width, height = relief.take.width, relief.take.height
     out = np.empty((height * 3 // 2, width), np.uint8)
-    relief.look(blocks, seen).spread(views(out, width, height))
+    relief.view(blocks, seen).spread(views(out, width, height))
     return out

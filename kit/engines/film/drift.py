@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.filming import CAMERAS, REACH, FilmView, Take, read_take, record, view
-from kit.engines.film.sheets import Matrix, Sheet, lay_sheet, sheet_of, to_yuv, warp_sheet
+from kit.engines.film.filming import CAMERAS, MAX_SHIFT, FilmView, Take, read_take, record, view_at
+from kit.engines.film.sheets import Matrix, Overlay, draw_sheet, sheet_of, to_yuv, warp_sheet
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.painting.falling import clouds, kind_of
@@ -24,12 +24,12 @@ from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
 _MOVES = CAMERAS.keys() - {"arc"}  # flat layers have no sides to orbit
-_WIND = 0.012  # frame widths per second of the nearest clouds, at full motion
-_SHINING = ("stars", "glitter")
-_EMPTY = 2  # rows above a sheet, and below one that ends, to prevent bleeding over its edges
+_CLOUD_SPEED = 0.012  # frame widths per second of the nearest clouds, at full motion
+_SHIMMER = ("stars", "glitter")
+_BORDER = 2  # rows above a sheet, and below one that ends, to prevent bleeding over its edges
 
 
-def fly(job: Job, progress: Progress) -> Asset:
+def render_drift(job: Job, progress: Progress) -> Asset:
     """Render a job of the drift model."""
     progress.report(0.0)
     values = job.parameters
@@ -49,7 +49,7 @@ class _Layer(NamedTuple):
     name: str
     depth: float
     solid: int | None
-    sheet: Sheet
+    sheet: Overlay
 
 
 class DriftFlight:
@@ -60,7 +60,7 @@ class DriftFlight:
         # The margin that the camera needs.
         across, down = (
             math.ceil(take.motion * reach * size)
-            for reach, size in zip(REACH, (take.width, take.height), strict=True)
+            for reach, size in zip(MAX_SHIFT, (take.width, take.height), strict=True)
         )
         rising = down if take.camera == "rise" else 0
         self._stage = stage = Stage(take.width, take.height, across + 8 & ~1, rising + 1 & ~1)
@@ -88,18 +88,18 @@ class DriftFlight:
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
         take, stage = self._take, self._stage
-        moment, seen = take.moment(number), view(take, number)
+        moment, seen = take.moment(number), view_at(take, number)
         out = self._sky.copy().reshape(stage.height * 3 // 2, stage.width)
         frame = views(out, stage.width, stage.height)
-        self._lay_all(frame, self._back, seen, moment)
+        self._draw_layers(frame, self._back, seen, moment)
         if self._water is not None:
             matrix = self._matrix(seen, self._surface[0].depth)
             self._reflect(frame, self._water, matrix, moment)
-            self._lay_all(frame, self._surface, seen, moment)
-        self._lay_all(frame, self._front, seen, moment)
+            self._draw_layers(frame, self._surface, seen, moment)
+        self._draw_layers(frame, self._front, seen, moment)
         return out
 
-    def _lay_all(
+    def _draw_layers(
         self, frame: Frame, layers: Sequence[_Layer], seen: FilmView, moment: float
     ) -> None:
         take, stop, ends = self._take, self._stage.height, []
@@ -112,12 +112,12 @@ class DriftFlight:
         wind = math.sin(2 * math.pi * moment) if take.loop else (moment - 0.5) * take.seconds
         for one, matrix, stop in zip(layers, matrices, reversed(ends), strict=True):
             if one.name in ("cloud", "birds"):
-                matrix[0, 2] += _WIND * take.motion * wind * (one.depth / 0.08) * take.width
+                matrix[0, 2] += _CLOUD_SPEED * take.motion * wind * (one.depth / 0.08) * take.width
             shine = None
-            if one.name in _SHINING:  # a patch of the shimmer glides along, once around in a loop
+            if one.name in _SHIMMER:  # a patch of the shimmer glides along, once around in a loop
                 step = int(moment * max(1, round(take.seconds / 4)) * take.width) % take.width
                 shine = self._shimmer[:, step : step + take.width]
-            lay_sheet(frame, one.sheet, matrix, stop, shine)
+            draw_sheet(frame, one.sheet, matrix, stop, shine)
 
     def _reflect(self, frame: Frame, wet: PosterWater, matrix: Matrix, moment: float) -> None:
         height, width = frame[0].shape
@@ -152,15 +152,15 @@ class DriftFlight:
             is_mist = name == "mist" and groups
             groups.append(groups[-1] if is_mist else (name, round(plane.depth, 2)))
         merged = groupby(zip(groups, planes, strict=True), lambda pair: pair[0])
-        return [_merged([plane for _, plane in group], self._stage, rng) for _, group in merged]
+        return [_layer_of([plane for _, plane in group], self._stage, rng) for _, group in merged]
 
 
-def _merged(planes: Sequence[Plane], stage: Stage, rng: np.random.Generator) -> _Layer:
+def _layer_of(planes: Sequence[Plane], stage: Stage, rng: np.random.Generator) -> _Layer:
     name = planes[0].name
     endless = name in ("ridge", "water")
-    top = (min(plane.top for plane in planes) & ~1) - _EMPTY
+    top = (min(plane.top for plane in planes) & ~1) - _BORDER
     rows = max(plane.bottom for plane in planes) - top
-    canvas = np.zeros((4, rows + rows % 2 + (0 if endless else _EMPTY), stage.columns), np.float32)
+    canvas = np.zeros((4, rows + rows % 2 + (0 if endless else _BORDER), stage.columns), np.float32)
     for plane in planes:
         composite(canvas, plane, top)
     if endless:  # including the row added for an even height

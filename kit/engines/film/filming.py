@@ -20,8 +20,8 @@ from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import Sound
 from kit.engines.media.threads import one_thread
 
-_POSTER = 0.4  # the preview shows this share of the clip
-_FADE = 0.6  # seconds of a soundtrack's fade-out
+_POSTER_SHARE = 0.4  # the preview shows this share of the clip
+_FADE_SECONDS = 0.6  # seconds of a soundtrack's fade-out
 
 #: From a frame number to the frame, I420, shape (height * 3 / 2, width).
 Draw: TypeAlias = Callable[[int], Bytes]
@@ -87,7 +87,7 @@ def record(
     track = None
     for path in job.media.get("soundtrack", ()):  # first: a broken one is refused before any work
         heard = sound.normalize(soundfile.open_sound(path, seconds=take.seconds))
-        fade = 0.0 if take.loop else min(_FADE, take.seconds / 4)
+        fade = 0.0 if take.loop else min(_FADE_SECONDS, take.seconds / 4)
         track = sound.fit_length(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
     progress.report(0.02)
     air, size = None, (take.width, take.height)
@@ -110,7 +110,7 @@ def record(
         fps=take.fps,
         count=take.frames,
         sound=track,
-        poster=int(_POSTER * take.frames),
+        poster=int(_POSTER_SHARE * take.frames),
         facts={**metadata, "seed": job.seed, "frames": take.frames},
     )
 
@@ -165,7 +165,7 @@ class FilmView(NamedTuple):
 
 
 #: The maximum shift of the nearest plane by any camera, as shares of the frame.
-REACH = _PAN, _RISE = 0.15, 0.10
+MAX_SHIFT = _PAN, _RISE = 0.15, 0.10
 _ZOOM = 0.34
 _LEFT, _RIGHT = FilmView(x=_PAN), FilmView(x=-_PAN)
 #: Camera -> its views at the start and at the end, at full motion.
@@ -181,7 +181,7 @@ CAMERAS = {
 }
 
 
-def view(take: Take, number: int) -> FilmView:
+def view_at(take: Take, number: int) -> FilmView:
     """Return the camera's view at a frame of a take."""
     share = take.share(number)
     ends = zip(*CAMERAS[take.camera], strict=True)

@@ -37,7 +37,7 @@ from kit.engines.sizes import frame_size
 
 #: Shorter side of the frame -> share of its pixels that are rendered before enlarging.
 _SHARES = {360: 1.0, 480: 0.85, 720: 0.66, 1080: 0.55}
-_DISSOLVE = 0.8  # seconds of a loop's dissolve into its start
+_DISSOLVE_SECONDS = 0.8  # seconds of a loop's dissolve into its start
 #: Family -> the function that lays out its land.
 _LAYOUTS: dict[str, Callable[[Brief, Progress], Land]] = {
     "lake": lake.lay_out,
@@ -54,21 +54,21 @@ _LANDS = {
     "desert": ("desert", {"dunes"}),
     "canyon": ("desert", {"rocks"}),
 }
-_SHAPING = frozenset(
+_SHAPES = frozenset(
     ("heights", "open_water", "hills", "islands", "cliffs", "beach", "palms", "dunes", "rocks")
 )
 #: From the fourth channel of a land's colors to the amount of water.
-_WET = np.clip(
-    (np.arange(256) - OPEN_GROUND - levels.SWING) * (255 / (127 - levels.SWING)), 0, 255
+_TO_WATER = np.clip(
+    (np.arange(256) - OPEN_GROUND - levels.OVERSHOOT) * (255 / (127 - levels.OVERSHOOT)), 0, 255
 ).astype(np.uint8)
 
-_FADES = 0.68  # share of the maximum distance from which the land fades out
-_FOOT = 0.3  # height above the water from which there is none
+_FADE = 0.68  # share of the maximum distance from which the land fades out
+_WATER_EDGE = 0.3  # height above the water from which there is none
 _SPEED = 44.0  # meters per second at full motion
-_AHEAD = 80.0  # meters that the pilot looks ahead
-_AWAY = 70.0  # meters of flight from the height of the still's camera to its own
-_LEAST = 2.5  # minimum meters above the ground
-_HIGHEST, _LOWEST = 0.14, 0.86  # share of the frame in which a shifted horizon stays
+_LOOK_AHEAD = 80.0  # meters that the pilot looks ahead
+_DESCENT_METERS = 70.0  # meters of flight from the height of the still's camera to its own
+_MIN_HEIGHT = 2.5  # minimum meters above the ground
+_MIN_HORIZON, _MAX_HORIZON = 0.14, 0.86  # share of the frame in which a shifted horizon stays
 _RADIUS = 170.0  # meters of a circle around a place
 _WOODED, _TALL = 0.4, 3.0  # share of ground slices with trees of such a height, in meters
 
@@ -113,7 +113,7 @@ def render_flight(job: Job, progress: Progress) -> Asset:
     return record(job, drawing, take, flight.frame, name="flythrough", metadata=facts, weather=air)
 
 
-def _flown(brief: Brief, take: Take, name: str) -> Brief:
+def _flight_brief(brief: Brief, take: Take, name: str) -> Brief:
     """Return the brief of a flight's land, based on that of a still.
 
     Three things differ from a still: woods are crowns seen from above, islands are targets in
@@ -122,7 +122,7 @@ def _flown(brief: Brief, take: Take, name: str) -> Brief:
     brief = replace(brief, width=take.width, height=take.height, detail="standard")
     if name in _LANDS:
         family, things = _LANDS[name]
-        brief = replace(brief, family=family, things=brief.things - _SHAPING | things)
+        brief = replace(brief, family=family, things=brief.things - _SHAPES | things)
     if brief.family not in _LAYOUTS:
         brief = replace(brief, family="lake")
     if brief.family == "sea" and "palms" in brief.things:
@@ -141,13 +141,13 @@ class Flight:
 
     def __init__(self, brief: Brief, take: Take, progress: Progress, name: str = "auto") -> None:
         self._take = take
-        brief = _flown(brief, take, name)
+        brief = _flight_brief(brief, take, name)
         rng = [np.random.default_rng([brief.seed, 70 + part]) for part in range(4)]
         land = _LAYOUTS[brief.family](brief, progress.part(0.0, 0.2))
         self._scene = scene = land.scene
         self.land = name if name in _LANDS else brief.family
         terrain = make_terrain(land, rng[0], progress.part(0.2, 0.5))
-        self._lead = min(round(_DISSOLVE * take.fps) if take.loop else 0, take.frames // 3)
+        self._lead = min(round(_DISSOLVE_SECONDS * take.fps) if take.loop else 0, take.frames // 3)
         side = min(_SHARES, key=lambda side: abs(side - min(take.width, take.height)))
         columns, rows = (2 * round(_SHARES[side] * size / 2) for size in (take.width, take.height))
         self._size, self._focal = (columns, rows), scene.camera.focal * columns / take.width
@@ -211,11 +211,11 @@ class Flight:
         z, height, sky = view.z[first:], view.height[first:], view.sky[first:]
         inverse, (x, y) = np.asarray(np.float32(1) / z), at.to_world(view.x[first:], z)
         colors = self._colors.look_up(x, y, inverse)
-        wet = np.asarray(cv2.LUT(cv2.extractChannel(colors, 3), _WET))
+        wet = np.asarray(cv2.LUT(cv2.extractChannel(colors, 3), _TO_WATER))
         # Between two slices the foot of a shore has the colors of the water before it.
-        np.copyto(wet, 0, where=sky | (height > _FOOT))
+        np.copyto(wet, 0, where=sky | (height > _WATER_EDGE))
         fog = np.empty_like(z)
-        for band in levels.bands(len(fog)):
+        for band in levels.row_bands(len(fog)):
             fog[band] = _fog(self._scene, z[band], height[band])
         air = np.empty((len(z), columns, 3), np.uint8)
         air[:] = self._sky.air(at.heading, camera.across)
@@ -248,8 +248,8 @@ def _fog(scene: Landscape, distance: Floats, height: Floats) -> Floats:
     fog = scene.haze(distance, height)
     # Colors are blended encoded, not as linear light, which needs more fog.
     fog *= np.float32(1.25) - np.float32(0.25) * fog
-    if distance.max() > _FADES * levels.END:
-        far = np.clip((distance * np.float32(1 / levels.END) - _FADES) / (1 - _FADES), 0.0, 1.0)
+    if distance.max() > _FADE * levels.END:
+        far = np.clip((distance * np.float32(1 / levels.END) - _FADE) / (1 - _FADE), 0.0, 1.0)
         fog += (1 - fog) * far * far
     return fog
 
@@ -284,14 +284,14 @@ def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[levels.CameraP
     share = share * share * (3 - 2 * share) * take.motion
     horizon = camera.horizon / take.height + move.tilt * share
     if move.tilt:
-        horizon = np.clip(horizon, _HIGHEST, _LOWEST)
+        horizon = np.clip(horizon, _MIN_HORIZON, _MAX_HORIZON)
     least = max(camera.height, move.height * (0.6 if "low" in scene.words else 1.0))
     own = least + move.climb * share
-    height = _clear(terrain, x, y, heading, take.fps) + own
+    height = _safe_heights(terrain, x, y, heading, take.fps) + own
     if not move.descends:
         start = camera.height - level
-        height = start + (height - start) * smooth_step(0.0, _AWAY, far)
-    height = np.maximum(height, terrain.top(x, y) + _LEAST)
+        height = start + (height - start) * smooth_step(0.0, _DESCENT_METERS, far)
+    height = np.maximum(height, terrain.top(x, y) + _MIN_HEIGHT)
     bank = np.zeros_like(far)
     if frames > 2:  # it banks in turns like an airplane, by a few degrees at most
         turning = np.gradient(heading)[None] * take.fps
@@ -303,11 +303,11 @@ def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[levels.CameraP
     return [levels.CameraPose(*map(float, values)) for values in places], 0.26 * camera.nearest
 
 
-def _clear(
+def _safe_heights(
     terrain: Terrain, x: NDArray[Any], y: NDArray[Any], heading: NDArray[Any], rate: float
 ) -> NDArray[Any]:
     """Return heights that clear the ground on the next stretch of the way, smoothly."""
-    ahead = np.arange(0.0, _AHEAD, 5.0)[:, None]
+    ahead = np.arange(0.0, _LOOK_AHEAD, 5.0)[:, None]
     across = np.linspace(-0.25, 0.25, 5)[:, None, None]
     forward, aside = np.sin(heading), np.cos(heading)
     tops = terrain.top(

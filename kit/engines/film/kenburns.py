@@ -20,10 +20,10 @@ from kit.engines.media.color import Bytes
 from kit.engines.media.scaling import resize
 from kit.engines.sizes import frame_size
 
-_MOST = 4096  # maximum side in pixels at which a picture is read
-_SHARP = 0.6  # balance of enlarging and reducing in the warp: 1/2 is equal, 1 never enlarges
-_LONG = 0.72  # maximum visible share of a picture when the camera moves along it
-_LONGEST = 4.0  # maximum travel of a camera, in frames side by side
+_MAX_SIDE = 4096  # maximum side in pixels at which a picture is read
+_SHARPNESS = 0.6  # balance of enlarging and reducing in the warp: 1/2 is equal, 1 never enlarges
+_SPAN = 0.72  # maximum visible share of a picture when the camera moves along it
+_MAX_TRAVEL = 4.0  # maximum travel of a camera, in frames side by side
 
 
 class Window(NamedTuple):
@@ -90,7 +90,7 @@ MOVES: dict[str, Move] = {
 }
 
 
-def travel(job: Job, progress: Progress) -> Asset:
+def render_ken_burns(job: Job, progress: Progress) -> Asset:
     """Render a job of the Ken Burns model."""
     values = job.parameters
     progress.report(0.0)
@@ -98,15 +98,15 @@ def travel(job: Job, progress: Progress) -> Asset:
     found = stills.info_of(path)
     take = read_take(values, frame_size(values, (found.width, found.height)))
     cover = 2 * take.width, 2 * take.height
-    pixels = stills.open_still(path, side=_MOST, cover=cover).flatten()
+    pixels = stills.open_still(path, side=_MAX_SIDE, cover=cover).flatten()
     height, width = pixels.shape[:2]
     progress.report(0.0)
     shape, camera = take.width / take.height, values["camera"]
     if camera == "auto":  # along the longer side of a picture
         long = shape * height / width
-        camera = "pan_right" if long < _LONG else "pan_up" if long > 1 / _LONG else "zoom_in"
+        camera = "pan_right" if long < _SPAN else "pan_up" if long > 1 / _SPAN else "zoom_in"
     # A pan covers the interesting part; other moves stay within the best crop.
-    limit = _LONGEST if camera.startswith("pan") else 1.0
+    limit = _MAX_TRAVEL if camera.startswith("pan") else 1.0
     aspect = min(max(width / height, shape / limit), shape * limit)
     seen = subject.find(pixels)
     progress.report(0.0)
@@ -120,7 +120,7 @@ def travel(job: Job, progress: Progress) -> Asset:
     if asked[1] is not None:
         y = round(min(max(focus[1] * height - high / 2, 0), height - high))
     pixels = pixels[y : y + high, x : x + wide]
-    largest = _largest(wide, high, take)
+    largest = _largest_window(wide, high, take)
     room = CropRoom(
         min(1.0, largest / wide),
         min(1.0, largest / shape / high),
@@ -128,12 +128,12 @@ def travel(job: Job, progress: Progress) -> Asset:
         take.motion,
     )
     progress.report(0.0)
-    rostrum = Rostrum(pixels, MOVES[camera](room), take, easing=values["easing"])
+    still = StillCamera(pixels, MOVES[camera](room), take, easing=values["easing"])
     facts = {"camera": camera, "focus": [round(share, 3) for share in focus]}
-    return record(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts)
+    return record(job, progress, take, still.frame, name="ken-burns", metadata=facts)
 
 
-class Rostrum:
+class StillCamera:
     """An sRGB picture under a camera that moves along a path between two windows."""
 
     def __init__(
@@ -142,10 +142,10 @@ class Rostrum:
         self._path, self._take, self._easing = path, take, easing
         height, width = pixels.shape[:2]
         small, large = sorted(window.size for window in path)
-        span = small**_SHARP * large ** (1 - _SHARP) * _largest(width, height, take)
+        span = small**_SHARPNESS * large ** (1 - _SHARPNESS) * _largest_window(width, height, take)
         size = (max(2, 2 * round(side * take.width / span / 2)) for side in (width, height))
         self._width, self._height = size
-        self._largest = _largest(self._width, self._height, take)
+        self._largest = _largest_window(self._width, self._height, take)
         planes = rgb_frame(np.ascontiguousarray(resize(pixels, self._width, self._height)))
         self._planes = views(planes, self._width, self._height)
 
@@ -184,5 +184,5 @@ class Rostrum:
         return Window(x, y, size)
 
 
-def _largest(width: int, height: int, take: Take) -> float:
+def _largest_window(width: int, height: int, take: Take) -> float:
     return min(width, height * take.width / take.height)

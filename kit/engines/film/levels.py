@@ -26,14 +26,14 @@ from kit.engines.painting.sky import paint_sky
 
 END = 1300.0  # end of the world, long faded in the air
 #: Overshoot of smoothly enlarged masks on the other side of neutral.
-SWING = 10
+OVERSHOOT = 10
 _BAND = 64  # rows
-_EDGE = 3  # texels around a level, for the interpolation
+_EDGE_TEXELS = 3  # texels around a level, for the interpolation
 #: Detail points on near ground per length of 1, each at least a pixel; their strength.
-_FINE, _ROUGH = 32.0, 0.15
-_SHARP = 1.15  # pixels per texel at which the next coarser level begins
+_FINE, _STRENGTH = 32.0, 0.15
+_TEXEL_PIXELS = 1.15  # pixels per texel at which the next coarser level begins
 _STEPS = 200  # of nearness, up to the start of the finest level
-_MOST = 9_000_000  # maximum texels of a level; long flights omit the finest one
+_MAX_TEXELS = 9_000_000  # maximum texels of a level; long flights omit the finest one
 #: Texels per length of 1 of colors; and of heights, up to a distance. Far slices are sparse: finer
 #: heights between them would make crests flicker.
 _COLORS = (8.0, 4.0, 2.0, 1.0, 0.5)
@@ -41,10 +41,10 @@ _HEIGHTS = ((45.0, 4.0), (280.0, 2.0), (560.0, 1.0), (math.inf, 0.5))
 _WOODED, _WET = 49, 227  # in the fourth channel of colors: less forest, or less water, is ground
 #: Texels per length of 1 of levels with grain, and its strength: its end must not be a visible
 #: line.
-_GRAINED = {8.0: 1.0, 4.0: 1.0, 2.0: 0.45}
-_LIT, _VARIED, _LEAVES = 0.075, 0.045, 0.40  # relative change of light by bumps, specks and leaves
-_BELOW = 0.12  # tangent of the lowest painted sky
-_FINEST = 900.0  # pixels per radian: soft skies need no more, and a wide strip would cost seconds
+_GRAIN = {8.0: 1.0, 4.0: 1.0, 2.0: 0.45}
+_BUMPS, _SPECKS, _LEAVES = 0.075, 0.045, 0.40  # relative changes of light
+_LOWEST_SKY = 0.12  # tangent of the lowest painted sky
+_MAX_FOCAL = 900.0  # pixels per radian: soft skies need no more, and wide strips cost seconds
 
 #: From a distance to the part of the world visible up to it: min x, min y, max x, max y.
 Box: TypeAlias = Callable[[float], tuple[float, float, float, float]]
@@ -72,7 +72,7 @@ class CameraPose:
         )
 
 
-def bands(rows: int) -> Iterator[slice]:
+def row_bands(rows: int) -> Iterator[slice]:
     """Yield rows a few at a time, so that intermediate results stay in the cache."""
     for row in range(0, rows, _BAND):
         yield slice(row, min(row + _BAND, rows))
@@ -92,8 +92,8 @@ def cut_level(plane: NDArray[Any], box: tuple[float, float, float, float], fine:
     """Cut a part of the world from a plane, at `fine` texels (a power of 2) per length of 1."""
     factor = fine * TEXEL
     whole = max(1, round(1 / factor))  # so that the level starts and ends with a whole texel
-    left, upper = (int(np.floor(v / TEXEL / whole)) * whole - _EDGE * whole for v in box[:2])
-    right, lower = (int(np.ceil(v / TEXEL / whole)) * whole + _EDGE * whole for v in box[2:])
+    left, upper = (int(np.floor(v / TEXEL / whole)) * whole - _EDGE_TEXELS * whole for v in box[:2])
+    right, lower = (int(np.ceil(v / TEXEL / whole)) * whole + _EDGE_TEXELS * whole for v in box[2:])
     cut = plane.take(mirror_texels(np.arange(upper, lower)), axis=0)
     cut = cut.take(mirror_texels(np.arange(left, right)), axis=1)
     if factor != 1:
@@ -132,12 +132,12 @@ class ColorLevels:
     ) -> None:
         levels, limits = [], []
         for fine in _COLORS:
-            area = box(END if fine == _COLORS[-1] else focal / (_SHARP * fine))
-            if (area[2] - area[0]) * (area[3] - area[1]) * fine * fine <= _MOST:
+            area = box(END if fine == _COLORS[-1] else focal / (_TEXEL_PIXELS * fine))
+            if (area[2] - area[0]) * (area[3] - area[1]) * fine * fine <= _MAX_TEXELS:
                 levels.append(cut_level(colors, area, fine))
                 roughen(levels[-1])
                 limits.append(math.floor(_STEPS * fine / _COLORS[0]) + 1)
-        self._code = _STEPS / _COLORS[0] * focal / _SHARP
+        self._code = _STEPS / _COLORS[0] * focal / _TEXEL_PIXELS
         rows = [0, *np.cumsum([len(level.plane) for level in levels])]
         width = max(level.plane.shape[1] for level in levels)
         picture = np.zeros((rows[-1], width, 4), np.uint8)
@@ -155,7 +155,7 @@ class ColorLevels:
     def look_up(self, x: Floats, y: Floats, inverse: Floats) -> Bytes:
         """Return the colors at places, by their inverse distance; shape (rows, columns, 4)."""
         out = np.empty((*inverse.shape, 4), np.uint8)
-        for band in bands(len(out)):
+        for band in row_bands(len(out)):
             near = cv2.convertScaleAbs(inverse[band], alpha=self._code)
             scale, *starts = (
                 cv2.LUT(near, table) for table in (self._scale, self._across, self._down)
@@ -169,7 +169,7 @@ class ColorLevels:
             if inverse[band].max() * self._close > 1.0:
                 share = np.clip(inverse[band] * self._close - np.float32(1), 0.0, 1.0)
                 fine = sample(self._fine, x[band] * np.float32(_FINE), y[band] * np.float32(_FINE))
-                lit = np.float32(_ROUGH) * share * fine + np.float32(1)
+                lit = np.float32(_STRENGTH) * share * fine + np.float32(1)
                 luma = cv2.multiply(cv2.extractChannel(out[band], 0), lit, dtype=cv2.CV_8U)
                 cv2.insertChannel(luma, out[band], 0)
         return out
@@ -196,7 +196,7 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
     bumps = ripples(rng, waves=88, side=1024) if sandy else grain(rng, cells=64, side=1024)
     height, right, down = cv2.split(bumps)
     facing = -right * np.float32(sun[0]) - down * np.float32(sun[1])
-    soil = np.float32(_LIT / facing.std()) * facing + np.float32(_VARIED) * height
+    soil = np.float32(_BUMPS / facing.std()) * facing + np.float32(_SPECKS) * height
     soil *= np.float32(0.5 if sandy else 1.0)
     # The ground between crowns is mostly in the shade.
     crown = enlarge(terrain.crowns[..., 0].astype(np.float32), 2)
@@ -204,7 +204,7 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
     leaves = enlarge(np.float32(_LEAVES) * height - shady, 2)
     leaves -= leaves.mean()
     tiles = {}
-    for fine, strength in _GRAINED.items():
+    for fine, strength in _GRAIN.items():
         tiles[fine] = tuple(
             cv2.convertScaleAbs(np.clip(1 + plane, 0.3, 1.9), alpha=128.0)
             for plane in (np.float32(strength) * soil, leaves)
@@ -217,13 +217,13 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
     def roughen(level: Level) -> None:
         if level.scale not in tiles:
             return
-        own, leafage = tiles[level.scale]
+        own, foliage = tiles[level.scale]
         for axis, offset in enumerate((level.down, level.across)):  # aligned with the world
             start = round(0.5 * (level.scale / 2 - 1) - offset)
             part = range(start, start + level.plane.shape[axis])
-            own, leafage = (plane.take(part, axis, mode="wrap") for plane in (own, leafage))
+            own, foliage = (plane.take(part, axis, mode="wrap") for plane in (own, foliage))
         luma, marks = (cv2.extractChannel(level.plane, channel) for channel in (0, 3))
-        cv2.copyTo(leafage, cv2.compare(marks, _WOODED, cv2.CMP_LT), own)
+        cv2.copyTo(foliage, cv2.compare(marks, _WOODED, cv2.CMP_LT), own)
         # Under water it would glitter, and ripples are drawn there.
         faint = cv2.convertScaleAbs(own, alpha=0.4, beta=128 * 0.6)
         cv2.copyTo(faint, cv2.compare(marks, _WET, cv2.CMP_GT), own)
@@ -241,9 +241,9 @@ class SkyStrip:
     def __init__(
         self, scene: Landscape, span: tuple[float, float], focal: float, top: float
     ) -> None:
-        self._scale = scale = min(focal, _FINEST)
+        self._scale = scale = min(focal, _MAX_FOCAL)
         self._start, self._horizon = span[0], round(top * scale)
-        columns, rows = int((span[1] - span[0]) * scale) + 2, int((top + _BELOW) * scale)
+        columns, rows = int((span[1] - span[0]) * scale) + 2, int((top + _LOWEST_SKY) * scale)
         middle = -span[0] * scale - columns / 2
         camera = Camera(columns, rows, scale, self._horizon, 0.0, aside=middle)
         seen, sun, size = scene.camera, scene.sun, scale / scene.camera.focal

@@ -11,16 +11,16 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.filming import CAMERAS, Take, read_take, record, view
+from kit.engines.film.filming import CAMERAS, Take, read_take, record, view_at
 from kit.engines.film.motions import Clouds, Flicker, LayerCanvas, MotionLayer, Ripples, Shimmer
-from kit.engines.film.relief import (
+from kit.engines.film.parallax import (
     Blocks,
     DepthRelief,
+    add_border,
     blocks_of,
-    bordered,
     fill_quads,
-    large,
-    pairs,
+    padded_size,
+    pair_columns,
 )
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes, Floats
@@ -32,25 +32,25 @@ from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
 
-_MOST = 1600  # pixels of the longer side of the painting
-_SIDE = 192  # pixels of the longer side of a depth map: soft ones do not tear
+_MAX_SIDE = 1600  # pixels of the longer side of the painting
+_DEPTH_SIDE = 192  # pixels of the longer side of a depth map: soft ones do not tear
 _HOURS = {
     "fixed": (),
     "day_to_night": ("day", "sunset", "night"),
     "night_to_day": ("night", "dawn", "day"),
 }
-_DARK = ("dusk", "night")  # hours with northern lights and stars
+_DARK_HOURS = ("dusk", "night")  # hours with northern lights and stars
 
 
-def film(job: Job, progress: Progress) -> Asset:
+def render_living_scene(job: Job, progress: Progress) -> Asset:
     """Render a job of the living-scene model."""
     values = job.parameters
     progress.report(0.0)
     brief = read(job.prompt, values, job.seed, moves=CAMERAS)
     camera = brief.camera or "push"
     take = replace(read_take(values, frame_size(values)), camera=camera)
-    width, height = large(take)
-    scale = min(1.0, _MOST / max(width, height))
+    width, height = padded_size(take)
+    scale = min(1.0, _MAX_SIDE / max(width, height))
     brief = replace(brief, width=round(width * scale), height=round(height * scale))
     hours, air = _HOURS[brief.hours] or (brief.hour,), _weather(brief, values["weather"])
     if brief.closed_sky and {"sun", "fire"}.isdisjoint(brief.lights):
@@ -108,21 +108,21 @@ class Living:
         rows = max((layer.rows for layer in self._layers), default=0)
         self._rows = min(self._relief.height, rows + rows % 2)
         self._ripples = _ripples(brief, first, near, take, self._relief, rngs[3])
-        self._set(self._paintings[0])
+        self._set_planes(self._paintings[0])
 
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
         take, moment = self._take, self._take.moment(number)
         out = np.empty((take.height * 3 // 2, take.width), np.uint8)
         frame = views(out, take.width, take.height)
-        stir = None if self._ripples is None else partial(self._ripples.stir, moment)
-        seen = view(take, number)
-        self._relief.look(self._draw_layers(moment), seen, stir).spread(frame)
+        displace = None if self._ripples is None else partial(self._ripples.displace, moment)
+        seen = view_at(take, number)
+        self._relief.view(self._draw_layers(moment), seen, displace).spread(frame)
         return out
 
-    def _set(self, planes: Frame) -> None:
+    def _set_planes(self, planes: Frame) -> None:
         self._blocks = blocks_of(planes)
-        self._planes: Frame = bordered(planes[0]), planes[1], planes[2]
+        self._planes: Frame = add_border(planes[0]), planes[1], planes[2]
 
     def _draw_layers(self, moment: float) -> Blocks:
         night = 1.0
@@ -133,7 +133,7 @@ class Living:
             # Each hour is held for a while: a blend of two is neither.
             share = float(smooth_step(0.15, 0.85, np.array(place - first)))
             one, other = self._paintings[first : first + 2]
-            self._set(tuple(
+            self._set_planes(tuple(
                 cv2.addWeighted(before, 1 - share, after, share, 0.0)
                 for before, after in zip(one, other, strict=True)
             ))  # fmt: skip
@@ -149,12 +149,12 @@ class Living:
                     layer.draw(planes, moment, share)
             luma[:, -1] = luma[:, -2]
             fill_quads(luma, self._blocks.luma[:rows])
-            self._blocks.chroma[: rows // 2] = pairs(*tints)
+            self._blocks.chroma[: rows // 2] = pair_columns(*tints)
         return self._blocks
 
 
 def _nearness(depth: Floats | None, shape: tuple[int, int]) -> Floats:
-    scale = _SIDE / max(shape)
+    scale = _DEPTH_SIDE / max(shape)
     size = (round(shape[1] * scale), round(shape[0] * scale))
     if depth is None or not np.isfinite(depth).any():
         return np.full(size[::-1], 0.5, np.float32)
@@ -176,7 +176,7 @@ def _without_motion(brief: Brief, hour: str) -> Brief:
     weather = brief.weather
     if weather == "mist" and brief.family == "lake" and "fog" not in brief.things:
         weather = "clear"  # random mist suits a still; in motion it hides moving things
-    hidden = ("fireflies",) if hour in _DARK else ("fireflies", "aurora")
+    hidden = ("fireflies",) if hour in _DARK_HOURS else ("fireflies", "aurora")
     things = brief.things.difference(hidden)
     return replace(brief, hour=hour, weather=weather, things=things, falling=False)
 

@@ -14,22 +14,22 @@ import cv2
 import numpy as np
 
 from kit.engines.film.filming import Take
-from kit.engines.film.relief import DepthRelief
+from kit.engines.film.parallax import DepthRelief
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import field, smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.painting import Motion, Painting, Window
 
-_PERIOD = 5.0  # seconds of a period of slow motions
-_RUN = 4.0  # seconds after which noise restarts in a loop
-_GROUPS = 24  # of lights that flicker together
+_PERIOD_SECONDS = 5.0  # seconds of a period of slow motions
+_RUN_SECONDS = 4.0  # seconds after which noise restarts in a loop
+_LIGHT_GROUPS = 24  # of lights that flicker together
 #: Cycles of each wave of a light per period, and its amplitude as a share of the light.
-_LAMPS = ((1, 0.32), (3, 0.24), (7, 0.16))
-_STARS = ((3, 0.20), (7, 0.24), (13, 0.16))
-_DRIFT = 0.018  # widths per second of clouds
-_FAINT = 0.02  # mask values below are invisible
-_BEFORE = 0.92  # pixels nearer than this share of a distance occlude it
+_LAMP_WAVES = ((1, 0.32), (3, 0.24), (7, 0.16))
+_STAR_WAVES = ((3, 0.20), (7, 0.24), (13, 0.16))
+_CLOUD_SPEED = 0.018  # widths per second of clouds
+_MIN_MASK = 0.02  # mask values below are invisible
+_OCCLUSION = 0.92  # pixels nearer than this share of a distance occlude it
 
 
 class MotionLayer(Protocol):
@@ -67,13 +67,13 @@ def bounds_of(mask: Floats) -> Window:
     """Return the rows and columns of the visible part of a mask, even and never empty."""
     ends = []
     for axis, most in enumerate(mask.shape):
-        found = np.flatnonzero((mask > _FAINT).any(axis=1 - axis))
+        found = np.flatnonzero((mask > _MIN_MASK).any(axis=1 - axis))
         first, last = (int(found[0]) & ~1, int(found[-1]) + 1) if len(found) else (0, 0)
         ends.append(slice(min(first, most - 2), min(most & ~1, max(first + 2, last + last % 2))))
     return ends[0], ends[1]
 
 
-def count_turns(take: Take, period: float = _PERIOD) -> int:
+def count_turns(take: Take, period: float = _PERIOD_SECONDS) -> int:
     """Return how many times a motion of about a period repeats in a clip."""
     return max(1, round(take.seconds / period))
 
@@ -86,7 +86,7 @@ class Shimmer:
     ) -> None:
         free = np.ones(canvas.painted, np.float32) if painting.sky is None else painting.sky
         if motion.distance is not None and painting.depth is not None:
-            free = np.asarray(painting.depth > _BEFORE * motion.distance, np.float32)
+            free = np.asarray(painting.depth > _OCCLUSION * motion.distance, np.float32)
         parts = (motion.mask, motion.x, motion.y)
         mask, x, y = (canvas.fit(plane, motion.window) for plane in parts)
         mask *= canvas.fit(free)
@@ -126,7 +126,7 @@ class Shimmer:
         if not self._take.loop:
             return noise.sample(self._tile, x, y - np.float32(speed * seconds * moment))
         # Two alternating runs: each restarts while it is invisible.
-        rounds = count_turns(self._take, _RUN)
+        rounds = count_turns(self._take, _RUN_SECONDS)
         first = rounds * moment % 1.0
         total = np.zeros_like(y)
         for part, aside in ((first, 0.0), ((first + 0.5) % 1.0, 211.0)):
@@ -149,22 +149,22 @@ class Flicker:
         mask = canvas.fit(lights, step=1)
         self.rows = bounds_of(mask)[0].stop
         self._mask = np.rint(mask[: self.rows] * 255).astype(np.uint8)
-        self._take, self._waves = canvas.take, _STARS if stars else _LAMPS
+        self._take, self._waves = canvas.take, _STAR_WAVES if stars else _LAMP_WAVES
         # Adjacent lights, like the letters of a sign, are one.
         near = np.ones((3, 3) if stars else (max(3, canvas.height // 90) | 1,) * 2, np.uint8)
         wide = cv2.threshold(cv2.dilate(self._mask, near), 24, 1, cv2.THRESH_BINARY)[1]
         count, labels = cv2.connectedComponents(wide)
-        self._groups = rng.integers(0, _GROUPS, count).astype(np.uint8)[labels]
-        self._phases = rng.random((len(self._waves), _GROUPS))
-        self._calm = rng.random(_GROUPS) < (0.15 if stars else 0.45)
+        self._groups = rng.integers(0, _LIGHT_GROUPS, count).astype(np.uint8)[labels]
+        self._phases = rng.random((len(self._waves), _LIGHT_GROUPS))
+        self._calm = rng.random(_LIGHT_GROUPS) < (0.15 if stars else 0.45)
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
         """Dim the lights at a moment, in place."""
-        level = np.full(_GROUPS, 0.32)
+        level = np.full(_LIGHT_GROUPS, 0.32)
         for (count, far), phase in zip(self._waves, self._phases, strict=True):
             level += far * np.sin(2 * np.pi * (count * count_turns(self._take) * moment + phase))
         dim = np.zeros(256, np.uint8)
-        dim[:_GROUPS] = np.where(self._calm, 0, 255 * share * np.clip(level, 0.0, 1.0))
+        dim[:_LIGHT_GROUPS] = np.where(self._calm, 0, 255 * share * np.clip(level, 0.0, 1.0))
         over = planes[0][: self.rows]
         lost = cv2.multiply(self._mask, cv2.LUT(self._groups, dim), scale=1 / 255)
         cv2.subtract(over, cv2.multiply(over, lost, scale=1 / 255), dst=over)
@@ -193,7 +193,7 @@ class Clouds:
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
         """Draw the clouds at a moment over the sky, in place."""
-        far = _DRIFT * self._take.seconds
+        far = _CLOUD_SPEED * self._take.seconds
         gone = far * moment
         if self._take.loop:  # all around, or there and back
             gone = round(far) * moment or far / 2 * math.sin(2 * math.pi * moment)
@@ -221,7 +221,7 @@ class Ripples:
         relief: DepthRelief,
         rng: np.random.Generator,
     ) -> None:
-        self._turns = count_turns(take, 2.6 if cells[0] > cells[1] else _PERIOD)
+        self._turns = count_turns(take, 2.6 if cells[0] > cells[1] else _PERIOD_SECONDS)
         rows, columns = relief.shape
         whole = cv2.resize(mask, (relief.width, relief.height), interpolation=cv2.INTER_LINEAR)
         left, top = (relief.width - take.width) // 2, (relief.height - take.height) // 2
@@ -234,7 +234,7 @@ class Ripples:
             for _ in range(4)
         ]
 
-    def stir(self, moment: float, maps: tuple[Floats, Floats]) -> None:
+    def displace(self, moment: float, maps: tuple[Floats, Floats]) -> None:
         """Add the displacements at a moment to the source columns and rows of blocks."""
         turn = 2 * math.pi * self._turns * moment
         for part, fields in zip(maps, (self._fields[:2], self._fields[2:]), strict=True):

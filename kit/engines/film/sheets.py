@@ -19,7 +19,7 @@ from kit.engines.media.color import YUV, Bytes, Floats, noise_tile
 Matrix: TypeAlias = NDArray[np.float64]
 
 
-class Sheet(NamedTuple):
+class Overlay(NamedTuple):
     """A layer from an even row and column of its stage on; `small` is both chromas and alpha.
 
     An endless layer continues below its last row, and at the sides if it is as wide as the stage.
@@ -36,7 +36,7 @@ class Sheet(NamedTuple):
 
 def sheet_of(
     color: Floats, alpha: Floats, rng: np.random.Generator, *, top: int, endless: bool
-) -> Sheet:
+) -> Overlay:
     """Return a sheet of encoded RGB, shape (3, rows, columns), premultiplied by alpha; 0 to 1."""
     used = np.flatnonzero(cv2.reduce(alpha, 0, cv2.REDUCE_MAX) > 0)
     left, right = (int(used[0]), int(used[-1])) if len(used) else (0, 0)
@@ -46,11 +46,11 @@ def sheet_of(
         color, alpha = color[:, :, left:right], np.ascontiguousarray(alpha[:, left:right])
     full, half = (np.rint(255 * cover).astype(np.uint8) for cover in (alpha, halve(alpha)))
     luma, *chromas = to_yuv(color, alpha, rng)
-    return Sheet(luma, full, cv2.merge([*chromas, half]), top, 0 if wide else left, wide, endless)
+    return Overlay(luma, full, cv2.merge([*chromas, half]), top, 0 if wide else left, wide, endless)
 
 
-def lay_sheet(
-    frame: Frame, sheet: Sheet, matrix: Matrix, stop: int, shine: Bytes | None = None
+def draw_sheet(
+    frame: Frame, sheet: Overlay, matrix: Matrix, stop: int, shine: Bytes | None = None
 ) -> None:
     """Composite a sheet on a frame, in place, down to a row, with the brightness of a shimmer."""
     most, count = frame[0].shape[::-1], sheet.alpha.shape[::-1]

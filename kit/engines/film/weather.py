@@ -11,11 +11,11 @@ from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes
 from kit.engines.painting.falling import clouds, layers
 
-_SWINGS, _SHIMMERS = 5.0, 9.0  # seconds
+_SWING_SECONDS, _SHIMMER_SECONDS = 5.0, 9.0  # seconds
 _GLIMMERS = ("dust", "fireflies", "embers")
-_NEUTRAL = 128
+_GRAY = 128
 #: Kind -> share of its light that is added, strength of its color on what it covers, and the color.
-_INKS = {
+_COLORS = {
     "rain": (1.0, 0.0, (128, 128)),
     "snow": (1.0, 1.0, (128, 128)),
     "dust": (1.0, 1.0, (128, 128)),
@@ -25,29 +25,29 @@ _INKS = {
 }
 
 
-def lay(frame: Frame, patch: Bytes, kind: str) -> None:
+def draw_patch(frame: Frame, patch: Bytes, kind: str) -> None:
     """Composite weather on a frame, in place; the patch has the size of its luma."""
     if kind == "fog":
-        return _lay_fog(frame, patch)
-    added, strength, color = _INKS[kind]
+        return _draw_fog(frame, patch)
+    added, strength, color = _COLORS[kind]
     light = patch if added == 1.0 else cv2.convertScaleAbs(patch, alpha=added)
     cv2.add(frame[0], light, dst=frame[0])
     if strength:
-        cover = cv2.convertScaleAbs(_halved(patch, frame), alpha=strength)
+        cover = cv2.convertScaleAbs(_halve(patch, frame), alpha=strength)
         for chroma, value in zip(frame[1:], color, strict=True):
             _mix(chroma, cover, value)
     return None
 
 
-def _lay_fog(frame: Frame, patch: Bytes) -> None:
+def _draw_fog(frame: Frame, patch: Bytes) -> None:
     ramp = np.linspace(0.35, 1.0, len(patch), dtype=np.float32)[:, None]
     cover = cv2.multiply(patch, np.repeat(ramp, patch.shape[1], axis=1), dtype=cv2.CV_8U)
     # Fog is as bright as the picture allows: a night must not turn gray. It has a paler color of
     # the light: neutral fog looks pasted on at sunset.
     _mix(frame[0], cover, min(226.0, float(cv2.mean(frame[0])[0]) * 1.15 + 42.0))
-    small = _halved(cover, frame)
+    small = _halve(cover, frame)
     for chroma in frame[1:]:
-        _mix(chroma, small, 0.4 * _NEUTRAL + 0.6 * float(cv2.mean(chroma)[0]))
+        _mix(chroma, small, 0.4 * _GRAY + 0.6 * float(cv2.mean(chroma)[0]))
 
 
 def _mix(plane: Bytes, cover: Bytes, value: float) -> None:
@@ -55,7 +55,7 @@ def _mix(plane: Bytes, cover: Bytes, value: float) -> None:
     cv2.add(plane, cv2.convertScaleAbs(cover, alpha=value / 255), dst=plane)
 
 
-def _halved(patch: Bytes, frame: Frame) -> Bytes:
+def _halve(patch: Bytes, frame: Frame) -> Bytes:
     return np.asarray(cv2.resize(patch, frame[1].shape[::-1], interpolation=cv2.INTER_AREA))
 
 
@@ -84,7 +84,7 @@ class Weather:
             patch = self._patch(number, moment, spare if number else total)
             if number:
                 cv2.add(total, patch, dst=total)
-        lay(frame, total, self._kind)
+        draw_patch(frame, total, self._kind)
 
     def _patch(self, number: int, moment: float, out: Bytes) -> Bytes:
         if not self._loop:
@@ -98,13 +98,13 @@ class Weather:
 
     def _cut(self, number: int, moment: float, out: Bytes) -> Bytes:
         layer, second = self._layers[number], moment * self._seconds
-        swing = 2 * math.pi * (second / _SWINGS + layer.phase)
+        swing = 2 * math.pi * (second / _SWING_SECONDS + layer.phase)
         x = layer.speed[0] * second + layer.sway * math.sin(swing)
         y = layer.speed[1] * second + layer.sway * math.cos(2 * swing) / 2
         self._window(self._tiles[number], (x, y), out)
         if self._glimmer is not None:
             light = self._planes[3]
-            self._window(self._glimmer, (second / _SHIMMERS + layer.phase, 0.0), light)
+            self._window(self._glimmer, (second / _SHIMMER_SECONDS + layer.phase, 0.0), light)
             cv2.multiply(out, light, scale=1 / 200, dst=out)
         return out
 

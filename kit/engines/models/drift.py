@@ -37,6 +37,6 @@ class Drift(settings.PaintedModel):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Render the prompt's landscape, in the requested length and size."""
-        from kit.engines.film.drift import fly
+        from kit.engines.film.drift import render_drift
 
-        return fly(job, progress)
+        return render_drift(job, progress)

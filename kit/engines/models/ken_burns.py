@@ -43,6 +43,6 @@ class KenBurns(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Render the clip, in the requested length and size."""
-        from kit.engines.film.kenburns import travel
+        from kit.engines.film.kenburns import render_ken_burns
 
-        return travel(job, progress)
+        return render_ken_burns(job, progress)

@@ -47,6 +47,6 @@ class LivingScene(settings.PaintedModel):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint and animate the prompt's scene, in the requested length and size."""
-        from kit.engines.film.living import film
+        from kit.engines.film.living import render_living_scene
 
-        return film(job, progress)
+        return render_living_scene(job, progress)

@@ -1,4 +1,4 @@
-"""Reliefs: a picture with a depth map, seen by a camera that moves slightly.
+"""Parallax: a picture with a depth map, seen by a camera that moves slightly.
 
 The YUV planes are remapped in blocks of pixels: near blocks move more than far ones. The maps for
 that are sums of fields that are computed once.
@@ -13,7 +13,7 @@ from typing import TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.film.filming import REACH, FilmView, Take
+from kit.engines.film.filming import MAX_SHIFT, FilmView, Take
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.scaling import resize
@@ -39,11 +39,11 @@ class Blocks:
 def blocks_of(planes: Frame) -> Blocks:
     """Return the planes of a picture as blocks."""
     luma = np.empty((*planes[0].shape, 4), np.uint8)
-    fill_quads(bordered(planes[0]), luma)
-    return Blocks(luma, pairs(planes[1], planes[2]))
+    fill_quads(add_border(planes[0]), luma)
+    return Blocks(luma, pair_columns(planes[1], planes[2]))
 
 
-def bordered(plane: Bytes) -> Bytes:
+def add_border(plane: Bytes) -> Bytes:
     """Return a plane with its last row and column repeated, so that all pixels have neighbors."""
     return np.asarray(cv2.copyMakeBorder(plane, 0, 1, 0, 1, cv2.BORDER_REPLICATE))
 
@@ -53,7 +53,7 @@ def fill_quads(wide: Bytes, out: Bytes) -> None:
     cv2.merge([wide[:-1, :-1], wide[:-1, 1:], wide[1:, :-1], wide[1:, 1:]], out)
 
 
-def pairs(one: Bytes, other: Bytes) -> Bytes:
+def pair_columns(one: Bytes, other: Bytes) -> Bytes:
     """Return two planes as one whose pixels include their right neighbors."""
     wide = [cv2.copyMakeBorder(plane, 0, 0, 0, 1, cv2.BORDER_REPLICATE) for plane in (one, other)]
     return np.asarray(cv2.merge([part for plane in wide for part in (plane[:, :-1], plane[:, 1:])]))
@@ -64,10 +64,10 @@ STRENGTH = 0.42
 #: The same for a zoom, which uncovers less.
 GROWTH = 0.62
 # Far parts move closer too, but less: a push without them looks unnatural.
-_FAR = 0.30
+_FAR_SHARE = 0.30
 
 #: Adds displacements, in pixels, to the source columns and rows of a frame's blocks.
-Swell: TypeAlias = Callable[[tuple[Floats, Floats]], None]
+Displace: TypeAlias = Callable[[tuple[Floats, Floats]], None]
 
 
 class DepthRelief:
@@ -75,7 +75,7 @@ class DepthRelief:
 
     def __init__(self, depth: Floats, take: Take, focus: tuple[float, float] = (0.5, 0.52)) -> None:
         self.take = take
-        self.width, self.height = width, height = large(take)
+        self.width, self.height = width, height = padded_size(take)
         edge = ((width - take.width) // 2, (height - take.height) // 2)
         near = cv2.resize(depth, (width, height), interpolation=cv2.INTER_LINEAR)
         near = near[edge[1] : edge[1] + take.height, edge[0] : edge[0] + take.width]
@@ -87,7 +87,7 @@ class DepthRelief:
         # Centers of blocks, in pixels from the upper left corner of the frame.
         columns = np.broadcast_to(2.0 * np.arange(half.shape[1]) + 1.0, half.shape)
         rows = np.broadcast_to(2.0 * np.arange(half.shape[0])[:, None] + 1.0, half.shape)
-        grow = _FAR + (1.0 - _FAR) * half
+        grow = _FAR_SHARE + (1.0 - _FAR_SHARE) * half
         # The source of each block, and its change by a shift and a zoom of 1. A block's center
         # is one pixel to the right of its left edge, and below its upper one.
         self._near = half
@@ -111,7 +111,7 @@ class DepthRelief:
         size = (self.width, self.height)
         return views(rgb_frame(resize(pixels, *size)), *size)
 
-    def look(self, blocks: Blocks, seen: FilmView, swell: Swell | None = None) -> Blocks:
+    def view(self, blocks: Blocks, seen: FilmView, displace: Displace | None = None) -> Blocks:
         """Return a picture as the camera sees it, valid until the next call."""
         shift_x = -seen.x * STRENGTH * self.take.width
         shift_y = -seen.y * STRENGTH * self.take.height
@@ -119,8 +119,8 @@ class DepthRelief:
         columns, rows = self._maps
         _sum(columns, self._columns, (shift_x, self._near), (zoom, self._across))
         _sum(rows, self._rows, (shift_y, self._near), (zoom, self._down))
-        if swell is not None:
-            swell(self._maps)
+        if displace is not None:
+            displace(self._maps)
         luma, chroma = self._seen.luma, self._seen.chroma
         _look_up(blocks.luma, columns, rows, luma)
         # Chroma has half the size, and its blocks two columns and one row.
@@ -133,9 +133,9 @@ class DepthRelief:
         return self._seen
 
 
-def large(take: Take) -> tuple[int, int]:
+def padded_size(take: Take) -> tuple[int, int]:
     """Return the even width and height of a picture with the camera's margins."""
-    over = 1 + 2 * (0.01 + STRENGTH * take.motion * max(REACH))
+    over = 1 + 2 * (0.01 + STRENGTH * take.motion * max(MAX_SHIFT))
     return 2 * round(take.width * over / 2), 2 * round(take.height * over / 2)
 
 
