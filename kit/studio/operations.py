@@ -41,6 +41,7 @@ from kit.studio.history_sync import HistorySync
 from kit.studio.requests import find_inputs, fingerprint, resolve_media, separate_media
 from kit.studio.starts import OnSent, Starts, StartTrace, failure_error
 from kit.widgets.account import Keys
+from kit.widgets.markup import count_of
 from kit.widgets.progress import ProgressDisplay, ProgressUpdates, progress
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ DEFAULT_FETCHES = 100
 #: Number of pictures after which hashes are saved, so that an interruption loses no more.
 _BATCH_PICTURES = 100
 _UNINDEXED_WARNING = (
-    "%s pictures of the history are not indexed yet and are not compared: each call indexes up to"
-    " %d, newest first; fetch= sets how many"
+    "not compared, because not indexed yet: %s of the history; each call indexes up to %d, newest"
+    " first; fetch= sets how many"
 )
 #: Number of newest generations that are checked for changes made elsewhere.
 _WATCHED_COUNT = 5
@@ -275,8 +276,9 @@ class Operations:
                     batch = names[start : start + _BATCH_PICTURES]
                     archive.add_hashes({name: found[name] for name in batch})
                     yield Sleep(0)  # lets other tasks run
-            if unindexed := len(missing) - len(found):
-                _log.warning(_UNINDEXED_WARNING, f"{unindexed:,}", fetch)
+            unindexed = len(missing) - len(found)
+            if unindexed and fetch:
+                _log.warning(_UNINDEXED_WARNING, count_of(unindexed, "picture"), fetch)
         return archive.similar(target, limit, choice)
 
     def _hash(self, picture: Any, archive: Archive) -> Flow[bytes]:
