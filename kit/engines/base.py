@@ -212,7 +212,7 @@ def seed_parameter() -> Parameter:
         type="integer",
         minimum=0,
         maximum=2**32 - 1,
-        description="The same seed gives the same result; leave it out for a new one each time",
+        description="The same seed gives the same result; by default each generation has a new one",
     )
 
 

@@ -112,7 +112,7 @@ _FORMAT = Parameter(
     name="format",
     default="png",
     enum=["png", "jpeg", "webp"],
-    description="File format; png keeps every pixel",
+    description="File format; png is lossless",
 )
 
 

@@ -13,9 +13,9 @@ class Animate(Engine):
         asset_type="video",
         category="Video Generation",
         description=(
-            "Gives your picture depth and moves a camera through it, with weather if you like. The"
-            " depth is guessed from the subject and the shape of the picture; people and things in"
-            " it do not move by themselves."
+            "Adds depth to your picture and moves a camera through it, optionally with weather."
+            " Depth is estimated from the subject and the shape of the picture; people and things"
+            " in it do not move."
         ),
         supports_prompt=False,
         prompt_required=False,
@@ -24,13 +24,14 @@ class Animate(Engine):
             settings.choice(
                 "technique",
                 ("auto", "cutout", "parallax", "ken_burns"),
-                "cutout moves the subject, parallax bends the picture as if it were nearer below,"
-                " ken_burns keeps it flat; auto cuts out where it finds a subject",
+                "cutout moves the subject in front of its background, parallax bends the picture"
+                " so that its lower part is nearer, ken_burns keeps it flat; auto uses cutout if"
+                " it finds a subject",
             ),
             settings.choice("camera", settings.MOVES, "How the camera moves"),
             settings.number("motion", 0.6, 0, 1, "How far the camera moves"),
-            settings.choice("weather", settings.WEATHERS, "What is in the air before the picture"),
-            settings.switch("loop", False, "Swing out and back, so that the clip can repeat"),
+            settings.choice("weather", settings.WEATHERS, "Weather in front of the picture"),
+            settings.switch("loop", False, "Move out and back, so that the clip can be looped"),
             settings.FPS,
             settings.FILM_FORMAT,
             settings.SEED,

@@ -16,25 +16,25 @@ class Background(Engine):
         asset_type="image",
         category="Editing",
         description=(
-            "Removes, replaces or blurs what is behind the subject. A small network finds people,"
-            " animals and single things, and fitted colors their outlines: glass, hair, gaps, busy"
-            " pictures and subjects in the color of their background come out roughly. Where a"
-            " subject cannot be told apart it fails and costs nothing; a box or a rough mask tells"
-            " it the subject. The prompt names a color, two for a gradient, or a landscape to"
-            " paint. The result has at most 4,096 pixels a side."
+            "Removes, replaces or blurs the background. A small network finds people, animals and"
+            " single objects, and their colors refine the outline; glass, hair, gaps, busy pictures"
+            " and subjects in the color of their background become imprecise. If no subject is"
+            " found, the generation fails and is refunded; mark the subject with a box or a rough"
+            " mask. The prompt may name a color, two colors for a gradient, or a landscape. Results"
+            " have at most 4,096 pixels per side."
         ),
         settings=(
             choice("operation", ("remove", "replace", "blur"), "What to do with the background"),
-            text("color", "A name or #rrggbb, where nothing else is to replace it", "white"),
-            number("blur_strength", 0.5, 0, 1, "How much the background is blurred; blur only"),
-            number("feather", 0, 0, 40, "How far the subject's edge is softened, in pixels"),
+            text("color", "New color without backdrop and prompt: a name or #rrggbb", "white"),
+            number("blur_strength", 0.5, 0, 1, "How much the background is blurred; only for blur"),
+            number("feather", 0, 0, 40, "Softness of the subject's edge, in pixels"),
             *settings.SUBJECT,
             *settings.picture_file("png", transparent=True),
             settings.SEED,
         ),
         media=(
             settings.picture("The picture with the subject"),
-            settings.medium("backdrop", "image", "The new background; replace only"),
+            settings.medium("backdrop", "image", "The new background; only for replace"),
             settings.MASK,
         ),
         pricing=settings.prices("0.03", operation={"replace": "1.5"}),

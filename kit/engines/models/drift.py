@@ -16,15 +16,15 @@ class Drift(settings.PaintedModel):
         asset_type="video",
         category="Low Cost",
         description=(
-            "A slow camera through a flat layered landscape, drawn by rule: the prompt's English"
-            " words for time of day, place, season, weather, mood, color and camera direct it. It"
+            "A slow camera move through a flat layered landscape, drawn by rules. English words in"
+            " the prompt choose time of day, place, season, weather, mood, color and camera. It"
             " does not draw arbitrary objects."
         ),
         settings=(
             *settings.frame(4, 12, "480p"),
             settings.directed_camera("drift", _MOVES),
             settings.number("motion", 0.6, 0, 1, "How far the camera moves"),
-            settings.switch("loop", False, "End where it began, so that the clip can repeat"),
+            settings.switch("loop", False, "End where it began, so that the clip can be looped"),
             settings.PALETTE,
             settings.FPS,
             settings.FILM_FORMAT,

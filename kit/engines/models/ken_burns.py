@@ -16,26 +16,26 @@ class KenBurns(Engine):
         asset_type="video",
         category="Fast",
         description=(
-            "Pans and zooms slowly over your picture, toward what stands out in it. The picture"
-            " itself stays flat: nothing in it moves, and nothing beyond its edges is invented."
+            "Pans and zooms slowly over your picture, toward its subject. The picture itself stays"
+            " flat: nothing in it moves, and nothing is added beyond its edges."
         ),
         supports_prompt=False,
         prompt_required=False,
         settings=(
             *settings.frame(5, 30, "720p", "keep"),
-            settings.choice("camera", _MOVES, "How the camera moves; auto follows the shape"),
-            settings.number("motion", 0.5, 0, 1, "How far the camera travels and zooms"),
-            settings.number("focus_x", None, 0, 1, "Where a zoom leads, as a share of the width"),
-            settings.number("focus_y", None, 0, 1, "And of the height; left out: what stands out"),
             settings.choice(
-                "easing", ("smooth", "linear"), "Start and stop gently, or keep one speed"
+                "camera", _MOVES, "How the camera moves; auto chooses by the shape of the picture"
             ),
-            settings.switch("loop", False, "Go there and back again, so that the clip can repeat"),
+            settings.number("motion", 0.5, 0, 1, "How far the camera moves and zooms"),
+            settings.number("focus_x", None, 0, 1, "Center of a zoom as a fraction of the width"),
+            settings.number("focus_y", None, 0, 1, "Center of a zoom as a fraction of the height"),
+            settings.choice("easing", ("smooth", "linear"), "smooth starts and stops slowly"),
+            settings.switch("loop", False, "Move there and back, so that the clip can be looped"),
             settings.FPS,
             settings.FILM_FORMAT,
         ),
         media=(
-            settings.picture("The picture to move over; the larger, the sharper a zoom stays"),
+            settings.picture("The picture to move over; large pictures stay sharp when zoomed"),
             settings.SOUNDTRACK,
         ),
         pricing=settings.film_prices("0.008", "0.01"),

@@ -17,30 +17,29 @@ class LipSync(Engine):
         asset_type="video",
         category="Lip syncing",
         description=(
-            "Makes the face in a picture or a video speak a recording, by rule: lips and chin"
-            " are bent with the loudness and tone of the voice, not with its words, so single"
-            " sounds are approximate. Steady noise behind a voice is left aside; while only noise"
-            " is heard the mouth stays shut, but melodies, drums and claps may pass for a voice,"
-            " and a whisper for noise. Only the face is found by a network (YuNet,"
-            " on the processor). It needs a face seen about from the front with nothing over the"
-            " mouth, in a video one that hardly speaks; profiles are refused, full beards look"
-            " wrong, and eyes that are not clear do not blink. Show nobody without consent."
+            "Makes the face in a picture or a video speak a recording, by rules: lips and chin"
+            " follow the loudness and tone of the voice, not its words, so single sounds are"
+            " approximate. Steady background noise is ignored, but melodies, drums and claps may"
+            " count as a voice, and a whisper as noise. A network (YuNet, on the CPU) finds the"
+            " face. It must be seen roughly from the front with nothing over the mouth, and in a"
+            " video it should hardly speak; profiles are refused, full beards look wrong, and"
+            " unclear eyes do not blink. Use faces only with consent."
         ),
         supports_prompt=False,
         prompt_required=False,
         media=(
-            medium("portrait", "image", "A picture of a face from the front; give this or a video"),
-            medium("video", "video", "A video of a face from the front; repeated if it is shorter"),
+            medium("portrait", "image", "A face from the front; required without a video"),
+            medium("video", "video", "A video of a face from the front; repeated if shorter"),
             medium("audio", "audio", f"The voice, up to {LONGEST_VOICE} s", required=True),
         ),
         settings=(
             settings.choice("resolution", _SIDES, "The shorter side in pixels", "480p"),
             settings.choice("fps", (24, 25, 30), "Frames per second", 25),
             number("intensity", 1, 0, 1.5, "How far the mouth moves; 0 keeps it still"),
-            number("head_motion", 0.5, 0, 1, "How much the head of a portrait sways and nods"),
-            settings.switch("blink", True, "A portrait blinks if both eyes are clear enough"),
-            number("mouth_x", None, 0, 1, "Middle of the mouth, as a fraction of the width"),
-            number("mouth_y", None, 0, 1, "Where the lips meet, as a fraction of the height"),
+            number("head_motion", 0.5, 0, 1, "How much the head in a portrait moves"),
+            settings.switch("blink", True, "Let a portrait blink, if both eyes are clear enough"),
+            number("mouth_x", None, 0, 1, "Center of the mouth, as a fraction of the width"),
+            number("mouth_y", None, 0, 1, "Height of the closed lips, as a fraction"),
             number("mouth_width", None, 0.01, 1, "Width of the mouth, as a fraction of the width"),
             settings.FILM_FORMAT,
             settings.SEED,

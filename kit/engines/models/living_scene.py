@@ -15,8 +15,8 @@ class LivingScene(settings.PaintedModel):
         asset_type="video",
         category="Video Generation",
         description=(
-            "A scene painted by rule from the prompt's English words (lakes, deserts, woods, seas,"
-            " streets, space, ink, line art) and brought to life: depth, weather, clouds, ripples,"
+            "A moving scene, painted by rules from English words in the prompt (lakes, deserts,"
+            " woods, seas, streets, space, ink, line art): with depth, weather, clouds, ripples,"
             " waterfalls, volcanoes, northern lights, stars and passing hours. Nothing walks,"
             " drives or flies through it, and plants and boats stand still."
         ),
@@ -26,16 +26,14 @@ class LivingScene(settings.PaintedModel):
             settings.directed_camera("push", settings.MOVES),
             settings.number("motion", 0.6, 0, 1, "How far the camera moves"),
             settings.choice(
-                "weather",
-                ("auto", *settings.WEATHERS),
-                "What is in the air; auto follows the prompt",
+                "weather", ("auto", *settings.WEATHERS), "Weather; auto follows the prompt"
             ),
             settings.choice(
-                "hours", _HOURS, "Keep the time of day or let it pass; auto: as prompted"
+                "hours", _HOURS, "Keep the time of day or let it pass; auto follows the prompt"
             ),
-            settings.switch("clouds", True, "Thin clouds drift where there is sky"),
+            settings.switch("clouds", True, "Thin clouds that drift across the sky"),
             settings.PALETTE,
-            settings.switch("loop", False, "Swing out and back, so that the clip can repeat"),
+            settings.switch("loop", False, "Move out and back, so that the clip can be looped"),
             settings.FPS,
             settings.FILM_FORMAT,
             settings.SEED,

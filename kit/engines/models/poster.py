@@ -14,9 +14,9 @@ class Poster(settings.PaintedModel):
         asset_type="image",
         category="Low Cost",
         description=(
-            "Flat layered landscapes, drawn by rule: the prompt's English words for time of day,"
-            " place, season, weather, mood, color and camera direct the scene. It does not draw"
-            " arbitrary objects; other words only vary the composition."
+            "Flat layered landscapes, drawn by rules. English words in the prompt choose time of"
+            " day, place, season, weather, mood, color and camera. It does not draw arbitrary"
+            " objects; other words only vary the composition."
         ),
         settings=(
             settings.aspect_ratio("1:1"),
@@ -25,9 +25,9 @@ class Poster(settings.PaintedModel):
             settings.number(
                 "layers", 7, 4, 9, "Ridges from the horizon to the foreground", "integer"
             ),
-            settings.number("mist", 0.4, 0, 1, "From clear air to ridges that float in fog"),
+            settings.number("mist", 0.4, 0, 1, "Amount of mist between the ridges"),
             settings.switch("stars", True, "Stars in the sky of dusk and night"),
-            settings.switch("grain", False, "A touch of paper grain; it makes the file larger"),
+            settings.switch("grain", False, "Slight paper grain; the file becomes larger"),
             *settings.picture_file(),
             settings.SEED,
         ),

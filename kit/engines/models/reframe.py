@@ -16,10 +16,10 @@ class Reframe(Engine):
         asset_type="image",
         category="Editing",
         description=(
-            "Brings a picture into another shape: a crop that keeps faces and what stands out, the"
-            " whole picture over a blurred copy of itself, or edges stretched while the middle"
-            " keeps its proportions. It invents no new content. Transparency is kept but over a"
-            " blurred copy."
+            "Changes the shape of a picture: by a crop that keeps faces and the subject, by"
+            " placing the whole picture over a blurred copy of itself, or by stretching the edges"
+            " while the middle keeps its proportions. It adds no new content. Transparency is kept,"
+            " except over a blurred copy."
         ),
         settings=(
             settings.aspect_ratio("9:16"),

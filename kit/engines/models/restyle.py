@@ -19,17 +19,17 @@ class Restyle(Engine):
         asset_type="image",
         category="Editing",
         description=(
-            "Grades a picture's colors (cinematic, noir, vintage ...), redraws it as painting,"
-            " pencil sketch or flat poster, and can set a title on it. Both come from the settings"
-            " or from words such as 'moody teal' or 'like a Van Gogh painting'; what the picture"
-            " shows stays as it is. Drawings are made at up to 1,600 pixels and enlarged; what is"
-            " redrawn, titled or see-through is made smaller beyond 4,096 pixels a side."
+            "Grades a picture's colors (cinematic, noir, vintage ...), redraws it as a painting,"
+            " pencil sketch or flat poster, and can add a title. Look and style are chosen by the"
+            " settings or by words such as 'moody teal' or 'like a Van Gogh painting'; the content"
+            " stays the same. Drawings are made at up to 1,600 pixels and enlarged; drawings,"
+            " titled and transparent pictures are reduced to 4,096 pixels per side."
         ),
         settings=(
-            choice("look", ("auto", "none", *LOOKS), "Color grading; auto: as the prompt asks"),
-            choice("stylize", _MANNERS, "Redraws the picture; auto: as the prompt asks"),
+            choice("look", ("auto", "none", *LOOKS), "Color grade; auto follows the prompt"),
+            choice("stylize", _MANNERS, "Redraw the picture; auto follows the prompt"),
             number("strength", 0.8, 0, 1, "How much of the new look is mixed in"),
-            text("text", "A title set on the picture; what is see-through becomes white"),
+            text("text", "A title on the picture; transparent parts become white"),
             settings.TITLE_PLACE,
             choice("font", ("auto", *FACES), "Typeface of the title"),
             *settings.picture_file(transparent=True),

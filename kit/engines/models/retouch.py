@@ -15,22 +15,22 @@ class Retouch(Engine):
         asset_type="image",
         category="Editing",
         description=(
-            "Erases what a mask covers, reduces noise, enlarges or sharpens. Erasing continues the"
-            " surroundings with patches of the same picture, and says how well that went; upscaling"
-            " keeps edges crisp but invents no detail, up to 40 megapixels, and 24 as a webp with"
-            " transparency. A picture of more than 4,096 pixels a side is made smaller for erasing,"
-            " and where it has transparency also for denoise and sharpen."
+            "Erases the parts under a mask, reduces noise, enlarges or sharpens. Erasing fills"
+            " with patches of the same picture and reports how well they fit. Upscaling keeps edges"
+            " crisp but adds no detail, up to 40 megapixels (24 as a webp with transparency)."
+            " Pictures are reduced to 4,096 pixels per side for erase, and transparent ones also"
+            " for denoise and sharpen."
         ),
         settings=(
             settings.choice("operation", _OPERATIONS, "What to do; erase needs a mask", "upscale"),
-            settings.choice("scale", (2, 4), "How many times wider and higher; upscale only"),
-            settings.number("strength", 0.5, 0, 1, "How strongly; not used by erase"),
+            settings.choice("scale", (2, 4), "Factor of width and height; only for upscale"),
+            settings.number("strength", 0.5, 0, 1, "Strength of the effect; not used by erase"),
             *settings.picture_file(transparent=True),
             settings.SEED,
         ),
         media=(
             settings.picture("The picture to repair"),
-            settings.medium("mask", "image", "White or bright where to erase; erase only"),
+            settings.medium("mask", "image", "White where to erase, else black; only for erase"),
         ),
         pricing=settings.prices(
             "0.02", operation={"erase": "1.5", "denoise": "1.5"}, scale={"4": "2"}

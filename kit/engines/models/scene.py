@@ -15,18 +15,19 @@ class Scene(settings.PaintedModel):
         asset_type="image",
         category="Generation",
         description=(
-            "Scenes painted by rule in real depth: mountain lakes and hills, deserts, forests,"
-            " seas, streets, space, liquids and flowing lines. English words choose the scene, its"
-            " hour, season, weather, mood, colors and camera, and add volcanoes, palms, oases,"
-            " waterfalls, sailboats, lighthouses, planets, comets, black holes and wormholes where"
-            " they belong. It does not draw people, animals or arbitrary objects."
+            "Scenes painted by rules, with real depth: mountain lakes and hills, deserts, forests,"
+            " seas, streets, space, liquids and flowing lines. English words in the prompt choose"
+            " the scene, its time of day, season, weather, mood, colors and camera, and add"
+            " volcanoes, palms, oases, waterfalls, sailboats, lighthouses, planets, comets, black"
+            " holes and wormholes where they fit. It does not draw people, animals or arbitrary"
+            " objects."
         ),
         settings=(
             settings.aspect_ratio("1:1"),
             settings.size(1024, 512, 2048),
             settings.FAMILY,
             settings.PALETTE,
-            settings.choice("detail", _DETAILS, "Time to spend on fine structure", "standard"),
+            settings.choice("detail", _DETAILS, "Fine structure; high takes longer", "standard"),
             *settings.picture_file(),
             settings.SEED,
         ),

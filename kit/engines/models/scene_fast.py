@@ -13,13 +13,13 @@ class SceneFast(settings.PaintedModel):
         asset_type="image",
         category="Fast",
         description=(
-            "A quick look at a painted scene: the same words lead to the same kind of scene,"
-            " most of them painted at half size and enlarged, so that fine structure is soft. It"
-            " does not draw people, animals or arbitrary objects."
+            "A fast preview of a painted scene, from the same words. Most scenes are painted at"
+            " half size and enlarged, so fine structure is soft. It does not draw people, animals"
+            " or arbitrary objects."
         ),
         settings=(
             settings.aspect_ratio("1:1"),
-            settings.size(768, 256, 1024, "; most scenes are painted at half of it and enlarged"),
+            settings.size(768, 256, 1024, "; most scenes are painted at half size and enlarged"),
             settings.FAMILY,
             settings.PALETTE,
             *settings.picture_file(),

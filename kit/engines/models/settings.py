@@ -73,57 +73,57 @@ WEATHERS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 #: Price factors of slower formats.
 _SLOWER = {"mp4-av1": "1.25", "webm": "1.25"}
 SEED = seed_parameter()
-FAMILY = choice(
-    "family", (AUTO, *FAMILIES), "Kind of scene; auto takes it from the words of the prompt"
-)
+FAMILY = choice("family", (AUTO, *FAMILIES), "Kind of scene; auto follows the prompt")
 PALETTE = choice(
-    "palette", (AUTO, *PALETTES), "Colors; auto takes them from the hour and colors of the prompt"
+    "palette",
+    (AUTO, *PALETTES),
+    "Colors; auto follows the time of day and the colors in the prompt",
 )
 FPS = choice("fps", (24, 25, 30, 60), "Frames per second")
 FILM_FORMAT = choice(
     "format",
     ("mp4", *_SLOWER),
-    "mp4 (H.264) plays everywhere; mp4-av1 and webm (VP9) make smaller files",
+    "mp4 (H.264) plays everywhere; mp4-av1 and webm (VP9) are smaller files",
 )
-FILM_QUALITY = choice("quality", tuple(QUALITIES), "Detail against file size", "balanced")
+FILM_QUALITY = choice("quality", tuple(QUALITIES), "More detail or a smaller file", "balanced")
 SOUNDTRACK = medium(
-    "soundtrack", "audio", "Music or speech for the clip; cut or repeated to its length"
+    "soundtrack", "audio", "Music or speech for the clip; trimmed or repeated to its length"
 )
 FIT = choice(
     "fit",
     ("smart_crop", "blurred_fill"),
-    "Where the shape changes: smart_crop follows what draws the eye, blurred_fill shows everything"
-    " over a blurred copy",
+    "If the shape changes: smart_crop follows the subject, blurred_fill shows everything over a"
+    " blurred copy",
 )
 SOUND = (
     choice(
         "sound",
         ("keep", "replace", "mute"),
-        "The sound that is there: keep it beside voice and music, replace it by them, or mute all",
+        "The original sound: keep it with voice and music, replace it by them, or mute everything",
     ),
-    number("music_volume", 0.5, 0, 1, "Loudness of the music beside the rest; 1 is as loud"),
-    switch("duck", True, "Turn the music down while the rest is heard"),
-    switch("normalize", True, "Bring the sound to -14 LUFS, as platforms play it"),
+    number("music_volume", 0.5, 0, 1, "Loudness of the music relative to the other sound"),
+    switch("duck", True, "Lower the music during other sound"),
+    switch("normalize", True, "Normalize the sound to -14 LUFS, as streaming platforms do"),
 )
 TITLE_PLACE = choice(
     "position",
     ("auto", "top", "center", "bottom"),
-    "Where the title stands; auto: where it is quiet",
+    "Position of the title; auto chooses a calm part of the picture",
 )
-MASK = medium("mask", "image", "White or bright about where the subject is, black elsewhere")
+MASK = medium("mask", "image", "A rough mask: white where the subject is, black elsewhere")
 SUBJECT = (
-    number(BOX[0], None, 0, 1, "Middle of the subject from the left, as a share; give all or none"),
-    number(BOX[1], None, 0, 1, "Middle of the subject from the top, as a share of the height"),
-    number(BOX[2], None, 0.01, 1, "Width of the subject, as a share of the picture's"),
-    number(BOX[3], None, 0.01, 1, "Height of the subject, as a share of the picture's"),
+    number(BOX[0], None, 0, 1, "Center of the subject as a fraction of the width; all or none"),
+    number(BOX[1], None, 0, 1, "Center of the subject as a fraction of the height"),
+    number(BOX[2], None, 0.01, 1, "Width of the subject, as a fraction of the picture's"),
+    number(BOX[3], None, 0.01, 1, "Height of the subject, as a fraction of the picture's"),
 )
 
 
 def picture_file(default: str = "jpeg", *, transparent: bool = False) -> tuple[Parameter, ...]:
     """Return the settings of a picture's file; `transparent` if results may have alpha."""
-    told = "File format; png keeps every pixel"
-    told += ", png and webp keep transparency" if transparent else ""
-    percent = "Quality of jpeg and webp files, in percent; png is never lossy"
+    told = "File format; png is lossless"
+    told += ", png and webp support transparency" if transparent else ""
+    percent = "Quality of jpeg and webp files, in percent; png is lossless"
     return (
         choice("format", ("jpeg", "png", "webp"), told, default),
         number("quality", 92, 1, 100, percent, "integer"),
@@ -137,7 +137,7 @@ def size(default: int, least: int, most: int, more: str = "") -> Parameter:
 
 def aspect_ratio(default: str, *other: str) -> Parameter:
     """Return the aspect setting of a frame."""
-    told = "Width to height" + ("; keep takes that of the picture" if other else "")
+    told = "Width to height" + ("; keep uses the picture's" if other else "")
     return choice("aspect_ratio", (*other, *ASPECTS), told, default)
 
 

@@ -19,21 +19,22 @@ class TitleCard(Engine):
         asset_type="image",
         category="Generation",
         description=(
-            "Sets the prompt as a headline, word for word, on your picture or on a landscape"
-            " painted by rule, where that is quiet, shaded to a contrast of at least 4.5:1. The"
-            " fonts have Latin, Greek, Cyrillic, Hebrew and Arabic letters, not Chinese, Japanese,"
-            " Korean or Indic ones; emoji are left out."
+            "Writes the prompt as a headline on a calm part of your picture, or of a landscape"
+            " painted by rules, with a contrast of at least 4.5:1. The fonts contain Latin, Greek,"
+            " Cyrillic, Hebrew and Arabic letters, but no Chinese, Japanese, Korean or Indic ones;"
+            " emoji are left out."
         ),
         settings=(
             choice("aspect_ratio", ("16:9", "1:1", "9:16", "4:5"), "Width to height"),
             settings.size(1280, 256, 2160),
-            choice("style", tuple(STYLES), "How the title looks"),
-            choice("font", ("auto", *FACES), "Typeface of the headline; auto suits the style"),
+            choice("style", tuple(STYLES), "Style of the title"),
+            choice("font", ("auto", *FACES), "Typeface of the headline; auto follows the style"),
             settings.TITLE_PLACE,
-            text("subtitle", "A smaller line below or above the headline"),
-            text("accent", "Color of what is stressed, a name or #rrggbb", "auto"),
+            text("subtitle", "A smaller line above or below the headline"),
+            text("accent", "Accent color, a name or #rrggbb", "auto"),
             text(
-                "background", "'teal', 'navy to black', 'foggy forest'; else as the headline says"
+                "background",
+                "'teal', 'navy to black' or 'foggy forest'; by default as the headline",
             ),
             *settings.picture_file(),
             settings.SEED,

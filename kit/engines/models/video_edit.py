@@ -8,7 +8,7 @@ from kit.engines.models.settings import choice, medium, number, switch
 from kit.engines.sizes import LONGEST, SHAPES, SIDES
 from kit.wire import Parameter
 
-_CAPTIONS = "What is said, spread over the speech that is heard, or else over the clip"
+_CAPTIONS = "Text of the captions, spread over the speech, or over the whole clip without speech"
 
 
 class Edit(Engine):
@@ -29,23 +29,23 @@ class Edit(Engine):
         prompt_required=False,
         media=(
             medium("video", "video", "The video to edit", required=True),
-            medium("voice", "audio", "Speech over the result, from its start to its end"),
-            medium("music", "audio", "Music for the result, repeated where it is too short"),
+            medium("voice", "audio", "Speech for the result, from its start to its end"),
+            medium("music", "audio", "Music for the result; repeated if it is too short"),
         ),
         settings=(
-            number("start", 0, 0, LONGEST, "Where to begin, in seconds of the video"),
-            number("end", None, 0, LONGEST, "Where to stop, in seconds of the video"),
-            number("speed", 1, 0.25, 4, "2 runs twice as fast; voices keep their pitch"),
-            choice("aspect_ratio", ("keep", *SHAPES), "Width to height; keep is the video's own"),
+            number("start", 0, 0, LONGEST, "Start of the part to keep, in seconds of the video"),
+            number("end", None, 0, LONGEST, "End of the part to keep, in seconds of the video"),
+            number("speed", 1, 0.25, 4, "2 is twice as fast; voices keep their pitch"),
+            choice("aspect_ratio", ("keep", *SHAPES), "Width to height; keep uses the video's"),
             settings.FIT,
             choice("resolution", ("keep", *SIDES), "The shorter side; keep: its own, up to 1080"),
-            switch("stabilize", False, "Take the shake out; it costs a little of the edges"),
+            switch("stabilize", False, "Reduce camera shake; the edges are cropped a little"),
             choice("look", ("none", *LOOKS), "Color grade"),
             Parameter(name="captions", description=_CAPTIONS, max_length=checks.LONGEST_TEXT),
-            choice("caption_style", ("bold", "clean", "karaoke"), "How the captions look"),
-            choice("caption_position", ("bottom", "middle", "top"), "Where the captions stand"),
-            number("fade_in", 0, 0, 5, "Seconds from black at the start"),
-            number("fade_out", 0, 0, 5, "Seconds to black at the end"),
+            choice("caption_style", ("bold", "clean", "karaoke"), "Style of the captions"),
+            choice("caption_position", ("bottom", "middle", "top"), "Position of the captions"),
+            number("fade_in", 0, 0, 5, "Seconds of a fade from black at the start"),
+            number("fade_out", 0, 0, 5, "Seconds of a fade to black at the end"),
             *settings.SOUND,
             number("poster_time", None, 0, LONGEST, "Second of the result for the preview"),
             settings.FILM_FORMAT,
