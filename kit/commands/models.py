@@ -18,7 +18,7 @@ from kit.engines.configured.place import ModelSource
 from kit.engines.registry import look
 from kit.service import settings as service_settings
 from kit.service.domain import catalog
-from kit.widgets.prices import sentence, usual
+from kit.widgets.prices import price_sentence, usual_price
 
 
 def command(
@@ -67,7 +67,7 @@ def command(
     found = [m for m in found if category in (None, m.category)]
     bodies = [m.model_dump(mode="json", by_alias=True) for m in found]
     groups = {kind: [m for m in bodies if m["assetType"] == kind] for kind in wire.CATEGORIES}
-    lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
+    lines = [(m.id, m.asset_type, m.category, usual_price(m) or "?", m.title) for m in found]
     show(as_json, groups, table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines))
     for broken in listing.left_out if listing else ():
         typer.echo(f"{broken}; {broken.remedy}", err=True)
@@ -90,7 +90,7 @@ def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) ->
         )
         for p in model.parameters
     ]
-    words = plain(f"{model.title}: {sentence(model)}\n{model.description}\n")
+    words = plain(f"{model.title}: {price_sentence(model)}\n{model.description}\n")
     text = f"{words}\n{table(('NAME', 'TYPE', 'DEFAULT', 'ALLOWED', 'DESCRIPTION'), rows)}"
     show(as_json, model.model_dump(mode="json", by_alias=True), text)
 

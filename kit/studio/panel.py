@@ -146,10 +146,10 @@ class PanelPages:
     def page_set(self) -> PageSet:
         """Return the pages of this account, none of them built yet."""
         pages = [
-            PanelPage("Models", self.models, again=True),
+            PanelPage("Models", self.models, rebuilds=True),
             PanelPage("Create", self.create),
-            PanelPage("History", self.history, again=True),
-            PanelPage("Costs", self.costs, again=True, follows=True),
+            PanelPage("History", self.history, rebuilds=True),
+            PanelPage("Costs", self.costs, rebuilds=True, follows=True),
             PanelPage("Write", self.write),
             PanelPage("Account", self.account),
         ]

@@ -121,7 +121,7 @@ def history_table(
         frame,
         search=partial(_search, session, set()),
         thumbnail=thumbnail,
-        near=partial(cached_thumbnail, session.operations.cache),
+        find_cached=partial(cached_thumbnail, session.operations.cache),
         card=partial(result_card, session),
         get=get,
         renew=renew,

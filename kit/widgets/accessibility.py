@@ -37,9 +37,9 @@ class PageScript(ipywidgets.DOMWidget):
         super().__init__(_dom_classes=("kit-page-script",), **traits)
 
     def follow(
-        self, look: Callable[[], None] | None, pause: Callable[[bool], None] = lambda _: None
+        self, check: Callable[[], None] | None, pause: Callable[[bool], None] = lambda _: None
     ) -> None:
-        """Call `look`, which checks for others' changes, repeatedly while the box is visible.
+        """Call `check`, which checks for others' changes, repeatedly while the box is visible.
 
         `pause`: called with True when no page shows the box any more, e.g. after its cell was run
         again, and with False when one shows it again.
@@ -48,13 +48,13 @@ class PageScript(ipywidgets.DOMWidget):
 
         def receive(_: Any, message: Any, __: Any) -> None:
             nonlocal pages
-            if look is not None and message == {"look": True}:
-                look()
+            if check is not None and message == {"look": True}:
+                check()
             if message in ({"pages": 1}, {"pages": -1}):
                 pages += message["pages"]
                 pause(pages <= 0)
 
-        self.follows = look is not None
+        self.follows = check is not None
         self.on_msg(receive)
 
     def __repr__(self) -> str:
@@ -64,8 +64,8 @@ class PageScript(ipywidgets.DOMWidget):
 def script(package: str, *files: str) -> traitlets.Unicode[str, str]:
     """Return a trait with several scripts as one, without spaces and comments, as it is sent."""
     text = "".join((resources.files(package) / one).read_text("utf-8") for one in files)
-    short = re.sub(r"^ *//.*\n|^\s+| +// .*", "", text, flags=re.MULTILINE)
-    return traitlets.Unicode(re.sub(r" (=>|=+|&&|\|\|) ", r"\1", short)).tag(sync=True)
+    compact = re.sub(r"^ *//.*\n|^\s+| +// .*", "", text, flags=re.MULTILINE)
+    return traitlets.Unicode(re.sub(r" (=>|=+|&&|\|\|) ", r"\1", compact)).tag(sync=True)
 
 
 class Accessibility(PageScript):

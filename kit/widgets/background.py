@@ -48,18 +48,18 @@ class Debounced:
     _seconds: float
     _background: BackgroundRunner
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _call_off: Callable[[], None] = lambda: None
+    _cancel_call: Callable[[], None] = lambda: None
 
     def __call__(self) -> None:
         """Request the call."""
         with self._lock:
-            self._call_off()
-            self._call_off = self._background.after(self._seconds, self._call)
+            self._cancel_call()
+            self._cancel_call = self._background.after(self._seconds, self._call)
 
     def cancel(self) -> None:
         """Cancel the requested call."""
         with self._lock:
-            self._call_off()
+            self._cancel_call()
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -100,23 +100,23 @@ class Throttled:
         self._call()
 
 
-def guarded(call: Callable[[], None], show_problem: Callable[[str], None]) -> Callable[..., None]:
+def guard(call: Callable[[], None], show_problem: Callable[[str], None]) -> Callable[..., None]:
     """Return a callback that shows errors, which Jupyter would write to a hidden log."""
 
-    def act(*_: Any) -> None:
+    def callback(*_: Any) -> None:
         try:
             call()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is said or lost
             show_problem(error_text(error))
 
-    return act
+    return callback
 
 
 #: A check for changes made elsewhere; it returns immediately.
-Look = Callable[[], None] | None
+ChangeCheck = Callable[[], None] | None
 #: Calls a method after each change at a service, as long as its object exists.
-Subscribe = Callable[[Callable[[], None]], Look]
+Subscribe = Callable[[Callable[[], None]], ChangeCheck]
 #: Seconds after a change until a widget updates.
-FOLLOWING = 0.4
+FOLLOW_SECONDS = 0.4
 #: Seconds from a click to reading the fields: text typed last may arrive after the click.
-SETTLING = 0.12
+SETTLE_SECONDS = 0.12

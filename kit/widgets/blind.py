@@ -56,10 +56,10 @@ class BlindComparison(SnapshotBox):
             replace(item, facts=item.facts.model_copy(update=unnamed))
             for item in self._items.values()
         ]
-        self._drawn = dict(zip(self._items, draw_items(secret, fit, whole=True), strict=True))
-        dice = random.Random(seed)  # noqa: S311 - no secret
-        pairs = [dice.sample(pair, 2) for pair in combinations(self._items, 2)]
-        dice.shuffle(pairs)
+        self._media = dict(zip(self._items, draw_items(secret, fit, whole=True), strict=True))
+        rng = random.Random(seed)  # noqa: S311 - no secret
+        pairs = [rng.sample(pair, 2) for pair in combinations(self._items, 2)]
+        rng.shuffle(pairs)
         self._pairs = pairs
         self._choices: list[Choice] = []
         self._line = ipywidgets.HTML()
@@ -114,7 +114,7 @@ class BlindComparison(SnapshotBox):
         done, count = len(self._choices), len(self._pairs)
         self._line.value = _sentence(f"Which is better? {done + 1} of {count}")
         for side, name in zip(self._sides, self.pair, strict=True):
-            side.value = f'<div style="padding:4px">{self._drawn[name]}</div>'
+            side.value = f'<div style="padding:4px">{self._media[name]}</div>'
 
     def _html(self) -> str:
         """Return the ranking; model and parameters are hidden until all pairs are compared."""
@@ -127,7 +127,7 @@ class BlindComparison(SnapshotBox):
             model = markup.set_direction(escape(row.model_id))
             count = f"{row.won} won, {row.lost} lost, {row.tied} equal"
             tiles += (
-                f'<li style="{_ITEM}">{self._drawn[str(name)]}{row.place}. {model} · {count}'
+                f'<li style="{_ITEM}">{self._media[str(name)]}{row.place}. {model} · {count}'
                 f'<div style="{markup.FAINT}">{escape(str(name))}</div></li>'
             )
         return _sentence(f'Ranking, best first<ol style="{_LIST}">{tiles}</ol>')

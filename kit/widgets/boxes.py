@@ -18,7 +18,7 @@ from kit.widgets import markup
 from kit.widgets.background import BackgroundRunner
 
 #: Depth of nested boxes at which all are redrawn, once.
-DEEPEST = 48
+MAX_DEPTH = 48
 _CLASSES = ("kit-newest-first",)
 
 
@@ -47,7 +47,7 @@ class NewestFirst(ipywidgets.VBox):
 
     def add(self, widget: Any) -> None:
         """Show a widget above all others."""
-        if len(self._boxes) > DEEPEST:
+        if len(self._boxes) > MAX_DEPTH:
             self._flatten()
         self._insert(widget)
         old = [box for box in self._boxes[:-1] if len(box.children) > 1][: -self._most]
@@ -55,16 +55,16 @@ class NewestFirst(ipywidgets.VBox):
             box.children = box.children[:1]
 
     def _insert(self, widget: Any) -> None:
-        place = self._box(_dom_classes=_CLASSES)
-        self._boxes[-1].children = (place, widget)
-        self._boxes.append(place)
+        box = self._box(_dom_classes=_CLASSES)
+        self._boxes[-1].children = (box, widget)
+        self._boxes.append(box)
 
     def _flatten(self) -> None:
-        kept, old = self.shown, self._boxes[1:]
+        shown, old = self.shown, self._boxes[1:]
         self.children, self._boxes = (), [self]
         for box in old:
             box.close()
-        for widget in reversed(kept):
+        for widget in reversed(shown):
             self._insert(widget)
 
 
@@ -76,31 +76,31 @@ class OpenedBox(ipywidgets.VBox):
     def __init__(self, background: BackgroundRunner, **traits: Any) -> None:
         self._background = background
         self._lock = threading.Lock()
-        self._wanted: Callable[[], Any] | None = None
+        self._latest: Callable[[], Any] | None = None
         super().__init__(_dom_classes=("kit-opened",), **traits)
 
     def fill(self, make: Callable[[], Any] | None) -> None:
         """Show the result of `make`, which may block, or nothing; only the last call counts."""
         with self._lock:
-            self._wanted = make
+            self._latest = make
         if make is None:
-            self._put()
+            self._show()
         else:
             self._background.begin(partial(self._make, make))
 
     def _make(self, make: Callable[[], Any]) -> None:
         try:
-            made = make()
+            widget = make()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is shown or lost
-            made = ipywidgets.HTML(markup.problem(markup.error_text(error)))
+            widget = ipywidgets.HTML(markup.problem(markup.error_text(error)))
         with self._lock:
-            wanted = self._wanted is make
-        if wanted:
-            self._put(made)
+            is_latest = self._latest is make
+        if is_latest:
+            self._show(widget)
         else:
-            close_all(made)
+            close_all(widget)
 
-    def _put(self, *widgets: Any) -> None:
+    def _show(self, *widgets: Any) -> None:
         before, self.children = self.children, widgets
         for one in before:
             close_all(one)

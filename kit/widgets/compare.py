@@ -14,15 +14,15 @@ from kit.widgets import markup, media, preview
 from kit.widgets.gallery import GalleryItem, draw_items, mark, show_items
 
 #: Maximum bytes of all pictures together.
-TOTAL = 300_000
-_SHOWN = "display:block;width:100%;height:auto;border-radius:4px"
-_MARK = (
+MAX_TOTAL_BYTES = 300_000
+_PICTURE_STYLE = "display:block;width:100%;height:auto;border-radius:4px"
+_DIFFERENT_STYLE = (
     "border-left:3px solid var(--jp-warn-color1,#f57c00);padding-left:6px;font-weight:600;"
     "overflow-wrap:anywhere"
 )
 #: No striped background behind pictures.
-_PICTURES = ";background:var(--jp-layout-color0,transparent)"
-_LEFT = f"{markup.CELL};{markup.FAINT};width:110px;overflow-wrap:anywhere"
+_PLAIN_STYLE = ";background:var(--jp-layout-color0,transparent)"
+_NAME_STYLE = f"{markup.CELL};{markup.FAINT};width:110px;overflow-wrap:anywhere"
 _MISSING = "—"
 
 
@@ -63,8 +63,8 @@ class Comparison:
 
     def rows(self) -> list[Row]:
         """Return the rows: model, prompt, and each parameter that any of them has."""
-        everyone = [item.facts for item in self.items]
-        rows = [Row(name, tuple(map(get, everyone))) for name, get in _ASKED.items()]
+        facts = [item.facts for item in self.items]
+        rows = [Row(name, tuple(map(get, facts))) for name, get in _INPUTS.items()]
         names = dict.fromkeys(name for e in self.items for name in e.settings())
         for name in names:
             values = [e.settings().get(name) for e in self.items]
@@ -74,45 +74,45 @@ class Comparison:
     def html(self) -> str:
         """Return the comparison as HTML of at most about 1 MB."""
         count = len(self.items)
-        limit = min(media.IMAGE_LIMIT, TOTAL // max(count, 1))
+        limit = min(media.IMAGE_LIMIT, MAX_TOTAL_BYTES // max(count, 1))
         fit = media.Fit(
             limit=limit,
             poster=min(limit, media.POSTER_LIMIT),
             width=max(self.size, 480),
-            style=_SHOWN,
+            style=_PICTURE_STYLE,
         )
         shown = draw_items(self.items, fit, whole=True, folder=self.folder)
         marks = map(mark, self.items, range(count))
         rows, prices = self.rows(), [item.cost for item in self.items]
-        style = f"{markup.CELL};font-weight:normal{_PICTURES}"
+        style = f"{markup.CELL};font-weight:normal{_PLAIN_STYLE}"
         heads = (
             f'<th scope="col" style="{style}">{p}{m}</th>'
             for p, m in zip(shown, marks, strict=True)
         )
         lines = [
-            f'<tr><td style="{_LEFT}{_PICTURES}"></td>{"".join(heads)}</tr>',
+            f'<tr><td style="{_NAME_STYLE}{_PLAIN_STYLE}"></td>{"".join(heads)}</tr>',
             *(_line(row.name, map(escape, row.values), mark=True) for row in rows if row.differs),
             _line("credits", [_price(price, prices[0], n) for n, price in enumerate(prices)]),
-            *(_line(n, [escape(get(e.facts)) for e in self.items]) for n, get in _MADE.items()),
+            *(_line(n, [escape(get(e.facts)) for e in self.items]) for n, get in _RESULTS.items()),
         ]
-        same = [row for row in rows if not row.differs]
-        across = 110 + (self.size + 12) * count
-        style = f"{markup.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
+        equal = [row for row in rows if not row.differs]
+        width = 110 + (self.size + 12) * count
+        style = f"{markup.FONT};color:inherit;table-layout:fixed;width:{width}px;max-width:100%"
         table = f'<table style="{style}">{"".join(lines)}</table>'
-        return f'<div style="{markup.FONT};{markup.COLOR}">{table}{_alike(same)}</div>'
+        return f'<div style="{markup.FONT};{markup.COLOR}">{table}{_equal_rows(equal)}</div>'
 
 
 def _line(name: str, cells: Any, *, mark: bool = False) -> str:
-    style = _MARK if mark else ""
+    style = _DIFFERENT_STYLE if mark else ""
     inside = "".join(
         f'<td style="{markup.CELL}"><div style="{style}">{markup.set_direction(cell)}</div></td>'
         for cell in cells
     )
     head = f"{'≠ ' if mark else ''}{name}"
-    return f'<tr><th scope="row" style="{_LEFT}">{escape(head)}</th>{inside}</tr>'
+    return f'<tr><th scope="row" style="{_NAME_STYLE}">{escape(head)}</th>{inside}</tr>'
 
 
-def _alike(rows: Sequence[Row]) -> str:
+def _equal_rows(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     table = markup.facts({row.name: row.values[0] for row in rows})
@@ -137,18 +137,18 @@ def _seconds(facts: wire.Generation) -> str:
 
 
 def _shape(facts: wire.Generation) -> str:
-    made = facts.output or wire.Output()
-    weight = markup.size(made.size_bytes) if made.size_bytes else ""
-    return " · ".join(filter(None, (*preview.measures(made), weight))) or _MISSING
+    output = facts.output or wire.Output()
+    size = markup.size(output.size_bytes) if output.size_bytes else ""
+    return " · ".join(filter(None, (*preview.measures(output), size))) or _MISSING
 
 
 #: Rows of the request other than parameters.
-_ASKED: dict[str, Callable[[wire.Generation], str]] = {
+_INPUTS: dict[str, Callable[[wire.Generation], str]] = {
     "model": lambda g: g.model_id or g.model_name or _MISSING,
     "prompt": lambda g: g.prompt or _MISSING,
 }
 #: Rows of the result.
-_MADE: dict[str, Callable[[wire.Generation], str]] = {
+_RESULTS: dict[str, Callable[[wire.Generation], str]] = {
     "took": _seconds,
     "output": _shape,
     "state": lambda g: g.state,

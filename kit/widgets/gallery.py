@@ -23,7 +23,7 @@ from kit.widgets.hosts import find_host
 from kit.widgets.markup import FAINT
 
 #: Files that are downloaded at the same time.
-_AT_ONCE = 6
+_MAX_FETCHES = 6
 
 #: The file and its thumbnail, if requested and available.
 Fetched: TypeAlias = tuple[Path | None, bytes | None]
@@ -54,9 +54,9 @@ class GalleryItem:
     def html(self, fit: media.Fit, *, whole: bool = False, folder: Path | None = None) -> str:
         """Return its HTML element, or a sentence that says why there is none."""
         if self.facts.state != "completed":
-            return _instead(self.facts.error or self.facts.state)
+            return _placeholder(self.facts.error or self.facts.state)
         shown, why = draw_media(self.facts, self.fetch, fit, whole=whole, folder=folder)
-        return shown or _instead(why)
+        return shown or _placeholder(why)
 
     def settings(self) -> Mapping[str, Any]:
         """Return its parameters by name."""
@@ -88,7 +88,7 @@ def draw_items(
     draw = partial(GalleryItem.html, fit=fit, whole=whole, folder=folder)
     if len(items) < 2:
         return [draw(item) for item in items]
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-gallery") as pool:
+    with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-gallery") as pool:
         return list(pool.map(draw, items))
 
 
@@ -103,40 +103,40 @@ def draw_media(
     """Return the HTML element of the output, and a sentence that says why if there is none."""
     title = facts.prompt or ""
     try:
-        path, small = fetch(whole)
+        path, picture = fetch(whole)
         if path is not None:
-            named: Any = {"name": facts.id, "poster": small, "title": title}
-            return media.html(path, **named, folder=folder, fit=fit), ""
-        return (media.still(small, title=title, fit=fit), "") if small else ("", "no preview")
+            options: Any = {"name": facts.id, "poster": picture, "title": title}
+            return media.html(path, **options, folder=folder, fit=fit), ""
+        return (media.still(picture, title=title, fit=fit), "") if picture else ("", "no preview")
     except KitError as problem:
         return "", str(problem)
     except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
         # compared by name, so that Pillow need not be loaded
-        large = type(problem).__name__ == "DecompressionBombError"
-        large = large or isinstance(problem, MemoryError)
-        return "", "no preview (too large)" if large else "no preview"
+        too_large = type(problem).__name__ == "DecompressionBombError"
+        too_large = too_large or isinstance(problem, MemoryError)
+        return "", "no preview (too large)" if too_large else "no preview"
 
 
-def _instead(sentence: str) -> str:
+def _placeholder(sentence: str) -> str:
     return (
-        f'<div style="{_FILLS};{FAINT};border:1px dashed var(--jp-border-color2,#9996);'
+        f'<div style="{_FILL_STYLE};{FAINT};border:1px dashed var(--jp-border-color2,#9996);'
         f'padding:24px 8px;box-sizing:border-box;text-align:center">{escape(sentence)}</div>'
     )
 
 
 #: Maximum bytes of all pictures together; base64 adds a third.
-TOTAL = 900_000
+MAX_TOTAL_BYTES = 900_000
 #: Maximum bytes of one picture, and the minimum to recognize it.
-MOST, LEAST = 60_000, 4_000
+MAX_BYTES, MIN_BYTES = 60_000, 4_000
 #: Maximum of tiles; the table of the history shows more.
-TILES = 120
+MAX_TILES = 120
 #: Maximum bytes of a video embedded in a notebook.
-EMBED = 1_500_000
+MAX_EMBEDDED_BYTES = 1_500_000
 #: Width of an opened tile in pixels.
-_WIDE = 640
+_OPENED_WIDTH = 640
 
 #: Zero width, but at least that of the tile, so that the picture does not widen its tile.
-_FILLS = "display:block;width:0;min-width:100%;height:auto;border-radius:4px"
+_FILL_STYLE = "display:block;width:0;min-width:100%;height:auto;border-radius:4px"
 _LIST = "list-style:none;margin:0;padding:0"
 _TILE = (
     "display:inline-block;vertical-align:top;max-width:100%;box-sizing:border-box;"
@@ -173,30 +173,30 @@ class Gallery:
         return {"text/plain": repr(self), "text/html": self.html()}
 
     def _ipython_display_(self) -> None:
-        show_items(self, self.items[:TILES])
+        show_items(self, self.items[:MAX_TILES])
 
     def html(self) -> str:
         """Return the grid as HTML of at most about 1.5 MB, without the video files beside it."""
-        shown = self.items[:TILES]
+        shown = self.items[:MAX_TILES]
         tiles = draw_items(shown, self._fit(len(shown)), folder=self.folder)
         marks = map(mark, shown, range(len(shown)))
         lines = (self._tile(*parts) for parts in zip(shown, tiles, marks, strict=True))
         grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
-        left = len(self.items) - len(shown)
-        words = self._summary() + (f" · {left} more are not shown" if left else "")
+        hidden = len(self.items) - len(shown)
+        words = self._summary() + (f" · {hidden} more are not shown" if hidden else "")
         foot = f"<div>{markup.faint(words)}</div>"
         return f'<div style="{markup.FONT};{markup.COLOR}">{grid}{foot}</div>'
 
     def _fit(self, count: int) -> media.Fit:
-        limit = max(LEAST, min(MOST, TOTAL // max(count, 1)))
+        limit = max(MIN_BYTES, min(MAX_BYTES, MAX_TOTAL_BYTES // max(count, 1)))
         host = find_host()
         embed = self.embed or not host.beside
         return media.Fit(
             limit=limit,
             poster=min(limit // 2, media.POSTER_LIMIT),
             width=max(self.size, 480),
-            embed=min(EMBED, TOTAL // max(count, 1) * 4) if embed else 0,
-            style=_FILLS,
+            embed=min(MAX_EMBEDDED_BYTES, MAX_TOTAL_BYTES // max(count, 1) * 4) if embed else 0,
+            style=_FILL_STYLE,
             host=host,
         )
 
@@ -213,11 +213,11 @@ class Gallery:
             f'<div style="{_LINE};{markup.FAINT}">{line}</div>'
         )
         # leaves 1 % and the margin between the tiles of a row
-        across = f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
+        width = f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
         return (
-            f'<li style="display:inline"><details style="{_TILE};min-width:{across}">'
+            f'<li style="display:inline"><details style="{_TILE};min-width:{width}">'
             f'<summary style="display:block;cursor:pointer">{shown}{caption}</summary>'
-            f'<div style="width:{_WIDE}px;max-width:100%">{more}{button}</div>'
+            f'<div style="width:{_OPENED_WIDTH}px;max-width:100%">{more}{button}</div>'
             "</details></li>"
         )
 

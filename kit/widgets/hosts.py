@@ -21,14 +21,14 @@ class Host:
     `embed`: maximum bytes of a video that is embedded in the document nevertheless.
     `codecs`: the video codecs it plays, with PyAV's names; None if the browser decides.
     `opens`: whether its users can open a file beside the notebook.
-    `instead`: the text above the code that shows a widget again.
+    `rerun_text`: the text above the code that shows a widget again.
     """
 
     beside: bool = False
     embed: int = 5_000_000
     codecs: frozenset[str] | None = None
     opens: bool = True
-    instead: str = "Not running. This brings it back:"
+    rerun_text: str = "Not running. This brings it back:"
 
 
 JUPYTER = Host(beside=True, embed=0)
@@ -41,7 +41,7 @@ COLAB = Host(codecs=frozenset({"h264"}))
 #: Kaggle and Databricks: their pages cannot access files either.
 REMOTE = Host()
 #: An output has at most 8 MB, of which base64 takes a third, and ipywidgets do not run.
-MARIMO = Host(instead="marimo runs no ipywidgets. In JupyterLab this shows it:")
+MARIMO = Host(rerun_text="marimo runs no ipywidgets. In JupyterLab this shows it:")
 
 #: Conditions on the environment and modules of a kernel for each host; the first match applies.
 HOSTS: tuple[tuple[Host, Callable[[Mapping[str, str], Mapping[str, Any]], bool]], ...] = (
@@ -58,7 +58,7 @@ def find_host(
     environ: Mapping[str, str] = os.environ, modules: Mapping[str, Any] = sys.modules
 ) -> Host:
     """Return the host of this kernel."""
-    return next((host for host, fits in HOSTS if fits(environ, modules)), JUPYTER)
+    return next((host for host, matches in HOSTS if matches(environ, modules)), JUPYTER)
 
 
 def allow_widgets(modules: Mapping[str, Any] = sys.modules) -> None:

@@ -27,7 +27,7 @@ _NAME = f"{CELL};{FAINT};font-weight:normal"
 # JupyterLab adds space below tables and paints every other row, which is wrong in a card.
 _TABLE = f"{FONT};color:inherit;border-collapse:collapse;margin:2px 0"
 #: Maximum of table rows: services may have any number of models, and models of settings.
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 _PLAIN = "background:transparent"
 _RULE = "border-top:1px solid var(--jp-border-color3,#8883)"
 # The theme's signal colors are made for surfaces: as text they are too faint, in light and dark
@@ -40,7 +40,7 @@ COLORS = {
     "canceled": _SIGNAL.format("warn", "#f57c00"),
 }
 #: Letters of right-to-left scripts.
-_LEFTWARD = re.compile(
+_RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 
@@ -102,7 +102,7 @@ def side_by_side(*parts: str) -> str:
 
 def set_direction(html: str) -> str:
     """Return a user's text as HTML, aligned to the right if it is in a right-to-left script."""
-    if _LEFTWARD.search(html) is None:
+    if _RIGHT_TO_LEFT.search(html) is None:
         return html
     return f'<div dir="auto" style="text-align:start">{html}</div>'
 
@@ -137,14 +137,14 @@ def pairs(rows: Iterable[tuple[str, str]]) -> str:
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table; the header is plain text, the cells are HTML."""
     listed = [*rows]
-    more = faint(f"and {len(listed) - _MOST_ROWS:,} more") if len(listed) > _MOST_ROWS else ""
+    more = faint(f"and {len(listed) - _MAX_ROWS:,} more") if len(listed) > _MAX_ROWS else ""
     head = "".join(
         f'<th scope="col" style="{CELL};{FAINT}">{escape(name)}</th>' if name else _cells([""])
         for name in header
     )
     top = f'<tr style="{_PLAIN}">{head}</tr>' if head else ""
     style = f"{_PLAIN};{_RULE}" if head else _PLAIN
-    body = "".join(f'<tr style="{style}">{_cells(row)}</tr>' for row in listed[:_MOST_ROWS])
+    body = "".join(f'<tr style="{style}">{_cells(row)}</tr>' for row in listed[:_MAX_ROWS])
     return f'<table style="{_TABLE}">{top}{body}</table>{more}'
 
 

@@ -34,10 +34,10 @@ WIDTH = 640
 
 #: Maximum of attempts at a preview size, and the lowest quality of WebP without visible blocks.
 _ATTEMPTS = 6
-_LOWEST = 55
+_MIN_QUALITY = 55
 
 #: Brands of mp4 containers that are pictures or audio.
-_NO_VIDEO = frozenset(
+_OTHER_BRANDS = frozenset(
     (b"avif", b"avis", b"heic", b"heix", b"hevc", b"hevx", b"mif1", b"msf1", b"M4A ")
 )
 _STYLE = "max-width:min(100%,640px);height:auto;border-radius:4px"
@@ -95,10 +95,10 @@ def _image(address: str, title: str, fit: Fit) -> str:
 def large_video(poster: bytes | None, size: int | None, *, title: str = "", fit: Fit) -> str:
     """Return the HTML for a video that is not played here: its thumbnail and size."""
     shown = still(poster, title=title, fit=fit) if poster else ""
-    return f"{shown}<div>{faint(_weight(size))}</div>"
+    return f"{shown}<div>{faint(_size_label(size))}</div>"
 
 
-def _weight(size: int | None) -> str:
+def _size_label(size: int | None) -> str:
     return f"video · {size_text(size)}" if size else "video"
 
 
@@ -115,7 +115,7 @@ def _video_ending(path: Path) -> str:
     if head.startswith(b"\x1a\x45\xdf\xa3"):
         return ".mkv" if b"matroska" in head else ".webm"
     # pictures and audio also have mp4 containers
-    return ".mp4" if head[4:8] == b"ftyp" and head[8:12] not in _NO_VIDEO else ""
+    return ".mp4" if head[4:8] == b"ftyp" and head[8:12] not in _OTHER_BRANDS else ""
 
 
 def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> str:
@@ -133,7 +133,7 @@ def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> 
         opened.draft("RGB", (width, width))
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     image.thumbnail((width, width * 4), reducing_gap=2.0)
-    return data_address("image/webp", _encoded(image, limit))
+    return data_address("image/webp", _encode(image, limit))
 
 
 def first_frame(path: Path) -> bytes | None:
@@ -166,36 +166,36 @@ def _read_video(path: Path, read: Callable[[Any], T]) -> T | None:
 
 def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path, fit: Fit) -> str:
     size, host = path.stat().st_size, fit.host
-    played = host.codecs is None or (
+    is_playable = host.codecs is None or (
         _read_video(path, lambda found: video_stream(found).codec_context.name)
         in (None, *host.codecs)
     )
-    embedded = played and size <= (host.embed if fit.embed is None else fit.embed)
-    kept = fit.beside and (host.opens or host.beside) and not embedded
-    named = guess_type(path.name).startswith("video/")
-    ending = path.suffix.lower() if named else _video_ending(path)
-    source = _beside(path, name, folder, ending) if kept else ""
-    frame, words = poster or first_frame(path), faint(_weight(size))
-    across = min(fit.width, 480)
-    address = picture(frame, limit=fit.poster, width=across) if frame else ""
+    is_embedded = is_playable and size <= (host.embed if fit.embed is None else fit.embed)
+    is_copied = fit.beside and (host.opens or host.beside) and not is_embedded
+    is_named = guess_type(path.name).startswith("video/")
+    ending = path.suffix.lower() if is_named else _video_ending(path)
+    source = _copy_beside(path, name, folder, ending) if is_copied else ""
+    frame, words = poster or first_frame(path), faint(_size_label(size))
+    width = min(fit.width, 480)
+    address = picture(frame, limit=fit.poster, width=width) if frame else ""
     words = f'<a href="{source}">{words}</a>' if source else words
-    instead = f"{_image(address, title, fit) if address else ''}<div>{words}</div>"
-    if embedded:
+    fallback = f"{_image(address, title, fit) if address else ''}<div>{words}</div>"
+    if is_embedded:
         # browsers refuse the QuickTime type, not the streams
         kind = guess_type(f"x{ending}").replace("quicktime", "mp4")
         source = data_address(kind, path.read_bytes())
-    elif not (kept and host.beside):
-        return instead
+    elif not (is_copied and host.beside):
+        return fallback
     # only `src` is resolved relative to the notebook; a relative poster would not be found
     shown = f' poster="{address}"' if address else ""
     # the inner content is shown if videos are removed
     return (
         f'<video src="{source}"{shown} title="{escape(title)}" controls preload="none" '
-        f'style="{fit.style}">{instead}</video>'
+        f'style="{fit.style}">{fallback}</video>'
     )
 
 
-def _beside(path: Path, name: str, folder: Path, ending: str) -> str:
+def _copy_beside(path: Path, name: str, folder: Path, ending: str) -> str:
     """Copy a video beside the notebook and return its relative URL."""
     safe = re.sub(r"[^\w-]", "_", name)[:80]
     relative = f"outputs/{safe}{ending}"
@@ -206,22 +206,22 @@ def _beside(path: Path, name: str, folder: Path, ending: str) -> str:
     return relative
 
 
-def _encoded(image: Any, limit: int) -> bytes:
+def _encode(image: Any, limit: int) -> bytes:
     """Return a WebP of at most about `limit` bytes, by lower quality, then by fewer pixels."""
-    across, quality = image.width, 82
+    width, quality = image.width, 82
     for _ in range(_ATTEMPTS):
         small = image.copy()
-        small.thumbnail((across, across * 4))
+        small.thumbnail((width, width * 4))
         buffer = io.BytesIO()
         small.save(buffer, "WEBP", quality=quality, method=2)
         excess = buffer.tell() / limit
         if excess <= 1.0:
             break
-        if quality > _LOWEST and excess < 1.9:
-            quality = _LOWEST
+        if quality > _MIN_QUALITY and excess < 1.9:
+            quality = _MIN_QUALITY
         else:
             # size is proportional to the area; slightly less, so that the next attempt is the last
-            across = max(32, int(across * 0.94 / excess**0.5))
+            width = max(32, int(width * 0.94 / excess**0.5))
     return buffer.getvalue()
 
 

@@ -37,7 +37,7 @@ from kit.widgets.prices import quote, quote_text
 
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,6})?")
 #: Approximate seconds to speak a word, if the service does not report the duration.
-_WORD = 0.4
+_SECONDS_PER_WORD = 0.4
 _SENTENCE = re.compile(r"\s*\S.*?[.!?…]+[\"'”’)]*(?=\s|$)", re.DOTALL)
 _OPENING = (
     "font-weight:600;border-left:3px solid var(--jp-brand-color1,#1976d2);"
@@ -61,15 +61,15 @@ def script(item: wire.Script) -> str:
     body = f'<div style="{_OPENING}" title="opening">{escape(opening)}</div>' if opening else ""
     if rest:
         body += f'<div style="white-space:pre-wrap">{escape(rest)}</div>'
-    return card(item.title, body + _foot(spoken(item), item.writer))
+    return card(item.title, body + _foot(script_length(item), item.writer))
 
 
-def spoken(item: wire.Script) -> str:
+def script_length(item: wire.Script) -> str:
     """Return the length of a script as text."""
     words = int(item.metrics.word_count) or len(item.content.split())
     seconds = item.metrics.duration.strip()
     if not seconds:
-        return f"about {words * _WORD:.0f} s to speak · {count_of(words, 'word')}"
+        return f"about {words * _SECONDS_PER_WORD:.0f} s to speak · {count_of(words, 'word')}"
     number = float(seconds) if _NUMBER.fullmatch(seconds) else 0
     pace = f" · {words * 60 / number:.0f} words/min" if number else ""
     return f"{_seconds(seconds)} to speak · {count_of(words, 'word')}{pace}"
@@ -111,9 +111,9 @@ def studio(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) 
 
 def studio_text(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) -> str:
     """Describe a studio in one line."""
-    known = count_of(len(models), "model") if models else ""
-    said = (owner.name, _money(owner.credits)) if owner else ()
-    described = ", ".join(filter(None, (*said, known)))
+    count = count_of(len(models), "model") if models else ""
+    texts = (owner.name, _money(owner.credits)) if owner else ()
+    described = ", ".join(filter(None, (*texts, count)))
     return f"<Studio {name}{': ' if described else ''}{described}>"
 
 
@@ -152,7 +152,7 @@ def models(items: Iterable[wire.Model]) -> str:
             escape(m.asset_type),
             escape(m.category),
             escape(figure(m.credits_from)),
-            escape(figure(m.estimated_credits) or prices.usual(m)),
+            escape(figure(m.estimated_credits) or prices.usual_price(m)),
             escape(", ".join(_input(p) for p in m.parameters)),
         )
         for m in items
@@ -166,7 +166,7 @@ def model(item: wire.Model) -> str:
     rows = {
         "makes": f"{item.asset_type} · {item.category}",
         "prompt": prompt,
-        "costs": prices.sentence(item),
+        "costs": prices.price_sentence(item),
     }
     text = f"<div>{escape(item.description)}</div>" if item.description else ""
     return card(item.title or item.id, text + facts(rows) + parameters(item.parameters))
@@ -191,7 +191,7 @@ def parameters(items: Iterable[wire.Parameter]) -> str:
 def receipt(item: wire.Receipt) -> str:
     """Draw the receipt of a start."""
     words = [item.model_id or "", _money(item.credits_charged)]
-    return card("", f"{status(item.status)} {faint(_joined(words))}")
+    return card("", f"{status(item.status)} {faint(_join(words))}")
 
 
 def generation(
@@ -221,18 +221,18 @@ def remark(sentence: str) -> str:
 
 def caption(item: wire.Generation, charged: Decimal | None) -> str:
     """Describe a generation in one line: model, size, length, price."""
-    made = item.output or wire.Output()
+    output = item.output or wire.Output()
     refunded = item.credits_refunded
-    back = f"{figure(refunded)} refunded" if refunded else ""
+    refund = f"{figure(refunded)} refunded" if refunded else ""
     name = item.model_id or item.model_name or ""
-    return _joined([name, *measures(made), _money(charged), back])
+    return _join([name, *measures(output), _money(charged), refund])
 
 
 def output(item: wire.Output, *, media: str = "") -> str:
     """Draw the facts about an output, below its media if given."""
-    weight = size(item.size_bytes) if item.size_bytes else ""
-    words = [item.content_type or "", *measures(item), weight]
-    return card("", f"{media}<div>{faint(_joined(words))}</div>")
+    size_text = size(item.size_bytes) if item.size_bytes else ""
+    words = [item.content_type or "", *measures(item), size_text]
+    return card("", f"{media}<div>{faint(_join(words))}</div>")
 
 
 def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
@@ -243,10 +243,10 @@ def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
 
 #: The previews of each class of responses: in one line, and as HTML.
 DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
-    wire.Account: (lambda a: f"<Account {_joined([a.name, _money(a.credits)])}>", account),
+    wire.Account: (lambda a: f"<Account {_join([a.name, _money(a.credits)])}>", account),
     wire.Balance: (lambda b: f"<Balance {credits(b.balance)}>", balance),
     wire.Entry: (
-        lambda e: f"<Entry {_joined([e.kind, signed_amount(e.credits), e.model_id or ''])}>",
+        lambda e: f"<Entry {_join([e.kind, signed_amount(e.credits), e.model_id or ''])}>",
         lambda e: entries([e]),
     ),
     wire.Model: (
@@ -254,24 +254,21 @@ DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
         model,
     ),
     wire.Parameter: (
-        lambda p: f"<Parameter {_joined([_input(p), p.type, limits_text(p)])}>",
+        lambda p: f"<Parameter {_join([_input(p), p.type, limits_text(p)])}>",
         lambda p: card("", parameters([p])),
     ),
     wire.Quote: (quote_text, quote),
     wire.Title: (lambda t: f"<Title {t.title!r}>", title),
     wire.Script: (lambda s: f"<Script {s.title!r} · {_length(s)}>", script),
     wire.Receipt: (
-        lambda r: f"<Receipt {_joined([r.model_id or '', r.status, _money(r.credits_charged)])}>",
+        lambda r: f"<Receipt {_join([r.model_id or '', r.status, _money(r.credits_charged)])}>",
         receipt,
     ),
     wire.Generation: (
         lambda g: generation_text(g, g.credits_charged),
         lambda g: generation(g, g.credits_charged),
     ),
-    wire.Output: (
-        lambda o: f"<Output {_joined([o.content_type or 'media', *measures(o)])}>",
-        output,
-    ),
+    wire.Output: (lambda o: f"<Output {_join([o.content_type or 'media', *measures(o)])}>", output),
 }
 
 
@@ -281,7 +278,7 @@ def register() -> None:
     allow_widgets()
 
 
-def _joined(words: Iterable[str]) -> str:
+def _join(words: Iterable[str]) -> str:
     return " · ".join(filter(None, words))
 
 
@@ -304,8 +301,8 @@ def limits_text(parameter: wire.Parameter) -> str:
     """Return the allowed values of a parameter: its choices, or its bounds."""
     if parameter.enum:
         return ", ".join(map(str, parameter.enum))
-    ends = bounds(parameter.minimum, parameter.maximum)
-    return ends or (f"up to {parameter.max_items}" if parameter.max_items else "")
+    limits = bounds(parameter.minimum, parameter.maximum)
+    return limits or (f"up to {parameter.max_items}" if parameter.max_items else "")
 
 
 def _length(item: wire.Script) -> str:

@@ -13,12 +13,12 @@ from kit.parameters import Request
 from kit.widgets.markup import card, credits, faint, figure, signed_amount, table, warning
 
 #: Sources of prices that may differ from the charge -> their labels.
-GUESSES = {
+ESTIMATES = {
     "default": "estimated, with the model's defaults",
     "receipts": "estimated from earlier receipts",
 }
 #: Sources of prices -> how reliable they are.
-_SOURCES = {"rule": "", "service": "from the service", **GUESSES}
+_SOURCES = {"rule": "", "service": "from the service", **ESTIMATES}
 
 
 def quote(item: wire.Quote) -> str:
@@ -29,20 +29,20 @@ def quote(item: wire.Quote) -> str:
         left = f": {credits(item.balance)}" if item.balance is not None else ""
         short = warning(f"the balance is too low{left}")
     terms = table((), rows) if rows else ""
-    by = GUESSES.get(item.source, f"by {item.source}")
+    by = ESTIMATES.get(item.source, f"by {item.source}")
     return card(_total(item), terms + short + faint(escape(by)))
 
 
 def quote_text(item: wire.Quote) -> str:
     """Return a price in one line."""
-    return f"<Quote {_total(item)} · {GUESSES.get(item.source, item.source)}>"
+    return f"<Quote {_total(item)} · {ESTIMATES.get(item.source, item.source)}>"
 
 
 def _total(item: wire.Quote) -> str:
-    return f"about {credits(item.total)}" if item.source in GUESSES else credits(item.total)
+    return f"about {credits(item.total)}" if item.source in ESTIMATES else credits(item.total)
 
 
-def usual(model: wire.Model) -> str:
+def usual_price(model: wire.Model) -> str:
     """Return the price at default settings, plus that of each second; empty if unknown."""
     if model.credits_at_defaults is None:
         return ""
@@ -50,7 +50,7 @@ def usual(model: wire.Model) -> str:
     return " + ".join([figure(model.credits_at_defaults), *seconds])
 
 
-def sentence(model: wire.Model) -> str:
+def price_sentence(model: wire.Model) -> str:
     """Return the lowest price of a model, the price at defaults, and that of a second."""
     words = [f"from {credits(model.credits_from)}"]
     if model.credits_at_defaults not in (None, model.credits_from):
@@ -63,16 +63,16 @@ def _seconds(model: wire.Model) -> Iterator[tuple[Decimal, str]]:
     """Yield the price of a second of a medium at default settings, and the medium."""
     if model.pricing is None:
         return
-    usually = {parameter.name: parameter.default for parameter in model.setting_parameters}
+    defaults = {parameter.name: parameter.default for parameter in model.setting_parameters}
     for unit in model.pricing.units:
         if unit.medium:
-            alone = wire.Rule(units=[unit], multipliers=model.pricing.multipliers)
+            unit_rule = wire.Rule(units=[unit], multipliers=model.pricing.multipliers)
             second = {unit.medium: [pricing.Medium("", Fraction(1))]}
-            terms = pricing.price(alone, usually, second).terms
+            terms = pricing.price(unit_rule, defaults, second).terms
             yield sum((t.credits for t in terms if t.kind != "rounding"), Decimal(0)), unit.medium
 
 
-def offline(request: Request, settings: Mapping[str, Any]) -> wire.Quote | None:
+def exact_price(request: Request, settings: Mapping[str, Any]) -> wire.Quote | None:
     """Return the exact price, or None without a rule, or if it depends on a file's length."""
     rule = request.model.pricing
     if rule is None or any(unit.medium in request.media for unit in rule.units if unit.medium):
@@ -80,7 +80,7 @@ def offline(request: Request, settings: Mapping[str, Any]) -> wire.Quote | None:
     return pricing.price(rule, settings)
 
 
-def guess(model: wire.Model) -> wire.Quote | None:
+def default_price(model: wire.Model) -> wire.Quote | None:
     """Return the price with the model's defaults, marked as an estimate; None if unknown."""
     if model.credits_at_defaults is None:
         return None
@@ -91,8 +91,8 @@ def text(quote: wire.Quote | None) -> str:
     """Return a price in one line of text."""
     if quote is None:
         return "price unknown"
-    how = _SOURCES.get(quote.source, quote.source)
-    return f"{_total(quote)}{f' ({how})' if how else ''}"
+    source = _SOURCES.get(quote.source, quote.source)
+    return f"{_total(quote)}{f' ({source})' if source else ''}"
 
 
 def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
@@ -100,10 +100,10 @@ def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
     if quote is None:
         return faint("asking for the price …" if asking else "price unknown")
     terms = "; ".join(f"{term_text(t)} {signed_amount(t.credits)}" for t in quote.terms)
-    how = _SOURCES.get(quote.source, quote.source)
-    hover = escape(terms or how or credits(quote.total))
+    source = _SOURCES.get(quote.source, quote.source)
+    hover = escape(terms or source or credits(quote.total))
     causes = ", ".join(term_text(t) for t in quote.terms if t.parameter and t.credits)
-    words = [how, f"for {causes}" if causes else ""]
+    words = [source, f"for {causes}" if causes else ""]
     if quote.balance is not None and quote.affordable is not False:
         words.append(f"balance afterwards {figure(quote.balance - quote.total)}")
     words.append("asking …" if asking else "")

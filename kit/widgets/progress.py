@@ -20,10 +20,10 @@ from typing import Any, Protocol, TextIO
 from kit import wire
 
 #: Minimum of seconds between two updates; Jupyter drops messages if there are too many.
-EVERY = 0.1
+UPDATE_SECONDS = 0.1
 
 #: Fraction of a run from which its own pace is used.
-_TELLING = 0.05
+_MIN_OWN_PACE = 0.05
 _BAR = (
     '<div style="display:flex;align-items:center;gap:8px;max-width:480px;'
     'font:13px var(--jp-ui-font-family,system-ui);color:var(--jp-ui-font-color1,inherit)">'
@@ -33,7 +33,7 @@ _BAR = (
     'width:{percent:.0f}%;background:var(--jp-brand-color1,#1976d2)"></span></span>'
     "<span>{text}</span></div>"
 )
-_SMALL = '<img src="{}" alt="" style="height:64px;margin:6px 6px 0 0;border-radius:4px">'
+_THUMBNAIL = '<img src="{}" alt="" style="height:64px;margin:6px 6px 0 0;border-radius:4px">'
 
 
 class ProgressDisplay(Protocol):
@@ -58,7 +58,7 @@ class ProgressUpdates:
         self._line = line
         self._clock = clock
         self._began = clock()
-        self._last = -EVERY
+        self._last = -UPDATE_SECONDS
 
     def __call__(self, generation: wire.Generation) -> None:
         """Show the progress of a generation."""
@@ -74,7 +74,7 @@ class ProgressUpdates:
     ) -> None:
         """Show a text with the progress in place of the label."""
         seconds = self._clock() - self._began
-        if self._line is not None and seconds - self._last >= EVERY:
+        if self._line is not None and seconds - self._last >= UPDATE_SECONDS:
             self._last = seconds
             self._line.show(words, fraction, seconds, pictures)
 
@@ -88,7 +88,7 @@ def progress(
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[ProgressUpdates]:
     """Show progress inside a ``with`` block; yields an object that receives updates."""
-    shown = (line or _place()) if enabled else None
+    shown = (line or _find_display()) if enabled else None
     updates = ProgressUpdates(label, shown, clock)
     try:
         yield updates
@@ -107,25 +107,25 @@ class TimeEstimate:
         #: Usual total seconds of such runs, if known.
         self.expected: float | None = None
         self._last: float | None = None
-        self._fell = 0.0
+        self._last_drop = 0.0
 
-    def left(self, fraction: float | None, seconds: float) -> float | None:
+    def seconds_left(self, fraction: float | None, seconds: float) -> float | None:
         """Return the remaining seconds; None if unknown."""
         done = fraction or 0.0
         usual = None if self.expected is None else max(0.0, self.expected - seconds)
-        pace = seconds * (1 - done) / done if done >= _TELLING and seconds >= 1 else usual
+        pace = seconds * (1 - done) / done if done >= _MIN_OWN_PACE and seconds >= 1 else usual
         if pace is None or done >= 1:
             return None
         guess = pace if usual is None else done * pace + (1 - done) * usual
         if self._last is not None:
-            guess = min(guess, self._last + self._fell)
-            self._fell = max(0.0, self._last - guess)
+            guess = min(guess, self._last + self._last_drop)
+            self._last_drop = max(0.0, self._last - guess)
         self._last = guess
         return guess
 
     def text(self, fraction: float | None, seconds: float) -> str:
         """Return the same as text; empty if unknown."""
-        left = self.left(fraction, seconds) or 0.0
+        left = self.seconds_left(fraction, seconds) or 0.0
         slow = self.expected is not None and seconds > 1.5 * self.expected + 2
         amount = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
         words = (f"about {amount} left" if left >= 1 else "", "longer than usual" if slow else "")
@@ -143,7 +143,7 @@ class NotebookLine:
         self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
     ) -> None:
         """Show the progress."""
-        self._update(bar(label, fraction, seconds) + "".join(map(_SMALL.format, pictures)))
+        self._update(bar(label, fraction, seconds) + "".join(map(_THUMBNAIL.format, pictures)))
 
     def close(self) -> None:
         """Leave an empty output, the same in each run."""
@@ -181,8 +181,8 @@ class TerminalLine:
         """Show the progress."""
         done = round(20 * (fraction or 0.0))
         text = f" {'█' * done}{'░' * (20 - done)} {_text(fraction, seconds)}"
-        room = shutil.get_terminal_size().columns - 1  # a wrapped line could not be overwritten
-        self._write((label[: max(room - len(text), 0)] + text)[:room])
+        width = shutil.get_terminal_size().columns - 1  # a wrapped line could not be overwritten
+        self._write((label[: max(width - len(text), 0)] + text)[:width])
 
     def close(self) -> None:
         """Clear the line."""
@@ -211,7 +211,7 @@ def _bundle(html: str) -> dict[str, str]:
     return {"text/plain": "", "text/html": html}
 
 
-def _place() -> ProgressDisplay | None:
+def _find_display() -> ProgressDisplay | None:
     """Return the display to use; IPython is used only if it is already loaded."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

@@ -17,7 +17,7 @@ from kit import wire
 from kit.endings import guess_type
 from kit.widgets import markup, snapshots
 from kit.widgets.accessibility import Accessibility, PageScript, script
-from kit.widgets.background import BackgroundRunner, guarded
+from kit.widgets.background import BackgroundRunner, guard
 from kit.widgets.boxes import OpenedBox
 
 _DEFAULT = "Use as input for …"
@@ -47,7 +47,7 @@ class ResultCard(ipywidgets.VBox):
     """A result with its facts and a row of buttons.
 
     `edit`: called to load the request into the surrounding form; otherwise a form is opened below.
-    `again`: called to generate another result with another seed.
+    `repeat`: called to generate another result with another seed.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class ResultCard(ipywidgets.VBox):
         *,
         background: BackgroundRunner,
         edit: Callable[[], None] | None = None,
-        again: Callable[[], None] | None = None,
+        repeat: Callable[[], None] | None = None,
         new: Callable[..., Any] = lambda kind, **traits: kind(**traits),
     ) -> None:
         self._facts = facts
@@ -71,11 +71,11 @@ class ResultCard(ipywidgets.VBox):
         self._opened = new(OpenedBox, background=background)
         open_form = partial(self._open, None)
         has_file = facts.state == "completed"
-        enlarge, download = partial(self._send, "enlarge"), partial(self._send, "download")
+        enlarge, download = partial(self._transfer, "enlarge"), partial(self._transfer, "download")
         buttons = [
             ("Enlarge", "expand", enlarge if has_file else None),
             ("Download", "download", download if has_file else None),
-            ("New seed", "random", again),
+            ("New seed", "random", repeat),
             ("Reuse settings" if edit else "Open in a form", "pencil", edit or open_form),
         ]
         row = [self._button(word, icon, act) for word, icon, act in buttons if act is not None]
@@ -89,7 +89,7 @@ class ResultCard(ipywidgets.VBox):
         )
         self._models.observe(self._model_chosen, "value")
         if has_file:
-            background.begin(self._guarded(self._find_models))
+            background.begin(self._guard(self._find_models))
         else:
             self._models.add_class("kit-hidden")
 
@@ -100,19 +100,19 @@ class ResultCard(ipywidgets.VBox):
         button = self._new(
             ipywidgets.Button, description=word, icon=icon, _dom_classes=("kit-click-once",)
         )
-        button.on_click(lambda _: self._guarded(act)())
+        button.on_click(lambda _: self._guard(act)())
         return button
 
-    def _send(self, action: str) -> None:
+    def _transfer(self, action: str) -> None:
         def work() -> None:
             path = self._service.fetch_output(self._facts)
             kind = guess_type(path.name) or "application/octet-stream"
-            named = f"{self._facts.model_id or 'result'}-{self._facts.id}{path.suffix}"
-            title = self._facts.prompt or named
-            message = {"action": action, "name": named, "type": kind, "title": title}
+            name = f"{self._facts.model_id or 'result'}-{self._facts.id}{path.suffix}"
+            title = self._facts.prompt or name
+            message = {"action": action, "name": name, "type": kind, "title": title}
             self._page.send(message, [path.read_bytes()])
 
-        self._background.begin(self._guarded(work))
+        self._background.begin(self._guard(work))
 
     def _find_models(self) -> None:
         models = self._service.accepting_models(self._facts)
@@ -128,12 +128,12 @@ class ResultCard(ipywidgets.VBox):
     def _open(self, model_id: str | None) -> None:
         self._opened.fill(lambda: self._service.open_form(self._facts, model_id))
 
-    def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
+    def _guard(self, act: Callable[[], None]) -> Callable[[], None]:
         def call() -> None:
             self._show_problem("")
             act()
 
-        return guarded(call, self._show_problem)
+        return guard(call, self._show_problem)
 
     def _show_problem(self, sentence: str) -> None:
         self._message.value = markup.problem(sentence)
@@ -177,9 +177,9 @@ class ResultOpener(ipywidgets.VBox):
         buttons = OpenButtons(place=place)
         buttons.on_msg(self._receive)
         style = ipywidgets.HTML(markup.style_element(__package__, "shared.css"))
-        parts = (self._opened, style, buttons, reach := Accessibility())
+        parts = (self._opened, style, buttons, accessibility := Accessibility())
         super().__init__(children=parts, _dom_classes=("kit-opener",))
-        reach.box = self.model_id
+        accessibility.box = self.model_id
 
     def __repr__(self) -> str:
         return "<ResultOpener>"

@@ -16,7 +16,7 @@ import traitlets
 from kit.widgets.accessibility import script
 
 #: Maximum of characters of a secret: longer text was pasted by mistake.
-LONGEST = 4096
+MAX_CHARACTERS = 4096
 _SCRIPT = script(__package__, "make.js", "secret.js").default_value
 
 
@@ -44,7 +44,7 @@ class SecretInput(anywidget.AnyWidget):
         if not isinstance(secret, str):
             return
         secret = secret.strip()
-        if not 0 < len(secret) <= LONGEST:
+        if not 0 < len(secret) <= MAX_CHARACTERS:
             self.hint = "nothing was typed" if not secret else "that is too long for a key"
         else:
             self.hint = f"sent, {len(secret)} characters"

@@ -16,13 +16,13 @@ from typing import Any
 import ipywidgets
 
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import FOLLOWING, BackgroundRunner, Debounced, Subscribe, Throttled
+from kit.widgets.background import FOLLOW_SECONDS, BackgroundRunner, Debounced, Subscribe, Throttled
 from kit.widgets.boxes import close_all
 from kit.widgets.hosts import find_host
 from kit.widgets.markup import COLOR, FONT, faint
 
 #: Seconds without a change before the snapshot is updated.
-QUIET = 1.0
+QUIET_SECONDS = 1.0
 
 Bundle = Callable[[], Mapping[str, Any]]
 _CODE = (
@@ -38,11 +38,11 @@ class StaticSnapshot:
     def __init__(self, background: BackgroundRunner) -> None:
         #: Part of the widget; while the widget is alive, it hides the snapshot.
         self.style = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
-        self.follow = Debounced(self._follow, QUIET, background)
+        self.follow = Debounced(self._follow, QUIET_SECONDS, background)
         self._lock = threading.Lock()
         self._names: list[str] = []
         self._bundle: Bundle | None = None
-        self._last = self._place = self._words = ""
+        self._last = self._display_id = self._text = ""
 
     def show(self, bundle: Bundle) -> None:
         """Show both: the snapshot first, and below it the widget.
@@ -50,29 +50,29 @@ class StaticSnapshot:
         `bundle`: returns the MIME bundle of the widget, whose ``text/html`` is its snapshot. It is
         called again, on any thread, to update the snapshot.
         """
-        whole = dict(bundle())
-        html, self._words = whole.pop("text/html"), whole.pop("text/plain", "")
+        content = dict(bundle())
+        html, self._text = content.pop("text/html"), content.pop("text/plain", "")
         place = name(html)
         with self._lock:
-            self._bundle, self._last, self._place = bundle, html, uuid.uuid4().hex
+            self._bundle, self._last, self._display_id = bundle, html, uuid.uuid4().hex
             self._names = [*(n for n in self._names if n != place), place]
             hidden = (f"<style>.{name} {{ display: none }}</style>" for name in self._names)
             self.style.value = "".join(hidden)
-        publish(self._output(html), transient={"display_id": self._place})
-        publish({**whole, "text/plain": ""})
+        publish(self._output(html), transient={"display_id": self._display_id})
+        publish({**content, "text/plain": ""})
 
     def _follow(self) -> None:
         """Update the snapshot in the notebook, with the user's input."""
         bundle = self._bundle
         if bundle is None:
             return
-        whole = bundle()
-        html = whole["text/html"]
+        content = bundle()
+        html = content["text/html"]
         with self._lock:
             if html == self._last:
                 return
-            self._last, self._words = html, whole.get("text/plain", "")
-        publish(self._output(html), transient={"display_id": self._place}, update=True)
+            self._last, self._text = html, content.get("text/plain", "")
+        publish(self._output(html), transient={"display_id": self._display_id}, update=True)
 
     def stop(self) -> None:
         """Stop updating it."""
@@ -83,7 +83,7 @@ class StaticSnapshot:
 
         In an untrusted notebook the page skips the widget and shows its text.
         """
-        return {"text/plain": self._words, "text/html": render_snapshot(self._names[-1], html)}
+        return {"text/plain": self._text, "text/html": render_snapshot(self._names[-1], html)}
 
 
 class SnapshotBox(ipywidgets.VBox):
@@ -101,7 +101,7 @@ class SnapshotBox(ipywidgets.VBox):
     ) -> None:
         self._background = background or BackgroundRunner()
         self._on_close = on_close
-        self._changes = Throttled(lambda: None, FOLLOWING, self._background)
+        self._changes = Throttled(lambda: None, FOLLOW_SECONDS, self._background)
         self.snapshot = StaticSnapshot(self._background)
         self._script = Accessibility()
         parts = (*children, self.snapshot.style, self._script)
@@ -130,7 +130,7 @@ class SnapshotBox(ipywidgets.VBox):
 
     def follow(self, subscribe: Subscribe, call: Callable[[], None]) -> None:
         """Call a function a moment after each change at a service, while a page shows the box."""
-        self._changes = changes = Throttled(call, FOLLOWING, self._background)
+        self._changes = changes = Throttled(call, FOLLOW_SECONDS, self._background)
         self._script.follow(subscribe(changes.request), changes.pause)
 
 
@@ -166,7 +166,7 @@ def render_snapshot(name: str, html: str) -> str:
 
 def rerun_line(code: str) -> str:
     """Return the statement that shows a widget again, displayed below its snapshot."""
-    words = faint(find_host().instead)
+    words = faint(find_host().rerun_text)
     return (
         f'<div style="{FONT};{COLOR};max-width:746px;margin-top:6px">{words}'
         f'<pre style="{_CODE}">{escape(code)}</pre></div>'

@@ -169,10 +169,10 @@ def test_a_page_that_is_loaded_anew_takes_over(page: Page, one: Field) -> None:
 def test_what_nobody_goes_on_with_is_forgotten(page: Page, stage: Stage) -> None:
     files = (("lake.png", LAKE),)
     page.piece(files, page.offer(*files))
-    stage.wait(module.PATIENCE - 1)
+    stage.wait(module.TIMEOUT_SECONDS - 1)
     assert page.piece(files, {"file": 0, "at": 1000}) == {"file": 0, "at": 2000}
 
-    stage.wait(module.PATIENCE + 1)
+    stage.wait(module.TIMEOUT_SECONDS + 1)
 
     assert "canceled" in page.say("where")["no"]
 

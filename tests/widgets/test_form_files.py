@@ -331,7 +331,7 @@ MB = 1_000_000
 def test_a_parameter_takes_its_own_kind(
     parameter: wire.Parameter, offers: list[Offer], sentence: str | None
 ) -> None:
-    found = explain_refusal(parameter, offers, held=0)
+    found = explain_refusal(parameter, offers, chosen=0)
 
     assert found is None if sentence is None else sentence in (found or "")
 
@@ -349,7 +349,7 @@ def test_a_parameter_takes_its_own_kind(
 def test_another_service_says_itself_how_large_a_file_may_be_and_of_which_type(
     parameter: wire.Parameter, offer: Offer, sentence: str | None
 ) -> None:
-    assert explain_refusal(parameter, [offer], held=0, own=False) == sentence
+    assert explain_refusal(parameter, [offer], chosen=0, own=False) == sentence
     assert describe_drop_zone(parameter, own=False)["hint"] == ""
 
 

@@ -13,7 +13,7 @@ from kit import wire
 from kit.errors import GenerationFailedError, InsufficientCreditsError
 from kit.explore.sweeps.templates import template
 from kit.widgets.form import Form
-from kit.widgets.form.runs import KEPT, MOST
+from kit.widgets.form.runs import MAX_RUNS, MAX_SAVED
 from tests.widgets.forming import (
     Shop,
     Stage,
@@ -68,15 +68,15 @@ def test_a_double_click_is_one_click(form: Form, stage: Stage, shop: Shop) -> No
 
 
 def test_only_the_newest_results_stay(form: Form, stage: Stage) -> None:
-    for _ in range(MOST + 3):
+    for _ in range(MAX_RUNS + 3):
         click(form, stage)
 
-    assert len(shown(form)) == MOST
-    assert len(form.runs) == MOST
+    assert len(shown(form)) == MAX_RUNS
+    assert len(form.runs) == MAX_RUNS
 
 
 def test_what_is_not_shown_any_more_is_given_up(form: Form, stage: Stage) -> None:
-    for _ in range(MOST):
+    for _ in range(MAX_RUNS):
         click(form, stage)
     first, widgets = form.runs[0], len(_instances)
     assert "gen_1" in first.html
@@ -92,7 +92,7 @@ def test_what_is_not_shown_any_more_is_given_up(form: Form, stage: Stage) -> Non
 
 
 def test_what_ends_when_it_is_not_shown_any_more_keeps_nothing(form: Form, stage: Stage) -> None:
-    runs = [form.submit() for _ in range(MOST + 1)]
+    runs = [form.submit() for _ in range(MAX_RUNS + 1)]
     stage.run()
 
     assert runs[0].state == "completed"
@@ -102,12 +102,15 @@ def test_what_ends_when_it_is_not_shown_any_more_keeps_nothing(form: Form, stage
 
 def test_a_notebook_keeps_the_newest_results(form: Form, stage: Stage) -> None:
     assert "gen_" not in form._repr_mimebundle_()["text/html"]
-    for _ in range(KEPT + 1):
+    for _ in range(MAX_SAVED + 1):
         click(form, stage)
 
     render_snapshot = form._repr_mimebundle_()["text/html"]
 
-    assert [f"gen_{n}" in render_snapshot for n in range(1, KEPT + 2)] == [False, *[True] * KEPT]
+    assert [f"gen_{n}" in render_snapshot for n in range(1, MAX_SAVED + 2)] == [
+        False,
+        *[True] * MAX_SAVED,
+    ]
     assert render_snapshot.index("gen_4") < render_snapshot.index("gen_2")
 
 

@@ -15,7 +15,7 @@ LAKE, HILL = os.urandom(2500), os.urandom(1000)
 def nameable(folder: Path) -> bool:
     spool = Spool(folder)
     try:
-        return spool.nameable
+        return spool.can_link
     finally:
         spool.close()
 
@@ -47,7 +47,7 @@ def test_what_is_there_already_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_where_no_file_can_be_named_later_it_has_to_be_copied(tmp_path: Path) -> None:
-    spool, path = Spool(tmp_path, nameless=0), tmp_path / "lake.png"
+    spool, path = Spool(tmp_path, flag=0), tmp_path / "lake.png"
     spool.write(LAKE)
 
     assert not spool.link(path)
@@ -69,6 +69,6 @@ def test_the_next_file_does_not_write_into_the_one_that_is_kept(tmp_path: Path) 
             path.write_bytes(content)
         transfer.advance()
 
-    assert transfer.wants() == {"done": True}
+    assert transfer.next_request() == {"done": True}
     assert [(tmp_path / o.name).read_bytes() for o in offers] == [LAKE, HILL]
     assert len(list(tmp_path.iterdir())) == 2

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.errors import NoAnswerError
-from kit.widgets.gallery import TILES, Fetched, Gallery, GalleryItem
+from kit.widgets.gallery import MAX_TILES, Fetched, Gallery, GalleryItem
 from tests.widgets.exhibits import exhibit, photo
 
 EVIL = "<script>alert('x')</script>\"'&"
@@ -32,9 +32,9 @@ def test_a_single_picture_gets_more_room_than_one_of_many() -> None:
 
 
 def test_a_gallery_of_hundreds_says_how_many_are_left_out() -> None:
-    html = Gallery([exhibit(small=photo(64, 64))] * (TILES + 7)).html()
+    html = Gallery([exhibit(small=photo(64, 64))] * (MAX_TILES + 7)).html()
 
-    assert html.count("<details") == TILES
+    assert html.count("<details") == MAX_TILES
     assert "7 more are not shown" in html
 
 

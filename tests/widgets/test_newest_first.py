@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets
 import pytest
 
-from kit.widgets.boxes import DEEPEST, NewestFirst
+from kit.widgets.boxes import MAX_DEPTH, NewestFirst
 from tests.widgets.tree import every
 
 
@@ -34,7 +34,7 @@ def grown(count: int, most: int) -> NewestFirst:
 
 
 @pytest.mark.parametrize(
-    "count", [0, 1, 2, 3, 4, 9, DEEPEST, DEEPEST + 1, DEEPEST + 2, 3 * DEEPEST]
+    "count", [0, 1, 2, 3, 4, 9, MAX_DEPTH, MAX_DEPTH + 1, MAX_DEPTH + 2, 3 * MAX_DEPTH]
 )
 def test_the_newest_stands_first_and_the_oldest_go(count: int) -> None:
     pile = grown(count, 3)
@@ -60,9 +60,9 @@ def test_what_is_there_stays_where_it_is() -> None:
 
 
 def test_it_does_not_grow_deeper_for_ever() -> None:
-    pile = grown(3 * DEEPEST, 3)
+    pile = grown(3 * MAX_DEPTH, 3)
 
-    assert len(boxes(pile)) <= DEEPEST + 1
+    assert len(boxes(pile)) <= MAX_DEPTH + 1
 
 
 def test_boxes_that_are_not_used_any_more_are_closed() -> None:
@@ -73,7 +73,7 @@ def test_boxes_that_are_not_used_any_more_are_closed() -> None:
         return made[-1]
 
     pile = NewestFirst(2, box=box)
-    for number in range(DEEPEST + 5):
+    for number in range(MAX_DEPTH + 5):
         pile.add(ipywidgets.HTML(str(number)))
 
     used = {one.model_id for one in boxes(pile)}

@@ -34,14 +34,14 @@ class Built:
         self.count: dict[str, int] = {}
         self.broken: dict[str, Exception] = {}
 
-    def page(self, name: str, *, again: bool = False) -> PanelPage:
+    def page(self, name: str, *, rebuilds: bool = False) -> PanelPage:
         def build() -> Any:
             self.count[name] = self.count.get(name, 0) + 1
             if name in self.broken:
                 raise self.broken[name]
             return ipywidgets.HTML(f"page {name} {self.count[name]}")
 
-        return PanelPage(name, build, again)
+        return PanelPage(name, build, rebuilds)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def built() -> Built:
 
 @pytest.fixture
 def panel(built: Built, stage: Stage) -> Panel:
-    pages = [built.page("Models", again=True), built.page("Create"), built.page("Costs")]
+    pages = [built.page("Models", rebuilds=True), built.page("Create"), built.page("Costs")]
     page_set = PageSet(pages, heading=lambda: "<b>10 credits</b>")
     return Panel(page_set, snapshot=SAVED, background=stage.background)
 

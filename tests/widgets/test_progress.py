@@ -206,7 +206,7 @@ def test_an_estimate_never_rises_by_more_than_it_fell(
     estimate.expected = expected
     for fraction, passed in steps:
         seconds += passed
-        if (left := estimate.left(fraction, seconds)) is not None:
+        if (left := estimate.seconds_left(fraction, seconds)) is not None:
             told.append(left)
 
     for before, last, now in zip(told, told[1:], told[2:], strict=False):
@@ -218,8 +218,8 @@ def test_what_such_runs_took_tells_at_first_and_the_own_pace_in_the_end() -> Non
     estimate = TimeEstimate()
     estimate.expected = 10.0
 
-    assert estimate.left(None, 2.0) == 8.0
-    assert estimate.left(0.1, 2.0) == pytest.approx(8.0)  # the pace says 18, and weighs a tenth
-    assert estimate.left(0.9, 5.0) == pytest.approx(1.0)
-    assert estimate.left(1.0, 6.0) is None
-    assert TimeEstimate().left(None, 5.0) is None
+    assert estimate.seconds_left(None, 2.0) == 8.0
+    assert estimate.seconds_left(0.1, 2.0) == pytest.approx(8.0)  # the pace says 18, weighs a tenth
+    assert estimate.seconds_left(0.9, 5.0) == pytest.approx(1.0)
+    assert estimate.seconds_left(1.0, 6.0) is None
+    assert TimeEstimate().seconds_left(None, 5.0) is None

@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from kit import pricing, wire
-from kit.widgets.prices import sentence, usual
+from kit.widgets.prices import price_sentence, usual_price
 
 SIZE = {"name": "size", "type": "string", "default": "large", "enum": ["small", "large"]}
 SECOND = {"medium": "audio", "credits": 0.03}
@@ -43,8 +43,8 @@ def test_what_a_second_of_an_input_adds_is_said(rule: object, short: str, words:
     assert isinstance(rule, dict)
     found = model(**rule)
 
-    assert usual(found) == short
-    assert sentence(found).replace("\N{NO-BREAK SPACE}", " ") == words
+    assert usual_price(found) == short
+    assert price_sentence(found).replace("\N{NO-BREAK SPACE}", " ") == words
 
 
 def test_the_words_are_what_is_charged() -> None:
@@ -53,9 +53,9 @@ def test_the_words_are_what_is_charged() -> None:
 
     quote = pricing.price(pricing.rule_of(found), {"size": "large"}, minute)
 
-    start, second = (Decimal(part.removesuffix("/s")) for part in usual(found).split(" + "))
+    start, second = (Decimal(part.removesuffix("/s")) for part in usual_price(found).split(" + "))
     assert quote.total == start + 60 * second
 
 
 def test_a_model_that_does_not_say_what_it_costs_has_no_price() -> None:
-    assert usual(wire.Model(id="m", asset_type="image")) == ""
+    assert usual_price(wire.Model(id="m", asset_type="image")) == ""

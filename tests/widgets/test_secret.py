@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kit.widgets.secret import LONGEST, SecretInput
+from kit.widgets.secret import MAX_CHARACTERS, SecretInput
 from tests.widgets.tree import send
 
 SECRET = "cs_test_" + "s3cr3t" * 6
@@ -35,7 +35,7 @@ def test_a_secret_is_handed_on_and_is_in_no_state_no_repr_and_no_message() -> No
     ("content", "hint"),
     [
         ({"secret": "   "}, "nothing was typed"),
-        ({"secret": "x" * (LONGEST + 1)}, "that is too long for a key"),
+        ({"secret": "x" * (MAX_CHARACTERS + 1)}, "that is too long for a key"),
         ({"secret": 7}, ""),
         ({"other": 1}, ""),
         ("text", ""),

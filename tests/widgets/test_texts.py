@@ -49,7 +49,7 @@ def test_an_empty_script_is_still_a_card() -> None:
     ],
 )
 def test_the_length_is_that_of_the_service(duration: str, words: int, text: str) -> None:
-    assert preview.spoken(script("a b", duration, words)) == text
+    assert preview.script_length(script("a b", duration, words)) == text
 
 
 def test_a_title_says_how_long_it_is_and_who_wrote_it() -> None:

@@ -24,7 +24,7 @@ from kit.engines.samples import ABOUT
 from kit.version import __version__
 from kit.widgets.markup import credits as format_credits
 from kit.widgets.preview import limits_text
-from kit.widgets.prices import sentence
+from kit.widgets.prices import price_sentence
 
 #: Minimum and maximum ratio of width to height of a frame.
 _NARROW, _WIDE = 0.75, 16 / 9
@@ -115,7 +115,7 @@ def _lay_out(model: wire.Model, cards: Sequence[Card], inputs: Inputs) -> dict[s
     ratio = min(max(median(known or [1.5]), _NARROW), _WIDE)
     shape = "tall" if ratio < 0.9 else "square" if ratio < 1.2 else "wide"
     layout = {"ratio": ratio, "shape": shape, "figures": list(_list_figures(cards, inputs))}
-    return {"model": model, "price": sentence(model), **layout}
+    return {"model": model, "price": price_sentence(model), **layout}
 
 
 def _list_figures(cards: Sequence[Card], inputs: Inputs) -> Iterator[dict[str, Any]]:

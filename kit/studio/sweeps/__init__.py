@@ -77,7 +77,7 @@ def describe_progress(
     reused = sum(cell.earlier_id is not None for cell in cells)
     made_before = f", {reused} made before" if reused else ""
     price = markup.credits(credits)
-    if credits is not None and (why := prices.GUESSES.get(least_sure_source(cells))):
+    if credits is not None and (why := prices.ESTIMATES.get(least_sure_source(cells))):
         price = f"about {price} ({why})"
     return f"{markup.count_of(len(cells), 'request')}{made_before}, {price}"
 

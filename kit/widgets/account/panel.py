@@ -14,7 +14,7 @@ import ipywidgets
 from kit import wire
 from kit.widgets.account import Key, Keys, Profiles, Spent
 from kit.widgets.account.signin import STYLE, SignIn, code
-from kit.widgets.background import BackgroundRunner, Subscribe, guarded
+from kit.widgets.background import BackgroundRunner, Subscribe, guard
 from kit.widgets.markup import FAINT, FONT, card, credits, faint, pairs, problem
 from kit.widgets.secret import OneTimeSecret
 from kit.widgets.snapshots import SnapshotBox, rerun_line
@@ -27,7 +27,7 @@ _NO_LEDGER = "not reported: this service keeps no ledger; studio.costs adds up w
 class Facts:
     """The facts at the top of the panel."""
 
-    place: str
+    service: str
     account: wire.Account
     spent: Spent | None = None
 
@@ -36,7 +36,7 @@ def render_facts(found: Facts) -> str:
     """Return account, balance and spending as HTML; doubts are shown in full as a tooltip."""
     account, spent, basis = found.account, found.spent, ""
     rows = {
-        "service": escape(found.place),
+        "service": escape(found.service),
         "e-mail": escape(account.email or ""),
         "balance": credits(account.credits) if account.credits is not None else "not reported",
     }
@@ -73,11 +73,11 @@ def heading(text: str) -> Any:
 def button(text: str, click: Callable[[Any], None], **options: str) -> Any:
     """Return a button as wide as its label."""
     layout = ipywidgets.Layout(width="auto")
-    made = ipywidgets.Button(
+    widget = ipywidgets.Button(
         description=text, layout=layout, _dom_classes=("kit-click-once",), **options
     )
-    made.on_click(click)
-    return made
+    widget.on_click(click)
+    return widget
 
 
 #: Maximum of seconds that a new key is shown.
@@ -123,8 +123,8 @@ class KeyList(ipywidgets.VBox):
         )
         self.make = button("Create key", self._create_key, tooltip="It is shown once")
         form = [
-            ipywidgets.HBox(wishes, _dom_classes=("kit-line",))
-            for wishes in ((self._name, self._expiry), (*self._scopes, self.make))
+            ipywidgets.HBox(row, _dom_classes=("kit-line",))
+            for row in ((self._name, self._expiry), (*self._scopes, self.make))
         ]
         parts = (heading("Keys"), self._rows, self._new, heading("A new key"), *form)
         super().__init__(children=parts, _dom_classes=("kit-part",))
@@ -143,10 +143,10 @@ class KeyList(ipywidgets.VBox):
 
         def ask_back(asking: bool) -> None:
             # The focused button is hidden last: then the one that takes the focus is visible.
-            asked, question = (yes, keep), (ask,)
-            for one in asked if asking else question:
+            answers, question = (yes, keep), (ask,)
+            for one in answers if asking else question:
                 one.layout.display = None
-            for one in question if asking else asked:
+            for one in question if asking else answers:
                 one.layout.display = "none"
             if asking and key.in_use:
                 self._show_problem("This notebook uses this key and will lose access.")
@@ -190,7 +190,7 @@ class KeyList(ipywidgets.VBox):
         self._new.add_class("kit-new")
 
         def hide() -> None:
-            call_off()
+            cancel_hide()
             self._hide = lambda: None
             self._new.children = ()
             self._new.remove_class("kit-new")
@@ -198,7 +198,7 @@ class KeyList(ipywidgets.VBox):
             box.close()
             done.close()
 
-        call_off = self._background.after(SHOWN_SECONDS, hide)
+        cancel_hide = self._background.after(SHOWN_SECONDS, hide)
         self._hide = hide
 
 
@@ -217,9 +217,9 @@ class ProfileSelector(ipywidgets.VBox):
         self._account_changed = on_switch
         self._background = background
         #: Whether the account shown is that of the studio in the user's cells.
-        self.home = True
+        self.is_own = True
         self._updating = False
-        self._pick = ipywidgets.Dropdown(description="Profile")
+        self._dropdown = ipywidgets.Dropdown(description="Profile")
         self._line = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._open = button(
             "Sign in with a key …",
@@ -227,38 +227,38 @@ class ProfileSelector(ipywidgets.VBox):
             tooltip="To another service, or with a new key",
         )
         self._form = ipywidgets.VBox(_dom_classes=("kit-part",))
-        row = ipywidgets.HBox((self._pick, self._open), _dom_classes=("kit-line",))
+        row = ipywidgets.HBox((self._dropdown, self._open), _dom_classes=("kit-line",))
         parts = (heading("Profiles"), row, self._line, self._form)
         super().__init__(children=parts, _dom_classes=("kit-part",))
-        self._pick.observe(self._switch_account, "value")
+        self._dropdown.observe(self._switch_account, "value")
 
     def show(self) -> None:
         """Show the profiles, and which one is active."""
-        places = self._profiles.list_all()
+        choices = self._profiles.list_all()
         active = self._profiles.active
         self._updating = True
         try:
-            self._pick.options = [(place.label, place.name) for place in places]
-            self._pick.value = active
+            self._dropdown.options = [(choice.label, choice.name) for choice in choices]
+            self._dropdown.value = active
         finally:
             self._updating = False
-        here = next(place for place in places if place.name == active)
-        self.home = here.own
-        self._line.value = code(here.remark, here.code) if here.remark else ""
+        current = next(choice for choice in choices if choice.name == active)
+        self.is_own = current.own
+        self._line.value = code(current.remark, current.code) if current.remark else ""
 
     def _switch_account(self, change: Any) -> None:
         name = change.new
         if self._updating or name is None:
             return
 
-        def go() -> None:
+        def switch() -> None:
             try:
                 self._profiles.choose(name)
             finally:
                 self.show()  # an account that cannot be opened is not selected
             self._account_changed()
 
-        self._begin(go)
+        self._begin(switch)
 
     def _toggle_sign_in(self, _: Any) -> None:
         """Open or close the login form; the key field is created when needed."""
@@ -283,7 +283,7 @@ class ProfileSelector(ipywidgets.VBox):
 
 
 #: Seconds that the snapshot waits for the first response.
-_PATIENCE_SECONDS = 3.0
+_WAIT_SECONDS = 3.0
 
 
 class AccountPanel(SnapshotBox):
@@ -320,7 +320,7 @@ class AccountPanel(SnapshotBox):
         return "<AccountPanel>"
 
     def _html(self) -> str:
-        self._loaded.wait(_PATIENCE_SECONDS)
+        self._loaded.wait(_WAIT_SECONDS)
         return str(self._head.value).removeprefix(STYLE) + rerun_line("studio.account_panel()")
 
     def refresh(self) -> None:
@@ -332,7 +332,7 @@ class AccountPanel(SnapshotBox):
             self.profile_selector.show()  # first: if a key is refused, another can be chosen
         self._show_facts()
         if self.key_list is not None:
-            elsewhere = self.profile_selector is not None and not self.profile_selector.home
+            elsewhere = self.profile_selector is not None and not self.profile_selector.is_own
             self.key_list.layout.display = "none" if elsewhere else None
             self.key_list.show()
 
@@ -351,7 +351,7 @@ class AccountPanel(SnapshotBox):
     def _work(self, work: Callable[[], None]) -> None:
         with self._one_at_a_time:  # otherwise an earlier request might be shown later
             self._show_problem("")
-            guarded(work, self._show_problem)()
+            guard(work, self._show_problem)()
         self._refresh.disabled = False
         self._loaded.set()
 

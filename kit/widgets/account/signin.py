@@ -12,7 +12,7 @@ import ipywidgets
 
 from kit.errors import ConfigError
 from kit.widgets import markup
-from kit.widgets.background import SETTLING, BackgroundRunner, guarded
+from kit.widgets.background import SETTLE_SECONDS, BackgroundRunner, guard
 from kit.widgets.form.fields import watch_field
 from kit.widgets.markup import FAINT, FONT, card, faint, style_element
 from kit.widgets.secret import SecretInput
@@ -62,9 +62,9 @@ class SignIn(SnapshotBox):
         )
         self._key = SecretInput("API key", action="Sign in", on_submit=self._key_submitted)
         self._message = ipywidgets.HTML(_dom_classes=("kit-status",))
-        where = watch_field(self._address, Parameter(name="address"), address_problem)
+        field = watch_field(self._address, Parameter(name="address"), address_problem)
         fields = ipywidgets.VBox(
-            (self._address, where.note, self._name, self._key, self._message),
+            (self._address, field.note, self._name, self._key, self._message),
             _dom_classes=("kit-signing",),
         )
         super().__init__((ipywidgets.HTML(STYLE), fields), "kit-account", background)
@@ -80,19 +80,19 @@ class SignIn(SnapshotBox):
         return f"<SignIn {self._address.value.strip() or 'to a service'}>"
 
     def _html(self) -> str:
-        where = faint(self._address.value or "A service of your choice")
-        return card("Sign in", where) + rerun_line(_CODE)
+        address = faint(self._address.value or "A service of your choice")
+        return card("Sign in", address) + rerun_line(_CODE)
 
     def _key_submitted(self, key: str) -> None:
         self._key.disabled = True
-        self._background.after(SETTLING, partial(self._try, key))
+        self._background.after(SETTLE_SECONDS, partial(self._try, key))
 
     def _try(self, key: str) -> None:
         def show(sentence: str) -> None:
             self._message.value = markup.problem(sentence)
 
         self._message.value = code("loading …", "")
-        guarded(partial(self._sign_in, key), show)()
+        guard(partial(self._sign_in, key), show)()
         self._key.hint = ""
         self._key.disabled = False
 
@@ -111,5 +111,5 @@ def address_problem(text: str) -> str:
         return ""
     if not re.match(r"https?://[^/]", text, re.IGNORECASE):
         return "must be a whole address, such as https://studio.example"
-    odd = re.search(r"[?#\s]|//[^/]*@", text)
-    return "may hold no '@', no '?' and no '#', and no blanks" if odd else ""
+    invalid = re.search(r"[?#\s]|//[^/]*@", text)
+    return "may hold no '@', no '?' and no '#', and no blanks" if invalid else ""

@@ -21,7 +21,7 @@ from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
 from kit.file_metadata import FileMetadata
 from kit.parameters import Request
 from kit.widgets import markup, prices
-from kit.widgets.background import SETTLING, BackgroundRunner, Debounced, guarded
+from kit.widgets.background import SETTLE_SECONDS, BackgroundRunner, Debounced, guard
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import code, fields, files, parts, values
 from kit.widgets.form.fields import Field
@@ -30,7 +30,7 @@ from kit.widgets.form.layout import FormLayout, is_advanced
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
 from kit.widgets.form.quotes import Prices
-from kit.widgets.form.runs import KEPT, MOST, Run
+from kit.widgets.form.runs import MAX_RUNS, MAX_SAVED, Run
 from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 from kit.widgets.result import ResultCard
@@ -38,7 +38,7 @@ from kit.widgets.snapshots import SnapshotBox
 from kit.wire import Model, Parameter
 
 #: Seconds of quiet before a refresh.
-QUIET = 0.15
+QUIET_SECONDS = 0.15
 
 
 class Form(SnapshotBox):
@@ -87,19 +87,19 @@ class Form(SnapshotBox):
         self.background = background = background or BackgroundRunner()
         self._statement = partial(code.statement, awaited=awaited, studio=studio)
         self._lock = threading.RLock()
-        self._silent = False
-        self._stock = WidgetFactory()
+        self._is_writing = False
+        self._factory = WidgetFactory()
         self._path = service.path if service else Path
-        refresh = self._guarded(self._refresh)
-        self._refresh_soon = Debounced(refresh, QUIET, self.background)
+        refresh = self._guard(self._refresh)
+        self._refresh_soon = Debounced(refresh, QUIET_SECONDS, self.background)
         self._prices = Prices(service, self.background, refresh)
-        box = partial(self._stock.new, ipywidgets.VBox)
-        self._results = self._stock.new(NewestFirst, most=MOST, box=box)
+        box = partial(self._factory.new, ipywidgets.VBox)
+        self._results = self._factory.new(NewestFirst, most=MAX_RUNS, box=box)
         #: The runs started last, newest at the end: as many as are shown.
         self.runs: list[Run] = []
         super().__init__((), "kit-form", background)
         self._script.on_msg(self._receive)
-        self._known = {model.id: (model, presets)}
+        self._models = {model.id: (model, presets)}
         self._open(model.id, initial or {})  # may reject the initial values
         if service is not None:
             self.follow(service.subscribe, self._prices.refresh)
@@ -107,29 +107,29 @@ class Form(SnapshotBox):
 
     def _open(self, model_id: str, initial: Mapping[str, Any]) -> None:
         """Show the fields of a loaded model."""
-        model, presets = self._known[model_id]
-        fields = _build_fields(model, self._stock, self._service, self.background)
-        found = values.read_value(model, initial, self._path)
+        model, presets = self._models[model_id]
+        fields = _build_fields(model, self._factory, self._service, self.background)
+        value = values.read_value(model, initial, self._path)
         with self._lock:
-            self._fields, self._initial = fields, found
+            self._fields, self._initial = fields, value
             self.presets, self._message = presets, ""
-            self._refused: dict[str, str] = {}
-            self._acts = {word: self._guarded(act) for word, act in self._tools(presets).items()}
-            self._face = FormLayout(
+            self._service_problems: dict[str, str] = {}
+            self._actions = {word: self._guard(act) for word, act in self._tools(presets).items()}
+            self._view = FormLayout(
                 model,
                 fields,
-                self._stock,
+                self._factory,
                 generate=self._submit_soon,
-                tools=self._acts,
+                tools=self._actions,
                 background=self.background,
                 results=self._results,
             )
             self.model = model
-            self.children = (self._face.root, *self.children[-2:])
-            self._write(found)
+            self.children = (self._view.root, *self.children[-2:])
+            self._write(value)
             for one in fields:
                 one.control.observe(self._watch(one), "value")
-            self._face.drawn.observe(self._draw, "value")
+            self._view.variants.observe(self._draw, "value")
             self._refresh()
 
     def switch(self, model_id: str, initial: Mapping[str, Any] | None = None) -> bool:
@@ -137,16 +137,16 @@ class Form(SnapshotBox):
         if self._service is None:
             return False
         try:
-            if model_id not in self._known:
-                self._known[model_id] = self._service.open_model(model_id)
+            if model_id not in self._models:
+                self._models[model_id] = self._service.open_model(model_id)
         except KitError:
             return False
-        before, panel = self._face, self._face.panel("file")
+        before, panel = self._view, self._view.panel("file")
         if panel is not None:
             before.toggle("file", lambda: None)
         self._open(model_id, initial or {})
         if panel is not None:
-            self._face.toggle("file", lambda: panel)
+            self._view.toggle("file", lambda: panel)
         before.close()
         return True
 
@@ -220,7 +220,7 @@ class Form(SnapshotBox):
 
     def reset(self) -> None:
         """Reset to the initial values."""
-        self._refused, self._message = {}, ""
+        self._service_problems, self._message = {}, ""
         for one in self._fields:
             one.clear()
         self._write(self._initial)
@@ -232,12 +232,12 @@ class Form(SnapshotBox):
 
     def _html(self) -> str:
         checked = self._checked()
-        back = self._statement(checked.request, verb="form")
-        html = self._face.render_snapshot(
-            checked.request, self._prices.without_balance(checked), back
+        code = self._statement(checked.request, verb="form")
+        html = self._view.render_snapshot(
+            checked.request, self._prices.without_balance(checked), code
         )
         done = [run.html for run in self.runs if run.state == "completed"]
-        return markup.side_by_side(html, "".join(reversed(done[-KEPT:])))
+        return markup.side_by_side(html, "".join(reversed(done[-MAX_SAVED:])))
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────
 
@@ -254,21 +254,21 @@ class Form(SnapshotBox):
 
     def _write(self, value: Mapping[str, Any]) -> None:
         with self._lock:
-            self._silent = True
+            self._is_writing = True
             try:
                 for one in self._fields:
                     one.write(value.get(one.path, one.default))
             finally:
-                self._silent = False
+                self._is_writing = False
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────
 
     def _watch(self, one: Field) -> Callable[[Any], None]:
         def follow(_: Any) -> None:
-            if not self._silent:
+            if not self._is_writing:
                 one.touched = True
                 self._message = ""
-                self._refused.pop(one.path, None)
+                self._service_problems.pop(one.path, None)
                 self._refresh_soon()
 
         return follow
@@ -277,35 +277,35 @@ class Form(SnapshotBox):
         """Show problems, the price, and the code if it is open."""
         with self._lock:
             checked = self._checked()
-            problems = {**self._refused, **checked.problems}
+            problems = {**self._service_problems, **checked.problems}
             shown = {
                 one.path: problems[one.path]
                 for one in self._fields
-                if one.path in problems and (one.touched or one.path in self._refused)
+                if one.path in problems and (one.touched or one.path in self._service_problems)
             }
             for one in self._fields:
                 one.show_problem(shown.get(one.path))
-            self._face.show_relevant(shown)
+            self._view.show_relevant(shown)
             self._show_price(checked)
-            if (panel := self._face.panel("code")) is not None:
+            if (panel := self._view.panel("code")) is not None:
                 panel.value = parts.code(self.code())
 
     def _show_price(self, checked: Checked) -> None:
         if any(one.touched for one in self._fields):
             self.snapshot.follow()  # set values are in the cell already, typed ones are not
         if self._message:
-            self._face.price.value = markup.problem(self._message)
+            self._view.price.value = markup.problem(self._message)
             return
         line = prices.line(self._prices.best(checked), asking=self._prices.request_better(checked))
-        self._face.price.value = self._count(checked) + line + parts.missing(checked.problems)
+        self._view.price.value = self._count(checked) + line + parts.missing(checked.problems)
 
     def _count(self, checked: Checked) -> str:
         """Show the number of prompts of a template, and return how many are generated."""
         found, count = checked.variants, len(self._prices.requests(checked))
         total = len(found or ())
-        self._silent = True
-        self._face.show_drawn(total, count)
-        self._silent = False
+        self._is_writing = True
+        self._view.show_variants(total, count)
+        self._is_writing = False
         if total < 2:
             return ""
         of = f" of {total:,}, drawn at random" if count < total else ""
@@ -313,28 +313,28 @@ class Form(SnapshotBox):
 
     def _draw(self, change: Any) -> None:
         """Set how many prompts of a template are generated."""
-        if not self._silent:
-            self._prices.wanted = change.new
+        if not self._is_writing:
+            self._prices.prompt_count = change.new
             self._refresh_soon()
 
     def _show_message(self, sentence: str) -> None:
         self._message = sentence
-        self._face.price.value = markup.problem(sentence)
+        self._view.price.value = markup.problem(sentence)
 
     # ── starts ───────────────────────────────────────────────────────────────────────────────────
 
     def _submit_soon(self) -> None:
-        self.background.after(SETTLING, self._guarded(self._submit))
+        self.background.after(SETTLE_SECONDS, self._guard(self._submit))
 
     def _submit(self) -> None:
         for one in self._fields:
             one.touched = True
         self._message = ""
         self._refresh()
-        if self._face.has_fresh_notice():
+        if self._view.has_fresh_notice():
             self._show_message("Not started: a number was adjusted. Check it and click again.")
         if self._message or self._checked().problems:
-            self._face.enable()
+            self._view.enable()
         else:
             self.submit()
 
@@ -342,24 +342,24 @@ class Form(SnapshotBox):
         run = Run(
             request,
             service,
-            self._stock,
+            self._factory,
             background=self.background,
             card=self._card,
-            on_start=lambda _: self._face.enable(),
-            on_end=lambda run: self._guarded(partial(self._finish_run, run))(),
+            on_start=lambda _: self._view.enable(),
+            on_end=lambda run: self._guard(partial(self._finish_run, run))(),
         )
         self.runs.append(run)
-        self._face.add_result(run.widget)
-        if len(self.runs) > MOST:
+        self._view.add_result(run.widget)
+        if len(self.runs) > MAX_RUNS:
             self.runs.pop(0).close_panel()
         run.start()
         return run
 
     def _finish_run(self, run: Run) -> None:
-        self._face.enable()
+        self._view.enable()
         self._script.send({"ended": f"{self.model.title or self.model.id}: {run.state}"})
         if isinstance(run.error, BadRequestError) and run.request.model is self.model:
-            self._refused = values.problems_by_field(run.error)
+            self._service_problems = values.problems_by_field(run.error)
             self._refresh()
 
     def _card(self, run: Run, shown: Any) -> Any:
@@ -367,15 +367,15 @@ class Form(SnapshotBox):
         facts, service = run.latest, self._service
         assert facts is not None  # noqa: S101 - it is completed
         assert service is not None  # noqa: S101
-        seeded = any(one.name == "seed" for one in run.request.model.setting_parameters)
+        has_seed = any(one.name == "seed" for one in run.request.model.setting_parameters)
         return ResultCard(
             shown,
             facts,
             service,
             background=self.background,
             edit=lambda: self._edit(run.request),
-            again=(lambda: self._repeat(run.request)) if seeded else None,
-            new=self._stock.new,
+            repeat=(lambda: self._repeat(run.request)) if has_seed else None,
+            new=self._factory.new,
         )
 
     def _edit(self, request: Request) -> None:
@@ -393,47 +393,47 @@ class Form(SnapshotBox):
 
     def _tools(self, presets: Presets | None) -> dict[str, Callable[[], None]]:
         """Return the actions of the other buttons; most open or close a panel below them."""
-        stock, service = self._stock, self._service
+        factory, service = self._factory, self._service
         panels: dict[str, Callable[[], Any]] = {
-            "code": lambda: stock.new(ipywidgets.HTML, value=parts.code(self.code()))
+            "code": lambda: factory.new(ipywidgets.HTML, value=parts.code(self.code()))
         }
         if service is not None:
-            panels["file"] = lambda: build_zone(stock, service, self)
+            panels["file"] = lambda: build_zone(factory, service, self)
         if presets is not None:
-            panels["presets"] = lambda: PresetFolder(stock, presets, form=self).widget
+            panels["presets"] = lambda: PresetFolder(factory, presets, form=self).widget
         toggles = {
             name.capitalize(): partial(self._toggle, name, make) for name, make in panels.items()
         }
         return {"Reset": self.reset, **toggles}
 
     def _toggle(self, name: str, make: Callable[[], Any]) -> None:
-        self._face.toggle(name, make)
+        self._view.toggle(name, make)
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"field": int(field), "text": str(text), "used": str(used)}:
-                self._face.check_typed(field, text, used)
-            case {"dragged": True} if self._face.panel("file") is None:
-                self._acts.get("File", lambda: None)()
+                self._view.check_typed(field, text, used)
+            case {"dragged": True} if self._view.panel("file") is None:
+                self._actions.get("File", lambda: None)()
 
-    def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
+    def _guard(self, act: Callable[[], None]) -> Callable[[], None]:
         def show(sentence: str) -> None:
             self._show_message(sentence)
-            self._face.enable()
+            self._view.enable()
 
-        return guarded(act, show)
+        return guard(act, show)
 
 
 def _build_fields(
-    model: Model, stock: WidgetFactory, service: Service | None, background: BackgroundRunner
+    model: Model, factory: WidgetFactory, service: Service | None, background: BackgroundRunner
 ) -> list[Field]:
     """Return fields for the prompt, input files and parameters of a model."""
     own = parameters.is_own(model)
     text = Parameter(name="prompt", type="string", required=model.prompt_required)
-    prompt = [fields.build("prompt", text, stock)] if model.supports_prompt else []
+    prompt = [fields.build("prompt", text, factory)] if model.supports_prompt else []
     media = [
-        files.build(p, stock, service=service, background=background, own=own)
+        files.build(p, factory, service=service, background=background, own=own)
         for p in model.media_parameters
     ]
-    settings = [fields.build(f"parameters.{p.name}", p, stock) for p in model.setting_parameters]
+    settings = [fields.build(f"parameters.{p.name}", p, factory) for p in model.setting_parameters]
     return sorted([*prompt, *media, *settings], key=lambda one: is_advanced(one.parameter))

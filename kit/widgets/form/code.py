@@ -11,7 +11,7 @@ from kit.widgets.form import controls
 
 _WIDTH = 88
 #: Argument names of `generate` and `form` themselves.
-_TAKEN = frozenset({"self", "model", "prompt", "media", "timeout", "again", "parameters"})
+_RESERVED_NAMES = frozenset({"self", "model", "prompt", "media", "timeout", "again", "parameters"})
 
 
 def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> str:
@@ -49,8 +49,8 @@ def statement(
     if media := {name: f if len(f) > 1 else f[0] for name, f in files.items() if f}:
         arguments.append(f"media={_text(media)}")
     arguments += _settings(request)
-    waits = "await " if awaited else ""
-    begin, end = f"{waits}{studio}.{'sweep' if template else verb}(", ")"
+    prefix = "await " if awaited else ""
+    begin, end = f"{prefix}{studio}.{'sweep' if template else verb}(", ")"
     if template:
         begin, end = (f"await ({begin}", ")).run()") if awaited else (begin, ").run()")
     short = f"{begin}{', '.join(arguments)}{end}"
@@ -70,15 +70,15 @@ def changed_settings(request: Request) -> dict[str, Any]:
 
 
 def _settings(request: Request) -> list[str]:
-    plain, odd = [], {}
+    keywords, others = [], {}
     for name, value in changed_settings(request).items():
         # Python normalizes names, so letters may change
-        same = unicodedata.normalize("NFKC", name) == name and name not in _TAKEN
-        if same and name.isidentifier() and not keyword.iskeyword(name):
-            plain.append(f"{name}={_text(value)}")
+        is_normal = unicodedata.normalize("NFKC", name) == name and name not in _RESERVED_NAMES
+        if is_normal and name.isidentifier() and not keyword.iskeyword(name):
+            keywords.append(f"{name}={_text(value)}")
         else:
-            odd[name] = value
-    return [*plain, *([f"parameters={_text(odd)}"] if odd else [])]
+            others[name] = value
+    return [*keywords, *([f"parameters={_text(others)}"] if others else [])]
 
 
 def _text(value: Any) -> str:

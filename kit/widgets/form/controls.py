@@ -18,12 +18,12 @@ from kit.wire import MEDIA_TYPES, Parameter
 #: Maximum of slider steps; for a longer range the value is typed.
 SLIDER_STEPS = 10_000
 #: Slider step for sizes in pixels, which suits all codecs and models.
-PIXELS = 64
+PIXEL_STEP = 64
 #: Maximum of choices, and of letters in all of them, for a row of buttons.
-BUTTONS, BUTTON_LETTERS = 4, 24
+MAX_BUTTONS, MAX_BUTTON_LETTERS = 4, 24
 
-_PROSE = ("prompt", "text", "script", "lyrics", "caption")
-_NUMBERS = ("integer", "number")
+_PROSE_NAMES = ("prompt", "text", "script", "lyrics", "caption")
+_NUMBER_TYPES = ("integer", "number")
 
 
 def control(parameter: Parameter) -> str:
@@ -39,19 +39,19 @@ def control(parameter: Parameter) -> str:
 def default(parameter: Parameter) -> Any:
     """Return a parameter's default, or None if there is none or the parameter would reject it."""
     value = parameter.default
-    return None if value is None or problem_with(_typed(parameter), value, UNKNOWN) else value
+    return None if value is None or problem_with(_retype(parameter), value, UNKNOWN) else value
 
 
-def as_held(parameter: Parameter) -> Parameter:
+def with_control_type(parameter: Parameter) -> Parameter:
     """Return a parameter with the type of values that its control holds."""
-    return _typed(parameter) if control(parameter) in ("slider", "switch") else parameter
+    return _retype(parameter) if control(parameter) in ("slider", "switch") else parameter
 
 
-def _typed(parameter: Parameter) -> Parameter:
+def _retype(parameter: Parameter) -> Parameter:
     return parameter.model_copy(update={"type": known_type(parameter)})
 
 
-def several(parameter: Parameter) -> bool:
+def takes_list(parameter: Parameter) -> bool:
     """Return whether a parameter takes a list; a media list of at most one is a single file."""
     return parameter.max_items is not None and (parameter.max_items > 1 or not parameter.media)
 
@@ -63,8 +63,8 @@ def step(parameter: Parameter) -> float:
     """
     if known_type(parameter) == "integer":
         ends = (parameter.minimum or 0, parameter.default or 0)
-        whole = _span(parameter) >= 8 * PIXELS and all(end % PIXELS == 0 for end in ends)
-        return PIXELS if whole else 1
+        pixels = _span(parameter) >= 8 * PIXEL_STEP and all(end % PIXEL_STEP == 0 for end in ends)
+        return PIXEL_STEP if pixels else 1
     return 10.0 ** math.floor(math.log10(_span(parameter) / 100))
 
 
@@ -98,7 +98,7 @@ def limits(parameter: Parameter) -> str:
     if kind in ("lines", "picks"):
         return f"one a line, at most {parameter.max_items}"
     if kind == "media":
-        return f"at most {parameter.max_items}" if several(parameter) else ""
+        return f"at most {parameter.max_items}" if takes_list(parameter) else ""
     return _range(parameter) if kind in ("number", "count") else ""
 
 
@@ -106,7 +106,7 @@ def limits(parameter: Parameter) -> str:
 UNSET = "service decides"
 
 
-def blank(parameter: Parameter) -> str:
+def empty_text(parameter: Parameter) -> str:
     """Return the placeholder of an empty box; empty for text that can be left out."""
     if parameter.required or default(parameter):
         return ""
@@ -132,13 +132,13 @@ def _decimals(value: float) -> int:
 
 def _fits_buttons(parameter: Parameter) -> bool:
     values = parameter.enum or []
-    short = sum(len(label(value)) for value in values) <= BUTTON_LETTERS
-    return 0 < len(values) <= BUTTONS and short and default(parameter) is not None
+    short = sum(len(label(value)) for value in values) <= MAX_BUTTON_LETTERS
+    return 0 < len(values) <= MAX_BUTTONS and short and default(parameter) is not None
 
 
 def _fits_slider(parameter: Parameter) -> bool:
     span = _span(parameter)
-    numbers = known_type(parameter) in _NUMBERS and default(parameter) is not None
+    numbers = known_type(parameter) in _NUMBER_TYPES and default(parameter) is not None
     return numbers and 0 < span < math.inf and span / step(parameter) <= SLIDER_STEPS
 
 
@@ -146,7 +146,7 @@ def _is_prose(parameter: Parameter) -> bool:
     if known_type(parameter) != "string":
         return False
     initial = str(parameter.default or "")
-    named = any(word in parameter.name.lower() for word in _PROSE)
+    named = any(word in parameter.name.lower() for word in _PROSE_NAMES)
     return named or len(initial) > 60 or "\n" in initial
 
 
@@ -160,7 +160,7 @@ _RULES: tuple[tuple[str, Callable[[Parameter], bool]], ...] = (
     ("dropdown", lambda p: known_type(p) == "boolean"),
     ("slider", _fits_slider),
     ("count", lambda p: known_type(p) == "integer" and default(p) is not None),
-    ("number", lambda p: known_type(p) in _NUMBERS),
+    ("number", lambda p: known_type(p) in _NUMBER_TYPES),
     ("prose", _is_prose),
     ("text", lambda p: known_type(p) == "string"),
     ("json", lambda _: True),

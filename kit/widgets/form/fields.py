@@ -134,8 +134,8 @@ class Field:
 
     def _holds(self, used: float) -> bool:
         """Whether the control holds a number that was read from the page, where it is rounded."""
-        held: float = self.control.value
-        return abs(held - used) <= 0.5 * 10.0 ** -controls.decimals(self.parameter)
+        value: float = self.control.value
+        return abs(value - used) <= 0.5 * 10.0 ** -controls.decimals(self.parameter)
 
     def _update_note(self) -> None:
         shown = parts.help_text(self.parameter)
@@ -155,22 +155,22 @@ def watch_field(widget: Any, parameter: Parameter, check: Callable[[str], str]) 
     `check`: takes the value and returns the problem with it, or an empty text.
     """
     note = ipywidgets.HTML(_dom_classes=("kit-field-note",))
-    made = Field(
+    field = Field(
         parameter.name, parameter, widget, note, lambda: widget.value, lambda _: None, widget
     )
-    widget.observe(lambda change: made.show_problem(check(change.new)), "value")
-    return made
+    widget.observe(lambda change: field.show_problem(check(change.new)), "value")
+    return field
 
 
-def build_note(parameter: Parameter, stock: WidgetFactory) -> Any:
+def build_note(parameter: Parameter, factory: WidgetFactory) -> Any:
     """Return the note of a control: its help text, and later problems."""
     text = parts.help_text(parameter)
-    return stock.new(ipywidgets.HTML, value=text, _dom_classes=("kit-field-note",))
+    return factory.new(ipywidgets.HTML, value=text, _dom_classes=("kit-field-note",))
 
 
 _SEEDS = 2**32
 #: Represents None among the choices: for ipywidgets None means that nothing is selected.
-_LEFT_OUT = object()
+_NO_VALUE = object()
 #: The class of a control with full width; its note is below it.
 _WIDE = ("kit-wide",)
 
@@ -178,49 +178,49 @@ _WIDE = ("kit-wide",)
 Parts = tuple[Any, Any, Callable[[], Any], Callable[[Any], None]]
 
 
-def build(path: str, parameter: Parameter, stock: WidgetFactory) -> Field:
+def build(path: str, parameter: Parameter, factory: WidgetFactory) -> Field:
     """Return the field of a setting or of the prompt, with its default."""
     kind = controls.control(parameter)
-    widget, control, read, write = _BUILDERS[kind](parameter, stock, parts.label(parameter))
-    return Field(path, parameter, widget, build_note(parameter, stock), read, write, control)
+    widget, control, read, write = _BUILDERS[kind](parameter, factory, parts.label(parameter))
+    return Field(path, parameter, widget, build_note(parameter, factory), read, write, control)
 
 
-def _build_buttons(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_buttons(parameter: Parameter, factory: WidgetFactory, label: str) -> Parts:
     # without a tooltip the page shows one that reads "null"
-    return _build_choice(parameter, stock, label, ipywidgets.ToggleButtons, tooltip=label)
+    return _build_choice(parameter, factory, label, ipywidgets.ToggleButtons, tooltip=label)
 
 
 def _build_choice(
-    parameter: Parameter, stock: WidgetFactory, label: str, kind: Any, **traits: Any
+    parameter: Parameter, factory: WidgetFactory, label: str, kind: Any, **traits: Any
 ) -> Parts:
     options = [
-        (word, _LEFT_OUT if value is None else value) for word, value in controls.choices(parameter)
+        (word, _NO_VALUE if value is None else value) for word, value in controls.choices(parameter)
     ]
     initial = controls.default(parameter)
-    shown = _LEFT_OUT if initial is None else initial
-    made = stock.new(kind, options=options, value=shown, description=label, **traits)
+    shown = _NO_VALUE if initial is None else initial
+    control = factory.new(kind, options=options, value=shown, description=label, **traits)
 
     def read() -> Any:
-        return None if made.value is _LEFT_OUT else made.value
+        return None if control.value is _NO_VALUE else control.value
 
     def write(value: Any) -> None:
-        _set_value(made, _LEFT_OUT if value is None else value)
+        _set_value(control, _NO_VALUE if value is None else value)
 
-    return made, made, read, write
-
-
-def _build_switch(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    made = stock.new(ipywidgets.Checkbox, value=parameter.default, description=label, indent=False)
-    return made, made, lambda: made.value, lambda value: _set_value(made, bool(value))
+    return control, control, read, write
 
 
-def _build_slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    whole = known_type(parameter) == "integer"
+def _build_switch(parameter: Parameter, factory: WidgetFactory, label: str) -> Parts:
+    box = factory.new(ipywidgets.Checkbox, value=parameter.default, description=label, indent=False)
+    return box, box, lambda: box.value, lambda value: _set_value(box, bool(value))
+
+
+def _build_slider(parameter: Parameter, factory: WidgetFactory, label: str) -> Parts:
+    is_integer = known_type(parameter) == "integer"
     traits: dict[str, Any] = {"step": controls.step(parameter)}
-    if not whole:
+    if not is_integer:
         traits["readout_format"] = f".{controls.decimals(parameter)}f"
-    made = stock.new(
-        ipywidgets.IntSlider if whole else ipywidgets.FloatSlider,
+    control = factory.new(
+        ipywidgets.IntSlider if is_integer else ipywidgets.FloatSlider,
         value=parameter.default,
         min=parameter.minimum,
         max=parameter.maximum,
@@ -230,26 +230,26 @@ def _build_slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Par
     given = parameter.default
 
     def read() -> Any:
-        if made.value == given:
+        if control.value == given:
             return given
-        drawn = round(made.value, 10)
-        return int(drawn) if float(drawn).is_integer() else drawn  # as a user would write it
+        rounded = round(control.value, 10)
+        return int(rounded) if float(rounded).is_integer() else rounded  # as a user would write it
 
     def write(value: Any) -> None:
         nonlocal given
         given = value
-        _set_value(made, value)
+        _set_value(control, value)
 
-    return made, made, read, write
+    return control, control, read, write
 
 
-def _build_number(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_number(parameter: Parameter, factory: WidgetFactory, label: str) -> Parts:
     """Return a box for a number; for a seed with a button that draws a random one.
 
     It is a text box: the number boxes of ipywidgets clip values without a message, and cannot be
     left blank.
     """
-    box, control, read, write = _build_text(parameter, stock, label)
+    box, control, read, write = _build_text(parameter, factory, label)
     if known_type(parameter) == "integer" and parameter.name.lower().endswith("seed"):
         low = int(parameter.minimum or 0)
         high = min(_SEEDS - 1 if parameter.maximum is None else int(parameter.maximum), _SEEDS - 1)
@@ -257,21 +257,21 @@ def _build_number(parameter: Parameter, stock: WidgetFactory, label: str) -> Par
         def draw() -> None:
             write(low + secrets.randbelow(max(1, high - low + 1)))
 
-        dice = stock.button("", "random", draw, tooltip="Draw a new seed")
-        box = stock.new(ipywidgets.HBox, children=(control, dice), _dom_classes=("kit-row",))
+        button = factory.button("", "random", draw, tooltip="Draw a new seed")
+        box = factory.new(ipywidgets.HBox, children=(control, button), _dom_classes=("kit-row",))
     return box, control, read, write
 
 
 def _build_text(
     parameter: Parameter,
-    stock: WidgetFactory,
+    factory: WidgetFactory,
     label: str,
     kind: Any = ipywidgets.Text,
     **traits: Any,
 ) -> Parts:
     """Return a text box that is parsed by the type of its parameter."""
     initial = controls.default(parameter)
-    made = stock.new(
+    box = factory.new(
         kind,
         value="" if initial is None else format_text(parameter, initial),
         description=label,
@@ -280,55 +280,55 @@ def _build_text(
     )
 
     def read() -> Any:
-        return None if not made.value and initial is None else parse_text(parameter, made.value)
+        return None if not box.value and initial is None else parse_text(parameter, box.value)
 
     def write(value: Any) -> None:
-        _set_value(made, "" if value is None else format_text(parameter, value))
+        _set_value(box, "" if value is None else format_text(parameter, value))
 
-    return made, made, read, write
+    return box, box, read, write
 
 
 def _placeholder(parameter: Parameter) -> str:
     """Return the placeholder of an empty box; for an optional number its default."""
     initial = controls.default(parameter)
     number = known_type(parameter) in ("integer", "number") and initial is not None
-    return format_text(parameter, initial) if number else controls.blank(parameter)
+    return format_text(parameter, initial) if number else controls.empty_text(parameter)
 
 
-def _build_lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_lines(parameter: Parameter, factory: WidgetFactory, label: str) -> Parts:
     """Return a box with one item per line, so that items are added and removed by typing."""
     initial = controls.default(parameter) or ()
-    made = stock.new(
+    control = factory.new(
         ipywidgets.Textarea,
         value="\n".join(format_line(parameter, item) for item in initial),
         description=label,
-        placeholder=controls.blank(parameter),
+        placeholder=controls.empty_text(parameter),
         rows=max(2, min(6, parameter.max_items or 2)),
         _dom_classes=_WIDE,
     )
 
     def read() -> Any:
-        items = [parse_item(parameter, line) for line in made.value.split("\n") if line.strip()]
+        items = [parse_item(parameter, line) for line in control.value.split("\n") if line.strip()]
         return items or (None if not initial else [])
 
     def write(value: Any) -> None:
-        _set_value(made, "\n".join(format_line(parameter, item) for item in value or ()))
+        _set_value(control, "\n".join(format_line(parameter, item) for item in value or ()))
 
-    return made, made, read, write
+    return control, control, read, write
 
 
-def _build_picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_picks(parameter: Parameter, factory: WidgetFactory, label: str) -> Parts:
     """Return a box with one item per line, and a dropdown that adds one."""
-    box, control, read, write = _build_lines(parameter, stock, label)
+    box, control, read, write = _build_lines(parameter, factory, label)
     options = [(controls.label(value), value) for value in parameter.enum or ()]
-    choice = stock.new(ipywidgets.Dropdown, options=options)
+    choice = factory.new(ipywidgets.Dropdown, options=options)
 
     def pick() -> None:
         lines = [line for line in control.value.split("\n") if line.strip()]
         control.value = "\n".join([*lines, format_line(parameter, choice.value)])
 
-    parts = (box, choice, stock.button("Add", "plus", pick))
-    row = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row", *_WIDE))
+    parts = (box, choice, factory.button("Add", "plus", pick))
+    row = factory.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row", *_WIDE))
     return row, control, read, write
 
 

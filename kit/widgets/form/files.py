@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from kit.widgets.form.uploads import Offer
 
 _WORDS = {"image": "a picture", "video": "a video", "audio": "a sound"}
-_MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
+_PLURALS = {"image": "pictures", "video": "videos", "audio": "sounds"}
 #: Maximum upload sizes in bytes of this service; those of other services are unknown.
 #: Source: contract, "Uploads".
 UPLOAD_LIMITS = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
 #: Image types that all services support.
-_READ = ("image/png", "image/jpeg", "image/webp", "image/gif")
+_CHECKED_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 #: Types that do not tell the content.
 _VAGUE = ("", "application/octet-stream", "application/mp4", "application/ogg")
 #: Maximum bytes of audio that can be played in the form, and of a thumbnail.
@@ -48,7 +48,7 @@ _SOUND_LIMIT, _THUMBNAIL_LIMIT = 2_000_000, 12_000
 
 
 #: Seconds without typing after which a typed file becomes a chip.
-QUIET = 0.4
+QUIET_SECONDS = 0.4
 
 
 class FileField(ipywidgets.VBox):
@@ -65,7 +65,7 @@ class FileField(ipywidgets.VBox):
         self,
         *,
         parameter: Parameter,
-        stock: WidgetFactory,
+        factory: WidgetFactory,
         service: Service | None,
         background: BackgroundRunner,
         own: bool,
@@ -74,49 +74,49 @@ class FileField(ipywidgets.VBox):
         from kit.widgets.form.uploads import Drop  # loads anywidget, which nothing else needs
 
         self._parameter = parameter
-        self._own, self._stock, self._service = own, stock, service
+        self._own, self._factory, self._service = own, factory, service
         self._background = background
-        self._several = controls.several(parameter)
+        self._several = controls.takes_list(parameter)
         self._names: dict[str, str] = {}
         self._previews: dict[str, str] = {}
         self._broken: dict[str, str] = {}
         self._open = ""
-        self.box = stock.new(
+        self.box = factory.new(
             ipywidgets.Text, description=parts.label(parameter), placeholder="path or address"
         )
-        self.drop = stock.new(
+        self.drop = factory.new(
             Drop,
             label=parameter.name.replace("_", " "),
             **describe_drop_zone(parameter, own=own),
-            check=self._refusal if service else lambda _: "this form has no place for files",
+            check=self._find_refusal if service else lambda _: "this form has no place for files",
             keep=service.save if service else lambda name, *_: Path(name),
             take=self.add,
             background=background,
             folder=service.uploads if service else None,
         )
-        row = [self.box, stock.button("Browse", "folder-open", self._toggle_folders)]
+        row = [self.box, factory.button("Browse", "folder-open", self._toggle_folders)]
         if service is not None and parameter.type in ("image", "video"):
             toggle = partial(self._toggle_results, service)
             words = "Choose among earlier results"
-            row.append(stock.button("Earlier", "history", toggle, tooltip=words))
-        line = stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-row",))
-        self._chips = stock.new(ipywidgets.VBox, _dom_classes=("kit-chips",))
-        self._opened = stock.new(OpenedBox, background=background)
+            row.append(factory.button("Earlier", "history", toggle, tooltip=words))
+        line = factory.new(ipywidgets.HBox, children=row, _dom_classes=("kit-row",))
+        self._chips = factory.new(ipywidgets.VBox, _dom_classes=("kit-chips",))
+        self._opened = factory.new(OpenedBox, background=background)
         super().__init__(
             children=(line, self.drop, self._chips, self._opened),
             _dom_classes=("kit-wide",),
             **traits,
         )
-        self._take_soon = Debounced(self._take_typed, QUIET, background)
-        self.box.observe(lambda _: self._typed(), "value")
-        self.box.on_msg(self._entered)
+        self._add_soon = Debounced(self._add_typed, QUIET_SECONDS, background)
+        self.box.observe(lambda _: self._text_changed(), "value")
+        self.box.on_msg(self._fetch_entered)
 
     def read(self) -> list[Path] | None:
         """Return the chosen files; raises `ValueError` if one does not exist or is not accepted."""
         lines = self._lines()
         for line in lines:
             problem = self._broken.get(line)
-            if problem is None and _is_address(line):
+            if problem is None and _is_url(line):
                 problem = "press Enter to fetch it"
             if problem := problem or self._find_problem(Path(line).expanduser()):
                 raise ValueError(problem)
@@ -135,30 +135,30 @@ class FileField(ipywidgets.VBox):
     def _lines(self) -> tuple[str, ...]:
         """Return the chosen paths, and finally the path in the text box."""
         typed = self.box.value.strip().strip('"')
-        kept = self.value if self._several or not typed else ()
-        return (*kept, *filter(None, [typed]))
+        chips = self.value if self._several or not typed else ()
+        return (*chips, *filter(None, [typed]))
 
-    def _typed(self) -> None:
-        self._announce()
-        self._take_soon()
+    def _text_changed(self) -> None:
+        self._notify_typing()
+        self._add_soon()
 
-    def _announce(self) -> None:
+    def _notify_typing(self) -> None:
         """Notify observers, so that the field is read again."""
         same = self.value
         change = {"name": "value", "type": "change", "owner": self, "old": same, "new": same}
         self.notify_change(traitlets.Bunch(change))
 
-    def _take_typed(self) -> None:
+    def _add_typed(self) -> None:
         """Turn the typed path into a chip, if it names an existing file."""
         typed = Path(self.box.value.strip().strip('"')).expanduser()
         if typed.suffix and self._find_problem(typed) is None:
             self.box.value = ""
             self.add(typed)
 
-    def _entered(self, _: Any, message: Any, __: Any) -> None:
+    def _fetch_entered(self, _: Any, message: Any, __: Any) -> None:
         """Download a typed URL on Enter: an incomplete URL would lead elsewhere."""
         address = self.box.value.strip()
-        if message.get("event") == "submit" and _is_address(address) and self._service:
+        if message.get("event") == "submit" and _is_url(address) and self._service:
             self._background.begin(partial(self._fetch, self._service, address))
 
     def _fetch(self, service: Service, address: str) -> None:
@@ -166,7 +166,7 @@ class FileField(ipywidgets.VBox):
             path = service.path(address)
         except (KitError, OSError) as error:
             self._broken[address] = str(error)
-            self._announce()
+            self._notify_typing()
         else:
             self.box.value = ""
             self.add(path)
@@ -176,13 +176,13 @@ class FileField(ipywidgets.VBox):
         if path.is_dir():
             return f"{path.name!r} is a folder: name a file in it"
         if not path.is_file():
-            lost = "" if path.parent.is_dir() else f", nor a folder {path.parent.name!r}"
-            return f"there is no file {path.name!r}{lost}"
+            parent = "" if path.parent.is_dir() else f", nor a folder {path.parent.name!r}"
+            return f"there is no file {path.name!r}{parent}"
         return _explain_refusal(self._parameter.type, path.name, "", path.stat().st_size, self._own)
 
-    def _refusal(self, offers: Sequence[Offer]) -> str | None:
-        held = len(self._lines())
-        return explain_refusal(self._parameter, offers, held=held, own=self._own)
+    def _find_refusal(self, offers: Sequence[Offer]) -> str | None:
+        chosen = len(self._lines())
+        return explain_refusal(self._parameter, offers, chosen=chosen, own=self._own)
 
     # ── ways to choose ───────────────────────────────────────────────────────────────────────────
 
@@ -193,24 +193,24 @@ class FileField(ipywidgets.VBox):
 
     def _toggle_folders(self) -> None:
         kind = self._parameter.type
-        self._toggle("folders", lambda: Picker(self._stock, kind, self._take).widget)
+        self._toggle("folders", lambda: Picker(self._factory, kind, self._choose).widget)
 
     def _toggle_results(self, service: Service) -> None:
         def make() -> Any:
             found = service.list_earlier(self._parameter.type)
-            return thumbnails(self._stock, found, partial(self._take_result, service))
+            return thumbnails(self._factory, found, partial(self._choose_result, service))
 
         self._toggle("results", make)
 
-    def _take(self, path: Path, name: str = "") -> None:
+    def _choose(self, path: Path, name: str = "") -> None:
         self._open = ""
         self._opened.fill(None)
         self.add(path, name)
 
-    def _take_result(self, service: Service, facts: wire.Generation) -> None:
+    def _choose_result(self, service: Service, facts: wire.Generation) -> None:
         def fetch() -> Any:
-            self._take(service.fetch_output(facts), facts.prompt or "")
-            return self._stock.new(ipywidgets.HTML)
+            self._choose(service.fetch_output(facts), facts.prompt or "")
+            return self._factory.new(ipywidgets.HTML)
 
         self._opened.fill(fetch)
 
@@ -227,26 +227,26 @@ class FileField(ipywidgets.VBox):
 
     def _chip(self, index: int) -> Any:
         """Return the chip of a file with its buttons."""
-        line, last, button = self.value[index], len(self.value) - 1, self._stock.button
+        line, last, button = self.value[index], len(self.value) - 1, self._factory.button
         name = self._names.setdefault(line, Path(line).name)
-        shown = self._stock.new(ipywidgets.HTML, value=self._previews.get(line, _caption(name)))
+        shown = self._factory.new(ipywidgets.HTML, value=self._previews.get(line, _caption(name)))
         if line not in self._previews:
             self._background.begin(partial(self._draw, line, shown))
         row = [shown]
-        for icon, by, word in (("arrow-up", -1, "earlier"), ("arrow-down", 1, "later")):
+        for icon, offset, word in (("arrow-up", -1, "earlier"), ("arrow-down", 1, "later")):
             if last:
-                move, there = partial(self._move, index, by), 0 <= index + by <= last
+                move, possible = partial(self._move, index, offset), 0 <= index + offset <= last
                 words = f"Move {name} {word}"
-                row.append(button("", icon, move, tooltip=words, disabled=not there))
+                row.append(button("", icon, move, tooltip=words, disabled=not possible))
         row.append(button("", "times", partial(self._remove, index), tooltip=f"Remove {name}"))
-        return self._stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-chip",))
+        return self._factory.new(ipywidgets.HBox, children=row, _dom_classes=("kit-chip",))
 
     def _remove(self, index: int) -> None:
         self.value = (*self.value[:index], *self.value[index + 1 :])
 
-    def _move(self, index: int, by: int) -> None:
+    def _move(self, index: int, offset: int) -> None:
         lines = list(self.value)
-        lines.insert(index + by, lines.pop(index))
+        lines.insert(index + offset, lines.pop(index))
         self.value = tuple(lines)
 
     def _draw(self, line: str, shown: Any) -> None:
@@ -256,15 +256,15 @@ class FileField(ipywidgets.VBox):
             self._previews[line] = shown.value = preview(path, self._names[line])
             problem = ""
         except Exception:  # noqa: BLE001 - a picture may be broken or too large in many ways
-            problem = _damage(path)
+            problem = _describe_damage(path)
         if problem != self._broken.pop(line, ""):
             self._broken |= {line: problem} if problem else {}
-            self._announce()
+            self._notify_typing()
 
 
-def _damage(path: Path) -> str:
+def _describe_damage(path: Path) -> str:
     """Return what is wrong with a common image type; other types are not checked."""
-    if guess_type(path.name) not in _READ or not path.is_file():
+    if guess_type(path.name) not in _CHECKED_TYPES or not path.is_file():
         return ""
     try:
         with open_picture(path, OWNED) as picture:
@@ -276,45 +276,45 @@ def _damage(path: Path) -> str:
     return ""
 
 
-def _is_address(line: str) -> bool:
+def _is_url(line: str) -> bool:
     return line.lower().startswith(("https://", "http://"))
 
 
 def build(
     parameter: Parameter,
-    stock: WidgetFactory,
+    factory: WidgetFactory,
     *,
     service: Service | None,
     background: BackgroundRunner,
     own: bool = True,
 ) -> Field:
     """Return the field of a media parameter; see `FileField`."""
-    given = {"parameter": parameter, "service": service, "background": background, "own": own}
-    made = stock.new(FileField, stock=stock, **given)
-    path, note = f"mediaUploads.{parameter.name}", build_note(parameter, stock)
-    return Field(path, parameter, made, note, made.read, made.write, made)
+    options = {"parameter": parameter, "service": service, "background": background, "own": own}
+    control = factory.new(FileField, factory=factory, **options)
+    path, note = f"mediaUploads.{parameter.name}", build_note(parameter, factory)
+    return Field(path, parameter, control, note, control.read, control.write, control)
 
 
-def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
+def build_zone(factory: WidgetFactory, service: Service, form: Any) -> Any:
     """Return a zone for files with metadata; the form is filled in and switched to their model."""
     from kit.widgets.form.uploads import Drop  # loads anywidget, which nothing else needs
 
     def read(path: Path) -> None:
         found = file_metadata.read(path)
         if found is None:
-            said.value = markup.problem(f"{path.name} has no metadata about its generation")
+            message.value = markup.problem(f"{path.name} has no metadata about its generation")
             return
         by = ""
         if found.model not in (None, form.model.id):
             switched = form.switch(found.model)
-            also = "; the form is changed to it" if switched else ", which this service lacks"
-            by = f", made by {found.model}{also}"
-        left = form.fill(found)
-        but = f" (not used: {'; '.join(left)})" if left else ""
-        said.value = markup.notice(f"filled in from {path.name}{by}{but}")
+            change = "; the form is changed to it" if switched else ", which this service lacks"
+            by = f", made by {found.model}{change}"
+        unused = form.fill(found)
+        note = f" (not used: {'; '.join(unused)})" if unused else ""
+        message.value = markup.notice(f"filled in from {path.name}{by}{note}")
 
-    said = stock.new(ipywidgets.HTML)
-    drop = stock.new(
+    message = factory.new(ipywidgets.HTML)
+    drop = factory.new(
         Drop,
         label="a generated file",
         call="Drop a generated picture or video here, or",
@@ -326,14 +326,14 @@ def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
         background=form.background,
         folder=service.uploads,
     )
-    return stock.new(ipywidgets.VBox, children=(drop, said))
+    return factory.new(ipywidgets.VBox, children=(drop, message))
 
 
 def describe_drop_zone(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:
     """Return the labels of a drop zone for a parameter, as traits of `Drop`."""
-    kind, several = parameter.type, controls.several(parameter)
+    kind, several = parameter.type, controls.takes_list(parameter)
     most = UPLOAD_LIMITS.get(kind) if own else None
-    what = _MANY.get(kind, "files") if several else _WORDS.get(kind, "a file")
+    what = _PLURALS.get(kind, "files") if several else _WORDS.get(kind, "a file")
     return {
         "call": f"Drop {what} here, or",
         "accept": f"{kind}/*" if kind in MEDIA_TYPES else "",
@@ -343,13 +343,13 @@ def describe_drop_zone(parameter: Parameter, *, own: bool = True) -> dict[str, A
 
 
 def explain_refusal(
-    parameter: Parameter, offers: Sequence[Offer], *, held: int, own: bool = True
+    parameter: Parameter, offers: Sequence[Offer], *, chosen: int, own: bool = True
 ) -> str | None:
     """Return why a parameter rejects files from the browser, before any of them is sent."""
-    several, most = controls.several(parameter), parameter.max_items or 1
-    if several and held + len(offers) > most:
+    several, most = controls.takes_list(parameter), parameter.max_items or 1
+    if several and chosen + len(offers) > most:
         count = f"{len(offers)} files" if len(offers) > 1 else "one file"
-        return f"{count} and {held} chosen before: at most {most} are allowed"
+        return f"{count} and {chosen} chosen before: at most {most} are allowed"
     if not several and len(offers) > 1:
         return f"takes one file, not {len(offers)}"
     found = (_explain_refusal(parameter.type, o.name, o.type, o.size, own) for o in offers)
@@ -362,7 +362,7 @@ def preview(path: Path, name: str = "") -> str:
     Raises `Exception` if the content does not match the name.
     """
     kind = guess_type(path.name).partition("/")[0]
-    drawn = _DRAWN[kind](path) if kind in _DRAWN else ""
+    drawn = _PREVIEWS[kind](path) if kind in _PREVIEWS else ""
     return _caption(f"{name or path.name} · {size_text(path.stat().st_size)}", drawn)
 
 
@@ -395,7 +395,7 @@ def _thumbnail(content: bytes | None) -> str:
     return f'<img src="{address}" alt="" style="border-radius:4px">'
 
 
-def _sound(path: Path) -> str:
+def _audio_player(path: Path) -> str:
     if path.stat().st_size > _SOUND_LIMIT:
         return ""
     kind = guess_type(path.name) or "audio/mpeg"
@@ -413,8 +413,8 @@ def _shorten_path(path: Path) -> str:
 
 
 #: Kind of a file -> function that draws it.
-_DRAWN: dict[str, Callable[[Path], str]] = {
+_PREVIEWS: dict[str, Callable[[Path], str]] = {
     "image": lambda path: _thumbnail(path.read_bytes()),
     "video": lambda path: _thumbnail(media.first_frame(path)),
-    "audio": _sound,
+    "audio": _audio_player,
 }

@@ -22,15 +22,15 @@ from kit.widgets.boxes import NewestFirst, close_all
 from kit.widgets.form import parts
 from kit.widgets.form.fields import Field
 from kit.widgets.form.parts import WidgetFactory
-from kit.widgets.form.runs import MOST
+from kit.widgets.form.runs import MAX_RUNS
 from kit.widgets.markup import card, facts, faint
 from kit.widgets.snapshots import rerun_line
 from kit.wire import Model, Parameter, Quote
 
 #: Seconds that the button is disabled after a click: a double click starts only one generation.
-DOUBLE_CLICK = 0.5
+DOUBLE_CLICK_SECONDS = 0.5
 #: Seconds that a user needs to read a notice at a field.
-READING = 1.5
+READING_SECONDS = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark", "File": "file-import"}
 _TOOLTIPS = {"File": "Fill in from the metadata of a generated file"}
 
@@ -47,7 +47,7 @@ class FormLayout:
         self,
         model: Model,
         fields: Sequence[Field],
-        stock: WidgetFactory,
+        factory: WidgetFactory,
         *,
         generate: Callable[[], None],
         tools: Mapping[str, Callable[[], None]],
@@ -57,13 +57,13 @@ class FormLayout:
         self._model = model
         self._fields = {one.path: one for one in fields}
         self._background = background
-        self._pressed = -DOUBLE_CLICK
-        self._notice_shown_at = -READING
+        self._pressed_at = -DOUBLE_CLICK_SECONDS
+        self._notice_shown_at = -READING_SECONDS
         self._panels: dict[str, Any] = {}
         self._is_open = False
         self._results = results
-        self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
-        self.go = stock.button(
+        self.price = factory.new(ipywidgets.HTML, _dom_classes=("kit-price",))
+        self.submit = factory.button(
             "Generate",
             "",
             lambda: self._submit_once(generate),
@@ -71,43 +71,43 @@ class FormLayout:
             tooltip="Ctrl+Enter",
             _dom_classes=("kit-click-once", "kit-submit"),
         )
-        self.drawn = stock.new(
+        self.variants = factory.new(
             ipywidgets.BoundedIntText,
             description="variants",
             min=1,
-            max=MOST,
+            max=MAX_RUNS,
             _dom_classes=("kit-drawn", "kit-hidden"),
         )
-        box = partial(stock.new, ipywidgets.VBox)
+        box = partial(factory.new, ipywidgets.VBox)
         self._advanced = [one for one in fields if is_advanced(one.parameter)]
-        self._more = stock.button(
+        self._advanced_button = factory.button(
             "",
             "chevron-right",
             lambda: self._open_advanced(not self._is_open),
             _dom_classes=("kit-more",),
         )
-        usual = [one for one in fields if one not in self._advanced]
+        basic = [one for one in fields if one not in self._advanced]
         self._rare = box(children=_cells(self._advanced), _dom_classes=("kit-fields", "kit-hidden"))
-        self._notify = stock.new(
-            ipywidgets.HTML, value=parts.NOTIFY, _dom_classes=("kit-notify", "kit-hidden")
+        self._notify = factory.new(
+            ipywidgets.HTML, value=parts.NOTIFY_CHECKBOX, _dom_classes=("kit-notify", "kit-hidden")
         )
-        more = (self._more, self._rare, self._notify) if self._advanced else ()
+        more = (self._advanced_button, self._rare, self._notify) if self._advanced else ()
         buttons = [
-            stock.button(word, _ICONS[word], act, tooltip=_TOOLTIPS.get(word))
+            factory.button(word, _ICONS[word], act, tooltip=_TOOLTIPS.get(word))
             for word, act in tools.items()
         ]
-        row = (self.go, self.price, self.drawn, *buttons)
-        bar = stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-bar",))
+        row = (self.submit, self.price, self.variants, *buttons)
+        bar = factory.new(ipywidgets.HBox, children=row, _dom_classes=("kit-bar",))
         self._below = box(_dom_classes=("kit-below",))
         inputs = (
-            stock.new(ipywidgets.HTML, value=parts.heading(model)),
-            box(children=_cells(usual), _dom_classes=("kit-fields",)),
+            factory.new(ipywidgets.HTML, value=parts.heading(model)),
+            box(children=_cells(basic), _dom_classes=("kit-fields",)),
             *more,
             bar,
             self._below,
         )
         example = "" if results.shown else parts.example(model)
-        self._example = stock.new(ipywidgets.HTML, value=example, _dom_classes=("kit-example",))
+        self._example = factory.new(ipywidgets.HTML, value=example, _dom_classes=("kit-example",))
         columns = (
             box(children=inputs, _dom_classes=("kit-inputs",)),
             box(children=(self._example, results), _dom_classes=("kit-results",)),
@@ -119,15 +119,15 @@ class FormLayout:
 
     def enable(self) -> None:
         """Enable the button, but not before the second half of a double click has passed."""
-        left = self._pressed + DOUBLE_CLICK - self._background.clock()
+        left = self._pressed_at + DOUBLE_CLICK_SECONDS - self._background.clock()
         if left > 0:
             self._background.after(left, self.enable)
         else:
-            self.go.disabled = False
+            self.submit.disabled = False
 
     def has_fresh_notice(self) -> bool:
         """Whether the notice about an adjusted number is too new to have been read."""
-        return self._background.clock() - self._notice_shown_at < READING
+        return self._background.clock() - self._notice_shown_at < READING_SECONDS
 
     def panel(self, name: str) -> Any:
         """Return an open panel, or None."""
@@ -158,29 +158,29 @@ class FormLayout:
             for one in self._advanced
             if one.is_set()
         ]
-        self._more.description = " · ".join(["Advanced", *changed])
+        self._advanced_button.description = " · ".join(["Advanced", *changed])
         if any(one.path in problems for one in self._advanced):
             self._open_advanced(True)
 
-    def show_drawn(self, total: int, drawn: int) -> None:
+    def show_variants(self, total: int, count: int) -> None:
         """Show how many prompts of a template are generated; hidden if there is only one."""
-        (self.drawn.remove_class if total > 1 else self.drawn.add_class)("kit-hidden")
-        self.drawn.max = min(max(total, 1), MOST)
-        self.drawn.value = drawn
+        (self.variants.remove_class if total > 1 else self.variants.add_class)("kit-hidden")
+        self.variants.max = min(max(total, 1), MAX_RUNS)
+        self.variants.value = count
 
-    def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
+    def render_snapshot(self, request: Request, quote: Quote | None, code: str) -> str:
         """Return the snapshot of the form in a notebook: its values, and code to show it again."""
         files = {name: ", ".join(p.name for p in found) for name, found in request.media.items()}
         settings = {name: str(value) for name, value in request.parameters.items()}
         rows = facts({"prompt": request.prompt, **files, **settings})
         html = card(self._model.title or self._model.id, rows + faint(prices.text(quote)))
-        return html + rerun_line(back)
+        return html + rerun_line(code)
 
     def _submit_once(self, generate: Callable[[], None]) -> None:
-        if self.go.disabled:
+        if self.submit.disabled:
             return  # sent before the page disabled the button
-        self._pressed = self._background.clock()
-        self.go.disabled = True
+        self._pressed_at = self._background.clock()
+        self.submit.disabled = True
         generate()
 
     def check_typed(self, number: int, text: str, used: str) -> None:
@@ -191,7 +191,7 @@ class FormLayout:
 
     def _open_advanced(self, is_open: bool) -> None:
         self._is_open = is_open
-        self._more.icon = "chevron-down" if is_open else "chevron-right"
+        self._advanced_button.icon = "chevron-down" if is_open else "chevron-right"
         for part in (self._rare, self._notify):
             (part.remove_class if is_open else part.add_class)("kit-hidden")
 

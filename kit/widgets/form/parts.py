@@ -19,7 +19,7 @@ from kit.wire import Model, Parameter
 
 SHEET = style_element(__package__, "form.css")
 #: A checkbox read by the form's script; the browser remembers its state.
-NOTIFY = (
+NOTIFY_CHECKBOX = (
     '<label class="kit-note"><input type="checkbox"> '
     "notify me when a run ends while this tab is in the background</label>"
 )
@@ -90,6 +90,6 @@ class WidgetFactory:
 
     def button(self, word: str, icon: str, act: Callable[[], None], **traits: Any) -> Any:
         """Return a button with an action."""
-        made = self.new(ipywidgets.Button, description=word, icon=icon, **traits)
-        made.on_click(lambda _: act())
-        return made
+        button = self.new(ipywidgets.Button, description=word, icon=icon, **traits)
+        button.on_click(lambda _: act())
+        return button

@@ -19,7 +19,7 @@ from kit.wire import MEDIA_TYPES
 
 #: Maximum of entries of a folder shown.
 FOLDER_LIMIT = 500
-_UP = "⬑ .."
+_PARENT_LABEL = "⬑ .."
 
 
 class Picker:
@@ -28,16 +28,16 @@ class Picker:
     A kind other than ``image``, ``video`` and ``audio`` shows all files.
     """
 
-    def __init__(self, stock: WidgetFactory, kind: str, take: Callable[[Path], None]) -> None:
+    def __init__(self, factory: WidgetFactory, kind: str, take: Callable[[Path], None]) -> None:
         self._kind = kind
-        self._take = take
-        self.list = stock.new(ipywidgets.Select, rows=8)
-        self.choose = stock.button("Choose", "check", self.act)
-        self._where = stock.new(ipywidgets.HTML)
-        row = stock.new(
+        self._on_choose = take
+        self.list = factory.new(ipywidgets.Select, rows=8)
+        self.choose = factory.button("Choose", "check", self.act)
+        self._where = factory.new(ipywidgets.HTML)
+        row = factory.new(
             ipywidgets.HBox, children=(self.list, self.choose), _dom_classes=("kit-row",)
         )
-        self.widget = stock.new(
+        self.widget = factory.new(
             ipywidgets.VBox, children=(self._where, row), _dom_classes=("kit-picker",)
         )
         self.open(Path.cwd())
@@ -52,7 +52,7 @@ class Picker:
         self.folder = folder
         self._where.value = f'<span class="kit-note">{escape(folder.name or "/")}</span>'
         names = (f"{path.name}/" if path.is_dir() else path.name for path in found)
-        self.list.options = [(_UP, folder.parent), *zip(names, found, strict=True)]
+        self.list.options = [(_PARENT_LABEL, folder.parent), *zip(names, found, strict=True)]
         self.list.index = 1 if found else 0
 
     def act(self) -> None:
@@ -60,7 +60,7 @@ class Picker:
         path: Any = self.list.value
         if path is None:
             return
-        (self.open if path.is_dir() else self._take)(path)
+        (self.open if path.is_dir() else self._on_choose)(path)
 
 
 def entries(folder: Path, kind: str) -> list[Path]:
@@ -75,25 +75,25 @@ def entries(folder: Path, kind: str) -> list[Path]:
 
 
 #: Maximum bytes of a thumbnail, and its width in pixels.
-_SMALL, _ACROSS = 8_000, 192
+_MAX_BYTES, _WIDTH = 8_000, 192
 
 
 def thumbnails(
-    stock: WidgetFactory,
+    factory: WidgetFactory,
     results: Sequence[tuple[wire.Generation, bytes]],
     take: Callable[[wire.Generation], None],
 ) -> Any:
     """Return a grid of earlier results as thumbnails to click."""
     token, sheet, buttons = secrets.token_hex(4), "", []
     for number, (facts, content) in enumerate(results):
-        address = media.picture(content, limit=_SMALL, width=_ACROSS)
+        address = media.picture(content, limit=_MAX_BYTES, width=_WIDTH)
         sheet += f".kit-{token}-{number}{{background-image:url({address})}}"
         words = facts.prompt or facts.model_id or facts.id
         classes = ("kit-earlier", f"kit-{token}-{number}")
         choose = partial(take, facts)
-        buttons.append(stock.button("", "", choose, tooltip=words, _dom_classes=classes))
-    said = "" if buttons else markup.note("there are no earlier results of this kind")
-    style = stock.new(ipywidgets.HTML, value=f"<style>{sheet}</style>{said}")
-    return stock.new(
+        buttons.append(factory.button("", "", choose, tooltip=words, _dom_classes=classes))
+    note = "" if buttons else markup.note("there are no earlier results of this kind")
+    style = factory.new(ipywidgets.HTML, value=f"<style>{sheet}</style>{note}")
+    return factory.new(
         ipywidgets.HBox, children=(style, *buttons), _dom_classes=("kit-picker", "kit-pictures")
     )

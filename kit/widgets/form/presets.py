@@ -42,11 +42,11 @@ class Presets:
         return sorted(self._read())
 
     def __getitem__(self, name: str) -> Value:
-        kept = self._read()
-        if name not in kept:
-            known = ", ".join(map(repr, sorted(kept))) or "none"
+        presets = self._read()
+        if name not in presets:
+            known = ", ".join(map(repr, sorted(presets))) or "none"
             raise ConfigError(f"there is no preset {name!r}; there is {known}")
-        return kept[name]
+        return presets[name]
 
     def __setitem__(self, name: str, value: Value) -> None:
         if not name.strip() or len(name) > 80 or not name.isprintable():
@@ -54,9 +54,9 @@ class Presets:
         self._write({**self._read(), name.strip(): value})
 
     def __delitem__(self, name: str) -> None:
-        kept = self._read()
-        kept.pop(name, None)
-        self._write(kept)
+        presets = self._read()
+        presets.pop(name, None)
+        self._write(presets)
 
     def _read(self) -> dict[str, Value]:
         try:
@@ -69,42 +69,42 @@ class Presets:
             raise ConfigError(f"the file of presets {self._path.name!r} holds no presets")
         return {name: value for name, value in found.items() if isinstance(value, dict)}
 
-    def _write(self, kept: dict[str, Value]) -> None:
+    def _write(self, presets: dict[str, Value]) -> None:
         make_folder(self._path.parent)
-        text = json.dumps(kept, indent=1, ensure_ascii=False, default=str)
+        text = json.dumps(presets, indent=1, ensure_ascii=False, default=str)
         write_private(self._path, text)
 
 
 class PresetFolder:
     """The presets of a form as a row of controls, created when first opened."""
 
-    def __init__(self, stock: WidgetFactory, presets: Presets, form: Any) -> None:
+    def __init__(self, factory: WidgetFactory, presets: Presets, form: Any) -> None:
         self._presets = presets
         self._form = form
-        self.name = stock.new(
+        self.name = factory.new(
             ipywidgets.Combobox, placeholder="name of a preset", continuous_update=True
         )
-        self.load = stock.button("Load", "", lambda: self._do(self._load, ""))
-        self.save = stock.button("Save", "", lambda: self._do(self._save, "saved"))
-        self.drop = stock.button("Delete", "", lambda: self._do(self._drop, "deleted"))
-        self._said = stock.new(ipywidgets.HTML)
-        parts = (self.name, self.load, self.save, self.drop, self._said)
-        self.widget = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-bar",))
-        self._do(lambda: None, "")
+        self.load = factory.button("Load", "", lambda: self._run(self._load, ""))
+        self.save = factory.button("Save", "", lambda: self._run(self._save, "saved"))
+        self.drop = factory.button("Delete", "", lambda: self._run(self._drop, "deleted"))
+        self._message = factory.new(ipywidgets.HTML)
+        parts = (self.name, self.load, self.save, self.drop, self._message)
+        self.widget = factory.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-bar",))
+        self._run(lambda: None, "")
 
-    def _do(self, work: Callable[[], str | None], word: str) -> None:
+    def _run(self, work: Callable[[], str | None], word: str) -> None:
         try:
-            said = work() or markup.note(word)
+            message = work() or markup.note(word)
             self.name.options = self._presets.names()
-            self._said.value = said
+            self._message.value = message
         except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown here or nowhere
-            self._said.value = markup.problem(markup.error_text(problem))
+            self._message.value = markup.problem(markup.error_text(problem))
 
     def _load(self) -> str:
         """Load all valid values: a preset may be older than the current model."""
-        left = self._form.take(self._presets[self.name.value])
-        loaded = f"loaded, but not {'; '.join(left)}" if left else "loaded"
-        return (markup.notice if left else markup.note)(loaded)
+        problems = self._form.take(self._presets[self.name.value])
+        loaded = f"loaded, but not {'; '.join(problems)}" if problems else "loaded"
+        return (markup.notice if problems else markup.note)(loaded)
 
     def _save(self) -> None:
         self._presets[self.name.value] = self._form.value

@@ -11,12 +11,12 @@ from kit import wire
 from kit.parameters import Request
 from kit.widgets import prices
 from kit.widgets.background import BackgroundRunner, Debounced
-from kit.widgets.form.runs import MOST
+from kit.widgets.form.runs import MAX_RUNS
 from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 
 #: Seconds without a change before the service is asked.
-ASKING = 0.4
+ASK_SECONDS = 0.4
 
 
 class Prices:
@@ -28,12 +28,12 @@ class Prices:
         self._service = service
         self._changed = changed
         self._lock = threading.Lock()
-        #: Number of prompts of a template to generate; None for all, up to `MOST`.
-        self.wanted: int | None = None
-        self._asked: Request | None = None
+        #: Number of prompts of a template to generate; None for all, up to `MAX_RUNS`.
+        self.prompt_count: int | None = None
+        self._requested: Request | None = None
         self._answer: tuple[Request, wire.Quote | None] | None = None
         self._balance: Decimal | None = None
-        self._soon = Debounced(self._ask, ASKING, background)
+        self._ask_soon = Debounced(self._ask, ASK_SECONDS, background)
 
     def best(self, checked: Checked) -> wire.Quote | None:
         """Return the best known price, and whether the balance covers it."""
@@ -47,7 +47,7 @@ class Prices:
         found = checked.variants
         if found is None:
             return [checked.request]
-        prompts = found.sample(min(self.wanted or MOST, MOST))
+        prompts = found.sample(min(self.prompt_count or MAX_RUNS, MAX_RUNS))
         return [replace(checked.request, prompt=prompt) for prompt in prompts]
 
     def write_template(self, checked: Checked) -> str:
@@ -56,7 +56,7 @@ class Prices:
         if found is None:
             return ""
         folder = ', folder="lists"' if "__" in (checked.request.prompt or "") else ""
-        count = min(self.wanted or MOST, MOST)
+        count = min(self.prompt_count or MAX_RUNS, MAX_RUNS)
         return f"kit.template({{}}{folder})" + (f".sample({count})" if count < len(found) else "")
 
     def without_balance(self, checked: Checked) -> wire.Quote | None:
@@ -65,35 +65,35 @@ class Prices:
         There is none if a setting is invalid, and an estimate if a setting is missing. A missing
         prompt or file does not change the price.
         """
-        quote, count = self._of_one(checked), len(self.requests(checked))
+        quote, count = self._quote_one(checked), len(self.requests(checked))
         if quote is None or count == 1:
             return quote
         total = {"total": quote.total * count, "terms": [], "affordable": None}
         return quote.model_copy(update=total)
 
-    def _of_one(self, checked: Checked) -> wire.Quote | None:
+    def _quote_one(self, checked: Checked) -> wire.Quote | None:
         if checked.settings is None:
-            return prices.guess(checked.request.model) if checked.incomplete else None
-        exact = prices.offline(checked.request, checked.settings)
+            return prices.default_price(checked.request.model) if checked.incomplete else None
+        exact = prices.exact_price(checked.request, checked.settings)
         if exact is not None:
             return exact
         answer = self._answer
         if answer is not None and answer[0] == checked.request and answer[1] is not None:
             return answer[1]
-        return prices.guess(checked.request.model)
+        return prices.default_price(checked.request.model)
 
     def request_better(self, checked: Checked) -> bool:
         """Request a better price if possible; return whether one was requested."""
         if self._service is None or checked.problems or checked.settings is None:
             return False  # the service would refuse the request
-        if prices.offline(checked.request, checked.settings) is not None:
+        if prices.exact_price(checked.request, checked.settings) is not None:
             return False
         answer = self._answer
         if answer is not None and answer[0] == checked.request:
             return False
         with self._lock:
-            self._asked = checked.request
-        self._soon()
+            self._requested = checked.request
+        self._ask_soon()
         return True
 
     def refresh(self) -> None:
@@ -114,15 +114,15 @@ class Prices:
 
     def _ask(self) -> None:
         with self._lock:
-            wanted = self._asked
-        if wanted is None or self._service is None:
+            request = self._requested
+        if request is None or self._service is None:
             return
         try:
-            quote: wire.Quote | None = self._service.quote(wanted)
+            quote: wire.Quote | None = self._service.quote(request)
         except Exception:  # noqa: BLE001 - whatever was answered, the guess stands
             quote = None
         with self._lock:
-            if wanted is not self._asked:
+            if request is not self._requested:
                 return  # the form has changed since, and its new price is requested
-            self._answer = wanted, quote
+            self._answer = request, quote
         self._changed()

@@ -22,13 +22,13 @@ from kit.widgets.boxes import close_all
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.service import Service
 from kit.widgets.markup import faint
-from kit.widgets.progress import EVERY, TimeEstimate, bar
+from kit.widgets.progress import UPDATE_SECONDS, TimeEstimate, bar
 
 #: Seconds between updates of the panel, and between checks of an awaited run: the signal of a
 #: notebook's Stop button does not wake an idle loop.
-TICK, HEARTBEAT = 1.0, 0.2
+TICK_SECONDS, HEARTBEAT_SECONDS = 1.0, 0.2
 #: Maximum of results below a form, and of those saved in its notebook.
-MOST, KEPT = 12, 3
+MAX_RUNS, MAX_SAVED = 12, 3
 
 
 class Run:
@@ -43,7 +43,7 @@ class Run:
         self,
         request: Request,
         service: Service,
-        stock: WidgetFactory,
+        factory: WidgetFactory,
         *,
         background: BackgroundRunner,
         card: Callable[[Run, Any], Any],
@@ -57,14 +57,14 @@ class Run:
         self.html = ""
         self._service = service
         self._background = background
-        self._time = TimeEstimate()
+        self._estimate = TimeEstimate()
         self._on_start, self._on_end = on_start, on_end
-        self._stock = stock
+        self._factory = factory
         self._lock = threading.RLock()
         self._panel_closed = self._cancel_requested = False
         self._line: Any = None
         self._cancel: Any = None
-        self.widget = stock.new(ipywidgets.HBox, _dom_classes=("kit-bar",))
+        self.widget = factory.new(ipywidgets.HBox, _dom_classes=("kit-bar",))
         self._prepare()
 
     def __repr__(self) -> str:
@@ -80,8 +80,8 @@ class Run:
             return "processing"
         if self.error is None:
             return "completed"
-        known = self.latest
-        return known.state if known is not None and known.finished else "failed"
+        latest = self.latest
+        return latest.state if latest is not None and latest.finished else "failed"
 
     @property
     def latest(self) -> wire.Generation | None:
@@ -104,27 +104,27 @@ class Run:
     @property
     def resumable(self) -> bool:
         """Whether it ended without a result although the service has not reported a failure."""
-        known = self.error is not None and self.facts is not None
-        return known and not isinstance(self.error, GenerationFailedError)
+        is_started = self.error is not None and self.facts is not None
+        return is_started and not isinstance(self.error, GenerationFailedError)
 
     def resume(self) -> None:
         """Wait for the generation again, and fetch it; nothing is started or charged again."""
         with self._lock:
             if self.facts is None or not self.resumable:
                 return
-            known = self.facts.id
+            generation_id = self.facts.id
             self._prepare()
-        self._begin(lambda: self._service.resume(known, self._update, self._show_wait))
+        self._begin(lambda: self._service.resume(generation_id, self._update, self._show_wait))
 
     def cancel(self) -> None:
         """Ask the service to cancel it; if it is not started yet, as soon as it is."""
         with self._lock:
             repeated, self._cancel_requested = self._cancel_requested, True
-            known = self.facts
+            facts = self.facts
         self._cancel.disabled = True
         self._draw()
-        if known is not None and not repeated:
-            self._background.begin(lambda: self._request_cancel(known.id))
+        if facts is not None and not repeated:
+            self._background.begin(lambda: self._request_cancel(facts.id))
 
     def close_panel(self) -> None:
         """Close its panel and clear the contents; the run continues, and its generation is kept."""
@@ -139,12 +139,12 @@ class Run:
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         self.error = None
         self._cancel_requested = False
-        self._cancel_problem = self._waiting_for = ""
+        self._cancel_problem = self._wait_text = ""
         self._sent_share: float | None = None
         self._began = self._background.clock()
-        self._drawn = -EVERY
-        self._line = self._stock.new(ipywidgets.HTML)
-        self._cancel = self._stock.button("Cancel", "times", self.cancel)
+        self._drawn_at = -UPDATE_SECONDS
+        self._line = self._factory.new(ipywidgets.HTML)
+        self._cancel = self._factory.button("Cancel", "times", self.cancel)
         self._fill(self._line, self._cancel)
         self._draw()
 
@@ -160,12 +160,12 @@ class Run:
 
     def _work(self, attempt: Callable[[], Any]) -> None:
         try:
-            made = attempt()
-            html = self._service.show(made)
+            result = attempt()
+            html = self._service.show(result)
         except BaseException as error:  # noqa: BLE001 - shown in the panel, and kept for `result`
             self._finish(None, error, markup.problem(_error_sentence(error)))
         else:
-            self._finish(made, None, html)
+            self._finish(result, None, html)
 
     def _show_upload(self, _: str, share: float) -> None:
         self._sent_share = share
@@ -173,24 +173,24 @@ class Run:
 
     def _show_wait(self, why: str) -> None:
         """Show why it waits, until it continues."""
-        self._waiting_for = faint(why)
+        self._wait_text = faint(why)
         self._draw()
 
     def _update(self, facts: wire.Generation) -> None:
-        self._waiting_for = ""
+        self._wait_text = ""
         first = self.facts is None
         with self._lock:
             self.facts = facts
-            unwanted = self._cancel_requested
+            canceled = self._cancel_requested
         if first:
-            self._time.expected = self._service.usual_seconds(facts)
+            self._estimate.expected = self._service.usual_seconds(facts)
             self._on_start(self)
-            if unwanted:
+            if canceled:
                 self._background.begin(lambda: self._request_cancel(facts.id))
         (self._draw if first else self._draw_soon)()
 
     def _draw_soon(self) -> None:
-        if self._background.clock() - self._drawn >= EVERY:
+        if self._background.clock() - self._drawn_at >= UPDATE_SECONDS:
             self._draw()
 
     def _request_cancel(self, generation_id: str) -> None:
@@ -200,25 +200,25 @@ class Run:
             self._cancel_problem = markup.problem(_error_sentence(problem))
             self._draw()
 
-    def _finish(self, made: Any, error: BaseException | None, html: str) -> None:
+    def _finish(self, result: Any, error: BaseException | None, html: str) -> None:
         future, self.error = self._future, error  # that of another attempt, once it is resumed
         with self._lock:
             self.html = "" if self._panel_closed else html
             self._fill(*(() if self._panel_closed else self._result_widgets(html)))
         if error is None:
-            future.set_result(made)
+            future.set_result(result)
         else:
             future.set_exception(error)
         self._on_end(self)
 
     def _result_widgets(self, html: str) -> list[Any]:
         if self.error is None and self.facts is not None:
-            return [self._card(self, _result(self._stock, html))]
+            return [self._card(self, _result(self._factory, html))]
         if not self.resumable:
-            return [_result(self._stock, html)]
-        free = "Nothing is started or charged again"
-        retry = self._stock.button("Try again", "repeat", self.resume, tooltip=free)
-        return [_result(self._stock, html), retry]
+            return [_result(self._factory, html)]
+        tooltip = "Nothing is started or charged again"
+        retry = self._factory.button("Try again", "repeat", self.resume, tooltip=tooltip)
+        return [_result(self._factory, html), retry]
 
     def _schedule_tick(self, attempt: concurrent.futures.Future[Any]) -> None:
         def tick() -> None:
@@ -226,20 +226,20 @@ class Run:
                 self._draw()
                 self._schedule_tick(attempt)
 
-        self._background.after(TICK, tick)
+        self._background.after(TICK_SECONDS, tick)
 
     def _draw(self) -> None:
-        self._drawn = self._background.clock()
-        seconds = self._drawn - self._began
+        self._drawn_at = self._background.clock()
+        seconds = self._drawn_at - self._began
         fraction = self.facts.progress if self.facts else self._sent_share
-        words = [self._phase(), self._time.text(fraction, seconds)]
+        words = [self._phase(), self._estimate.text(fraction, seconds)]
         shown = bar(" · ".join(filter(None, words)), fraction, seconds)
         # the cost of canceling is known if the service's rule is
         ours = is_own(self.request.model) and not self._cancel_requested
         cost = prices.cancel_cost([self.facts] if self.facts and ours else [])
         if self._cancel.tooltip != cost:
             self._cancel.tooltip = cost
-        self._line.value = shown + faint(cost) + self._waiting_for + self._cancel_problem
+        self._line.value = shown + faint(cost) + self._wait_text + self._cancel_problem
 
     def _phase(self) -> str:
         if self._cancel_requested and not self._cancel_problem:
@@ -252,21 +252,21 @@ class Run:
 
     async def _wait(self) -> Any:
         while not self._future.done():
-            await asyncio.sleep(HEARTBEAT)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
         return self._future.result()
 
 
-def _result(stock: WidgetFactory, html: str) -> Any:
+def _result(factory: WidgetFactory, html: str) -> Any:
     """Return the widget that shows a result.
 
     A video's URL is relative to the notebook, which only an output area resolves; the output is set
     directly, without capturing, which works in any thread.
     """
     if "<video" not in html:
-        return stock.new(ipywidgets.HTML, value=html)
+        return factory.new(ipywidgets.HTML, value=html)
     data = {"text/html": html, "text/plain": ""}
     shown = {"output_type": "display_data", "data": data, "metadata": {}}
-    return stock.new(ipywidgets.Output, outputs=(shown,))
+    return factory.new(ipywidgets.Output, outputs=(shown,))
 
 
 def _error_sentence(error: BaseException) -> str:
@@ -274,8 +274,8 @@ def _error_sentence(error: BaseException) -> str:
         facts = error.generation
         refund = facts.credits_refunded
         charged = facts.credits_charged
-        back = f"; {markup.credits(refund)} refunded" if refund else ""
+        ending = f"; {markup.credits(refund)} refunded" if refund else ""
         if charged and not refund:
-            back = f"; {markup.credits(charged)} charged"
-        return f"{facts.state}: {facts.error}{back}" if facts.error else f"{facts.state}{back}"
+            ending = f"; {markup.credits(charged)} charged"
+        return f"{facts.state}: {facts.error}{ending}" if facts.error else f"{facts.state}{ending}"
     return markup.error_text(error)

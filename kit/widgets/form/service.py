@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from kit import wire
 from kit.parameters import Request
-from kit.widgets.background import Look
+from kit.widgets.background import ChangeCheck
 from kit.widgets.form.presets import Presets
 from kit.widgets.result import ResultService
 
@@ -33,7 +33,7 @@ class Service(ResultService, Protocol):
     def uploads(self) -> Path:
         """The folder of uploaded files; it may not exist yet."""
 
-    def subscribe(self, call: Callable[[], None]) -> Look:
+    def subscribe(self, call: Callable[[], None]) -> ChangeCheck:
         """Call a method after each change, on any thread; return a check for others' changes."""
 
     def quote(self, request: Request) -> wire.Quote:

@@ -27,7 +27,7 @@ from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.form.service import SaveFile
 
 #: The flag of Linux for a file without a name, which can be named later.
-_NAMELESS: int = getattr(os, "O_TMPFILE", 0)
+_UNNAMED_FLAG: int = getattr(os, "O_TMPFILE", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Offer:
 class Spool:
     """A file without a name, for the pieces received so far."""
 
-    def __init__(self, folder: Path, *, nameless: int = _NAMELESS) -> None:
-        self.nameable = False
-        if nameless:
+    def __init__(self, folder: Path, *, flag: int = _UNNAMED_FLAG) -> None:
+        self.can_link = False
+        if flag:
             with suppress(OSError):  # not supported on all disks
-                handle = os.open(folder, nameless | os.O_RDWR, 0o666)
+                handle = os.open(folder, flag | os.O_RDWR, 0o666)
                 self._file: Any = os.fdopen(handle, "w+b")
-                self.nameable = True
-        if not self.nameable:
+                self.can_link = True
+        if not self.can_link:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - open until the end
 
     def write(self, piece: bytes) -> None:
@@ -71,7 +71,7 @@ class Spool:
 
     def link(self, path: Path) -> bool:
         """Name it without copying, and return whether that worked; `path` is on the same disk."""
-        if not self.nameable:
+        if not self.can_link:
             return False
         self._file.flush()
         handle = self._file.fileno()
@@ -99,15 +99,15 @@ class Transfer:
     def __init__(self, name: str, offers: Sequence[Offer], folder: Path | None) -> None:
         self.name = name
         self._offers = offers
-        self._file, self._at = 0, 0
-        self.keeping = False
-        self._place = folder or Path(tempfile.gettempdir())
-        make_folder(self._place)
-        twice = max(offer.size for offer in offers)
+        self._file, self._received = 0, 0
+        self.is_saving = False
+        self._folder = folder or Path(tempfile.gettempdir())
+        make_folder(self._folder)
+        largest = max(offer.size for offer in offers)
         #: The received part of the current file.
-        self.spool = Spool(self._place)
-        needed = sum(offer.size for offer in offers) + (0 if self.spool.nameable else twice)
-        if shutil.disk_usage(self._place).free < needed:
+        self.spool = Spool(self._folder)
+        needed = sum(offer.size for offer in offers) + (0 if self.spool.can_link else largest)
+        if shutil.disk_usage(self._folder).free < needed:
             self.close()
             raise OSError(
                 f"the kernel's disk has no room for it: {needed / 1e6:,.0f} MB are needed"
@@ -118,34 +118,34 @@ class Transfer:
         """The file being transferred."""
         return self._offers[self._file]
 
-    def wants(self) -> dict[str, Any]:
+    def next_request(self) -> dict[str, Any]:
         """Return what the browser should do next."""
-        if self.keeping:
+        if self.is_saving:
             return {"wait": True}
         if self._file == len(self._offers):
             return {"done": True}
-        return {"file": self._file, "at": self._at}
+        return {"file": self._file, "at": self._received}
 
     def write(self, file: int, at: int, piece: bytes) -> bool:
         """Write a piece, and return whether its file is complete; unexpected pieces are ignored.
 
         Raises `ValueError` if the file differs from the offered one.
         """
-        if self.wants() != {"file": file, "at": at}:
+        if self.next_request() != {"file": file, "at": at}:
             return False
         if not 0 < len(piece) <= self.offer.size - at:
             raise ValueError(f"{self.offer.name} has changed: choose it again")
         self.spool.write(piece)
-        self._at += len(piece)
-        self.keeping = self._at == self.offer.size
-        return self.keeping
+        self._received += len(piece)
+        self.is_saving = self._received == self.offer.size
+        return self.is_saving
 
     def advance(self) -> None:
         """Continue with the next file; the previous one is not ours any more."""
-        self._file, self._at, self.keeping = self._file + 1, 0, False
+        self._file, self._received, self.is_saving = self._file + 1, 0, False
         self.close()
         if self._file < len(self._offers):
-            self.spool = Spool(self._place)
+            self.spool = Spool(self._folder)
 
     def close(self) -> None:
         """Delete received data that was not saved."""
@@ -153,8 +153,8 @@ class Transfer:
 
 
 #: Seconds without a piece after which a transfer is canceled, because the page seems closed.
-PATIENCE = 300.0
-_GIVEN_UP = "The upload was canceled: choose the file again."
+TIMEOUT_SECONDS = 300.0
+_CANCELED = "The upload was canceled: choose the file again."
 
 Answer = dict[str, Any] | None
 
@@ -197,16 +197,16 @@ class Drop(anywidget.AnyWidget):
         self._background = background
         self._folder = folder
         self._transfer: Transfer | None = None
-        self._heard: Any = None
+        self._message_number: Any = None
         self._lock = threading.Lock()  # messages arrive on several threads
-        self._expire = Debounced(self._end, PATIENCE, background)
+        self._expire_soon = Debounced(self._cancel_transfer, TIMEOUT_SECONDS, background)
         classes = ("kit-drop", *traits.pop("_dom_classes", ()))
         super().__init__(key=secrets.token_hex(4), _dom_classes=classes, **traits)
-        self.on_msg(self._hear)
+        self.on_msg(self._receive)
 
     def close(self) -> None:
         """Cancel the transfer, and close the widget."""
-        self._end()
+        self._cancel_transfer()
         super().close()
 
     def __repr__(self) -> str:
@@ -214,60 +214,60 @@ class Drop(anywidget.AnyWidget):
 
     # ── messages ─────────────────────────────────────────────────────────────────────────────────
 
-    def _hear(self, _: Any, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
+    def _receive(self, _: Any, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         """Respond to the browser; errors can only be shown there."""
         with self._lock:
-            self._heard = message.get("n")
+            self._message_number = message.get("n")
             try:
-                answer = self._act(message, buffers)
+                answer = self._handle(message, buffers)
             except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown or lost
-                self._forget()
+                self._drop_transfer()
                 answer = {"no": _sentence(problem)}
-            self._tell(message.get("id"), answer)
+            self._reply(message.get("id"), answer)
 
-    def _tell(self, name: Any, answer: Answer) -> None:
+    def _reply(self, name: Any, answer: Answer) -> None:
         if answer is not None:
-            self.send({"id": name, "n": self._heard, **answer})
+            self.send({"id": name, "n": self._message_number, **answer})
 
-    def _act(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> Answer:
+    def _handle(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> Answer:
         match message.get("do"):
             case "offer":
-                return self._offer(message)
+                return self._begin_transfer(message)
             case "piece":
-                return self._piece(message, buffers[0])
+                return self._write_piece(message, buffers[0])
             case "where":
-                return self._wanted(message)
-            case "stop" if self._of(message) is not None:
-                self._forget()
+                return self._request_next(message)
+            case "stop" if self._find_transfer(message) is not None:
+                self._drop_transfer()
         return None
 
-    def _offer(self, message: Mapping[str, Any]) -> Answer:
-        self._forget()  # from a page that is gone, or another view of this widget
+    def _begin_transfer(self, message: Mapping[str, Any]) -> Answer:
+        self._drop_transfer()  # from a page that is gone, or another view of this widget
         offers = [Offer(f["name"], f["type"], f["size"]) for f in message["files"]]
         problem = self._check(offers)
         if problem:
             return {"no": problem}
         self._transfer = Transfer(message["id"], offers, self._folder)
-        return self._wanted(message)
+        return self._request_next(message)
 
-    def _piece(self, message: Mapping[str, Any], piece: bytes) -> Answer:
-        transfer = self._of(message)
+    def _write_piece(self, message: Mapping[str, Any], piece: bytes) -> Answer:
+        transfer = self._find_transfer(message)
         if transfer is None or not transfer.write(message["file"], message["at"], piece):
-            return self._wanted(message)
+            return self._request_next(message)
         self._background.begin(lambda: self._store(transfer))
         return None  # the response is sent when it is saved
 
-    def _of(self, message: Mapping[str, Any]) -> Transfer | None:
+    def _find_transfer(self, message: Mapping[str, Any]) -> Transfer | None:
         """Return the transfer that a message belongs to, if it still exists."""
         transfer = self._transfer
         return transfer if transfer is not None and transfer.name == message["id"] else None
 
-    def _wanted(self, message: Mapping[str, Any]) -> Answer:
-        transfer = self._of(message)
+    def _request_next(self, message: Mapping[str, Any]) -> Answer:
+        transfer = self._find_transfer(message)
         if transfer is None:
-            return {"no": _GIVEN_UP}
-        self._expire()
-        return transfer.wants()
+            return {"no": _CANCELED}
+        self._expire_soon()
+        return transfer.next_request()
 
     # ── files ────────────────────────────────────────────────────────────────────────────────────
 
@@ -285,20 +285,20 @@ class Drop(anywidget.AnyWidget):
             if self._transfer is not transfer:
                 return
             if problem:
-                self._forget()
-                self._tell(transfer.name, {"no": problem})
+                self._drop_transfer()
+                self._reply(transfer.name, {"no": problem})
                 return
             transfer.advance()
-            wanted = transfer.wants()
-            (self._expire.cancel if "done" in wanted else self._expire)()
-            self._tell(transfer.name, wanted)
+            request = transfer.next_request()
+            (self._expire_soon.cancel if "done" in request else self._expire_soon)()
+            self._reply(transfer.name, request)
 
-    def _end(self) -> None:
+    def _cancel_transfer(self) -> None:
         with self._lock:
-            self._forget()
+            self._drop_transfer()
 
-    def _forget(self) -> None:
-        self._expire.cancel()
+    def _drop_transfer(self) -> None:
+        self._expire_soon.cancel()
         if self._transfer is not None:
             self._transfer.close()
         self._transfer = None

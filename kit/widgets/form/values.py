@@ -60,11 +60,11 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
     if any(path.startswith("parameters.") for path in unread):
         settings = None
     problems = {**problems, **unread}
-    wrong = {
+    invalid = {
         path.removeprefix("parameters.") for path in problems if path.startswith("parameters.")
     }
     given = {*request.parameters, *(path.removeprefix("parameters.") for path in unread)}
-    return Checked(request, settings, problems, incomplete=wrong.isdisjoint(given))
+    return Checked(request, settings, problems, incomplete=invalid.isdisjoint(given))
 
 
 def to_value(request: Request) -> dict[str, Any]:
@@ -101,9 +101,9 @@ def split_valid(
     found: dict[str, Any] = {}
     for part, read in (("prompt", _prompt), ("parameters", _settings), ("media", _media)):
         if value.get(part) is not None:
-            fit, wrong = read(model, value[part], path)
-            found |= fit
-            problems += wrong
+            valid, invalid = read(model, value[part], path)
+            found |= valid
+            problems += invalid
     refused = {name for name, _ in problems}
     return {name: item for name, item in found.items() if name not in refused}, problems
 
@@ -146,28 +146,28 @@ def _part(found: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 
 #: Values by field, and problems with them.
-_Read = tuple[dict[str, Any], list[parameters.Problem]]
+_Parsed = tuple[dict[str, Any], list[parameters.Problem]]
 
 
-def _prompt(model: Model, text: Any, _: Any) -> _Read:
+def _prompt(model: Model, text: Any, _: Any) -> _Parsed:
     if not isinstance(text, str):
         return {}, [("prompt", "must be text")]
     optional = model.model_copy(update={"prompt_required": False})
     return {"prompt": text} if text else {}, list(parameters.prompt_problems(optional, text))
 
 
-def _settings(model: Model, given: Any, _: Any) -> _Read:
+def _settings(model: Model, given: Any, _: Any) -> _Parsed:
     if not isinstance(given, Mapping):
         return {}, [("parameters", "must be values by name")]
     limits = parameters.limits(model)
     optional = (p.model_copy(update={"required": False}) for p in model.setting_parameters)
-    known = {p.name: controls.as_held(p) for p in optional}
+    known = {p.name: controls.with_control_type(p) for p in optional}
     found = {name: item for name, item in given.items() if item is not None}
     problems = parameters.settings([*known.values()], found, limits=limits)[1]
     return {f"parameters.{name}": item for name, item in found.items()}, problems
 
 
-def _media(model: Model, media: Any, path: Callable[[Any], Path]) -> _Read:
+def _media(model: Model, media: Any, path: Callable[[Any], Path]) -> _Parsed:
     if not isinstance(media, Mapping):
         if not model.media_parameters:
             return {}, [("media", f"the model {model.id!r} takes no media")]

@@ -17,22 +17,22 @@ import ipywidgets
 
 from kit import wire
 from kit.widgets import examples, markup, prices
-from kit.widgets.background import BackgroundRunner, Look, Subscribe
+from kit.widgets.background import BackgroundRunner, ChangeCheck, Subscribe
 from kit.widgets.boxes import close_all
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 
 #: Maximum of models in the snapshot of a panel.
-MOST = 12
+MAX_MODELS = 12
 
 SHEET = markup.style_element(__package__, "panel.css")
 
 
-def heading(place: str, account: wire.Account) -> str:
+def heading(service: str, account: wire.Account) -> str:
     """Return the line above the tabs: the service, the account, and its balance."""
-    words = [place, account.name or ""]
+    words = [service, account.name or ""]
     left = "" if account.credits is None else f"<b>{escape(markup.credits(account.credits))}</b>"
-    quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, words)))}</span>'
-    return " ".join(filter(None, (left, quiet)))
+    note = f'<span class="kit-note">{escape(" · ".join(filter(None, words)))}</span>'
+    return " ".join(filter(None, (left, note)))
 
 
 def model(item: wire.Model) -> str:
@@ -41,10 +41,10 @@ def model(item: wire.Model) -> str:
     picture = f'<img src="{address}" alt="">' if address else ""
     facts = [item.id, item.asset_type, item.category, _price(item)]
     title = f'<b style="font-size:13.5px">{escape(item.title or item.id)}</b>'
-    quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, facts)))}</span>'
+    note = f'<span class="kit-note">{escape(" · ".join(filter(None, facts)))}</span>'
     about = escape(item.description)
     text = f'<div class="kit-summary" title="{about}">{about}</div>' if about else ""
-    return f"{picture}<div>{title}</div>{quiet}{text}"
+    return f"{picture}<div>{title}</div>{note}{text}"
 
 
 def sheet(title: str, html: str) -> str:
@@ -58,28 +58,28 @@ def banner(remark: str, code: str) -> str:
     return f'<div class="kit-banner" role="status">{escape(remark)}{shown}</div>'
 
 
-def render_panel(place: str, models: Sequence[wire.Model], code: str) -> str:
+def render_panel(service: str, models: Sequence[wire.Model], code: str) -> str:
     """Return the snapshot shown where widgets do not work: the service, and the models."""
     lines = [
         (escape(one.title or one.id), markup.faint(" · ".join((one.id, one.asset_type))))
-        for one in models[:MOST]
+        for one in models[:MAX_MODELS]
     ]
     more = len(models) - len(lines)
     end = f"<div>{markup.faint(f'and {more} more models')}</div>" if more > 0 else ""
     return markup.card(
-        f"Creative studio · {place}", (markup.table((), lines) if lines else "") + end
+        f"Creative studio · {service}", (markup.table((), lines) if lines else "") + end
     ) + rerun_line(code)
 
 
 def _price(item: wire.Model) -> str:
-    usual = markup.figure(item.estimated_credits) or prices.usual(item)
+    usual = markup.figure(item.estimated_credits) or prices.usual_price(item)
     if usual:
         return f"usually {usual} credit{'' if usual == '1' else 's'}"
     return "" if item.credits_from is None else f"from {markup.credits(item.credits_from)}"
 
 
 #: Seconds that the snapshot waits for the panel's first page.
-_PATIENCE_SECONDS = 3.0
+_WAIT_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,12 @@ class PanelPage:
     """A tab of the panel.
 
     `build`: returns the widget of the page; it may block and is called in the background.
-    `again`: whether a refresh rebuilds the page; otherwise its input is kept.
+    `rebuilds`: whether a refresh rebuilds the page; otherwise its input is kept.
     """
 
     name: str
     build: Callable[[], Any]
-    again: bool = False
+    rebuilds: bool = False
     follows: bool = False
 
 
@@ -111,7 +111,7 @@ class PageSet:
     banner: str = ""
     subscribe: Subscribe = lambda _: None
     #: Checks the service for changes made elsewhere.
-    look: Look = None
+    check_changes: ChangeCheck = None
     built: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
 
@@ -131,7 +131,7 @@ class Panel(SnapshotBox):
     ) -> None:
         self._page_set = page_set
         self._render_snapshot = snapshot
-        self._followed: list[PageSet] = []
+        self._subscribed: list[PageSet] = []
         self._lock = threading.RLock()
         self._built = threading.Event()
         self._heading = ipywidgets.HTML(SHEET)
@@ -147,7 +147,7 @@ class Panel(SnapshotBox):
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
         parts = (top, self._banner, self._tabs)
         super().__init__(parts, "kit-panel", background, on_close=on_close)
-        self.follow(lambda _: self._look, self._show_changes)
+        self.follow(lambda _: self._check_changes, self._show_changes)
         self._tabs.observe(self._page_opened, "selected_index")
         self._open()
 
@@ -187,7 +187,7 @@ class Panel(SnapshotBox):
         A page with a method `refresh` updates itself.
         """
         self._background.begin(self._show_heading)
-        if self.pages[self._index].again:
+        if self.pages[self._index].rebuilds:
             self._build_soon(self._index)
             return
         for widget in self._page_set.built.get(self._index, ()):
@@ -198,7 +198,7 @@ class Panel(SnapshotBox):
         return f"<Panel {' · '.join(page.name for page in self.pages)}>"
 
     def _html(self) -> str:
-        self._built.wait(_PATIENCE_SECONDS)
+        self._built.wait(_WAIT_SECONDS)
         return self._render_snapshot()
 
     @property
@@ -213,15 +213,15 @@ class Panel(SnapshotBox):
 
     def _open(self) -> None:
         """Show the open pages in their last state."""
-        if self._page_set not in self._followed:
-            self._followed.append(self._page_set)
-            self._page_set.look = self._page_set.subscribe(self._changes.request)
+        if self._page_set not in self._subscribed:
+            self._subscribed.append(self._page_set)
+            self._page_set.check_changes = self._page_set.subscribe(self._changes.request)
         self._banner.value = self._page_set.banner
         self._page_opened()
 
-    def _look(self) -> None:
-        if self._page_set.look is not None:
-            self._page_set.look()
+    def _check_changes(self) -> None:
+        if self._page_set.check_changes is not None:
+            self._page_set.check_changes()
 
     def _show_changes(self) -> None:
         """Update after a change; runs in the background."""
@@ -244,10 +244,10 @@ class Panel(SnapshotBox):
         try:
             self._show_page(page_set, index, (page_set.pages[index].build(),))
         except Exception as error:  # noqa: BLE001 - said on the page, with a way to try again
-            said = ipywidgets.HTML(markup.problem(markup.error_text(error)))
-            again = ipywidgets.Button(description="Try again")
-            again.on_click(lambda _: self._build_soon(index))
-            self._show_page(page_set, index, (said, again))
+            message = ipywidgets.HTML(markup.problem(markup.error_text(error)))
+            retry = ipywidgets.Button(description="Try again")
+            retry.on_click(lambda _: self._build_soon(index))
+            self._show_page(page_set, index, (message, retry))
         finally:
             self._built.set()
 

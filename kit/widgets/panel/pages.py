@@ -16,7 +16,7 @@ from kit.widgets.background import BackgroundRunner
 from kit.widgets.markup import credits, error_text, figure, note, problem
 
 _KINDS = ("all", "image", "video")
-_PORTION = 30  # models
+_MODELS_PER_PORTION = 30  # models
 
 
 class ModelPage(ipywidgets.VBox):
@@ -33,7 +33,7 @@ class ModelPage(ipywidgets.VBox):
         self._message = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._use = use
         self._rows: dict[str, Any] = {}
-        self._limit = _PORTION
+        self._limit = _MODELS_PER_PORTION
         self._list = ipywidgets.VBox(_dom_classes=("kit-models",))
         self._more = ipywidgets.Button(description="Show more", icon="plus")
         self._more.on_click(lambda _: self._show_more())
@@ -48,28 +48,28 @@ class ModelPage(ipywidgets.VBox):
     @property
     def shown(self) -> list[str]:
         """The ids of the models shown."""
-        return [one.id for one in self._fitting]
+        return [one.id for one in self._matching]
 
     def _matches(self, model: wire.Model) -> bool:
         kind = self._kind.value
-        said = (model.id, model.title or "", model.category or "", model.description or "")
-        text = " ".join(said).lower()
+        texts = (model.id, model.title or "", model.category or "", model.description or "")
+        text = " ".join(texts).lower()
         found = all(word in text for word in self._words.value.lower().split())
         return found and kind in ("all", model.asset_type)
 
     def _filter(self, _: Any = None) -> None:
-        self._limit = _PORTION
+        self._limit = _MODELS_PER_PORTION
         self._show()
 
     def _show_more(self) -> None:
-        self._limit += _PORTION
+        self._limit += _MODELS_PER_PORTION
         self._show()
 
     def _show(self) -> None:
-        self._fitting = fitting = [one for one in self._models if self._matches(one)]
-        self._list.children = tuple(self._row(one) for one in fitting[: self._limit])
-        self._more.layout.display = None if len(fitting) > self._limit else "none"
-        self._message.value = note(f"{len(fitting)} of {len(self._models)}")
+        self._matching = matching = [one for one in self._models if self._matches(one)]
+        self._list.children = tuple(self._row(one) for one in matching[: self._limit])
+        self._more.layout.display = None if len(matching) > self._limit else "none"
+        self._message.value = note(f"{len(matching)} of {len(self._models)}")
 
     def _row(self, model: wire.Model) -> Any:
         """Return the card of a model, created when first shown, because a catalog may be long."""
@@ -102,17 +102,17 @@ class CreatePage(ipywidgets.VBox):
         self._form = form
         self._background = background or BackgroundRunner()
         self._lock = threading.Lock()
-        self._known = {one.id: one for one in models}
+        self._models = {one.id: one for one in models}
         self._forms: dict[str, Any] = {}
         options = [(f"{one.title or one.id} ({one.asset_type})", one.id) for one in models]
         self._model_picker = ipywidgets.Dropdown(options=options, description="Model")
-        if model in self._known:
+        if model in self._models:
             self._model_picker.value = model
         self._model_picker.add_class("kit-pick")
         self._form_box = ipywidgets.VBox()
         super().__init__(children=(self._model_picker, self._form_box))
-        self._model_picker.observe(self._model_picked, "value")
-        self._model_picked()
+        self._model_picker.observe(self._show_form, "value")
+        self._show_form()
 
     @property
     def model(self) -> str | None:
@@ -128,38 +128,38 @@ class CreatePage(ipywidgets.VBox):
         """The form that is shown; None while it is being built."""
         return self._forms.get(self.model or "")
 
-    def _model_picked(self, _: Any = None) -> None:
+    def _show_form(self, _: Any = None) -> None:
         if self.model is None:
             self._form_box.children = (ipywidgets.HTML(note("this service has no models")),)
         elif self.model in self._forms:
             self._form_box.children = (self._forms[self.model],)
         else:
             self._form_box.children = (ipywidgets.HTML(note("loading …")),)
-            wanted = self._known[self.model]
-            self._background.begin(lambda: self._make(wanted))
+            model = self._models[self.model]
+            self._background.begin(lambda: self._make(model))
 
     def _make(self, model: wire.Model) -> None:
         try:
-            made = self._form(model)
+            form = self._form(model)
         except Exception as error:  # noqa: BLE001 - said where the form would be
-            made = None
+            form = None
             shown = ipywidgets.HTML(problem(error_text(error)))
         with self._lock:
-            if made is not None:
-                shown = self._forms.setdefault(model.id, made)
-                if made.has_trait("model"):
-                    made.observe(self._switched, "model")
+            if form is not None:
+                shown = self._forms.setdefault(model.id, form)
+                if form.has_trait("model"):
+                    form.observe(self._follow_switch, "model")
             if self.model == model.id:
                 self._form_box.children = (shown,)
 
-    def _switched(self, change: Any) -> None:
+    def _follow_switch(self, change: Any) -> None:
         """Update the picker when a form was switched to another model."""
         with self._lock:
             self._forms = {
                 name: one for name, one in self._forms.items() if one is not change.owner
             }
             self._forms[change.new.id] = change.owner
-        if change.new.id in self._known:
+        if change.new.id in self._models:
             self.model = change.new.id
 
 
@@ -178,7 +178,7 @@ def figures(
     `doubts`: reasons why they may be wrong: they get "about", and the reasons as tooltip and below.
     """
     tiles = (
-        f'<div{_why(doubts if number else ())}><span class="kit-note">{escape(name)}</span>'
+        f'<div{_tooltip(doubts if number else ())}><span class="kit-note">{escape(name)}</span>'
         f"<b>{escape(_about(figure(amount), doubts if number else ()))}</b></div>"
         for number, (name, amount) in enumerate(items)
         if amount is not None
@@ -207,14 +207,14 @@ def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[
 def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[str] = ()) -> str:
     """Return a column chart, one column per day, with amounts as tooltips."""
     most = max((amount for _, amount in days), default=Decimal(0))
-    stands = "".join(
+    bars = "".join(
         f'<span title="{escape(f"{day}: {_about(credits(amount), doubts)}")}">'
         f'<i style="height:{_percent(amount, most):.1f}%"></i></span>'
         for day, amount in days
     )
     first, last = (days[0][0], days[-1][0]) if days else ("", "")
     most_text = f"{_about(credits(most), doubts)} on the peak day"
-    shown = f'<div class="kit-days" role="img" aria-label="{escape(most_text)}">{stands}</div>'
+    shown = f'<div class="kit-days" role="img" aria-label="{escape(most_text)}">{bars}</div>'
     ends = (first, most_text, last)
     marks = "".join(f'<span class="kit-note">{escape(text)}</span>' for text in ends)
     return panel.sheet(title, f'{shown}<div class="kit-ends">{marks}</div>')
@@ -224,7 +224,7 @@ def _about(amount: str, doubts: Sequence[str]) -> str:
     return f"about {amount}" if doubts else amount
 
 
-def _why(doubts: Sequence[str]) -> str:
+def _tooltip(doubts: Sequence[str]) -> str:
     return f' title="{escape(" ".join(doubts))}"' if doubts else ""
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit.errors import KitError
 from kit.pictures import open_picture
-from kit.widgets.background import BackgroundRunner, Subscribe, guarded
+from kit.widgets.background import BackgroundRunner, Subscribe, guard
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.drawing import THUMBNAIL
 from kit.widgets.table.rows import TableView
@@ -28,33 +28,33 @@ if TYPE_CHECKING:
     from kit.widgets.table.rows import Search
 
 #: Number of files fetched at the same time, and of thumbnails shown at a time.
-_AT_ONCE = 5
+_MAX_FETCHES = 5
 #: Maximum of cached thumbnails, of about 2 kB each.
-_KEPT = 2_000
+_MAX_CACHED = 2_000
 
 #: A thumbnail; or a sentence that says why there is none; or empty.
-Small = bytes | str
-Fetch = Callable[[str], Small | None]
+ThumbnailContent = bytes | str
+Fetch = Callable[[str], ThumbnailContent | None]
 
 
 class Thumbnails:
     """A cache of thumbnails by id."""
 
-    def __init__(self, fetch: Fetch, near: Fetch) -> None:
+    def __init__(self, fetch: Fetch, find_cached: Fetch) -> None:
         self._fetch = fetch
-        self._near = near
-        self._known: dict[str, Small] = {}
+        self._find_cached = find_cached
+        self._contents: dict[str, ThumbnailContent] = {}
         self._lock = threading.Lock()
         self._turn = 0
 
-    def known(self, names: Sequence[str]) -> Mapping[str, Small]:
+    def cached(self, names: Sequence[str]) -> Mapping[str, ThumbnailContent]:
         """Return the thumbnails of a page available without waiting; empty means no picture."""
         for name in names:
-            if name not in self._known:
-                content = _try_fetch(self._near, name)
+            if name not in self._contents:
+                content = _try_fetch(self._find_cached, name)
                 if content:
                     self._keep(name, content)
-        return {name: self._known[name] for name in names if name in self._known}
+        return {name: self._contents[name] for name in names if name in self._contents}
 
     def begin_page(self) -> int:
         """Begin another page and return its number; the last one's fetches are dropped."""
@@ -62,42 +62,42 @@ class Thumbnails:
             self._turn += 1
             return self._turn
 
-    def latest(self, turn: int) -> bool:
+    def is_latest(self, turn: int) -> bool:
         """Return whether no other page has begun since."""
         return turn == self._turn
 
     def fetch_missing(self, names: Sequence[str], turn: int) -> Iterator[None]:
         """Fetch missing thumbnails, and yield after every few as long as the page is the latest."""
-        missing = [name for name in names if name not in self._known]
+        missing = [name for name in names if name not in self._contents]
         if not missing:
             return
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-thumbnails") as pool:
-            for start in range(0, len(missing), _AT_ONCE):
-                if not self.latest(turn):
+        with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-thumbnails") as pool:
+            for start in range(0, len(missing), _MAX_FETCHES):
+                if not self.is_latest(turn):
                     return
-                list(pool.map(self._get, missing[start : start + _AT_ONCE]))
+                list(pool.map(self._get, missing[start : start + _MAX_FETCHES]))
                 yield
 
     def _get(self, name: str) -> None:
         self._keep(name, _try_fetch(self._fetch, name) or b"")
 
-    def _keep(self, name: str, content: Small) -> None:
+    def _keep(self, name: str, content: ThumbnailContent) -> None:
         with self._lock:
-            self._known[name] = content
-            while len(self._known) > _KEPT:
-                del self._known[next(iter(self._known))]
+            self._contents[name] = content
+            while len(self._contents) > _MAX_CACHED:
+                del self._contents[next(iter(self._contents))]
 
 
-def _try_fetch(fetch: Fetch, name: str) -> Small:
+def _try_fetch(fetch: Fetch, name: str) -> ThumbnailContent:
     """Return a thumbnail; empty if there is none, as a table is useful without."""
     try:
         content = fetch(name)
-        return content if isinstance(content, str) else small(content) if content else b""
+        return content if isinstance(content, str) else make_thumbnail(content) if content else b""
     except Exception:  # noqa: BLE001 - a picture may be damaged in any way, or far too large
         return b""
 
 
-def small(content: bytes) -> bytes:
+def make_thumbnail(content: bytes) -> bytes:
     """Return a picture cropped and scaled to a thumbnail, as WebP for high-resolution screens."""
     from PIL import ImageOps
 
@@ -111,9 +111,9 @@ def small(content: bytes) -> bytes:
 
 
 #: Columns sorted in descending order first: the newest, the most expensive, the slowest.
-_DOWNWARD = frozenset({"created_at", "credits", "net", "seconds"})
+_DESCENDING_FIRST = frozenset({"created_at", "credits", "net", "seconds"})
 #: The view without filters.
-_ALL = TableView()
+_NO_FILTERS = TableView()
 
 
 class HistoryTable:
@@ -121,11 +121,11 @@ class HistoryTable:
 
     `search`: takes a frame and a search text, and returns the positions of rows, best match first;
     ``like:ID`` searches for similar pictures.
-    `thumbnail`, `near`: return the thumbnail of an id; `near` only if it needs no waiting.
+    `thumbnail`, `find_cached`: return the thumbnail of an id, the second without waiting.
     `card`: returns the widget that shows a generation by id; it may block.
     `get`: returns a generation by id, for `selected`.
     `renew`: returns the updated frame; it may block.
-    `patience`: maximum seconds to wait for thumbnails before showing a page.
+    `wait_seconds`: maximum seconds to wait for thumbnails before showing a page.
 
     Examples
     --------
@@ -138,13 +138,13 @@ class HistoryTable:
         *,
         search: Search,
         thumbnail: Fetch = lambda _: None,
-        near: Fetch = lambda _: None,
+        find_cached: Fetch = lambda _: None,
         card: Callable[[str], Any] | None = None,
         get: Callable[[str], Any] | None = None,
         renew: Callable[[], pd.DataFrame] | None = None,
         subscribe: Subscribe = lambda _: None,
         size: int = 20,
-        patience: float = 1.0,
+        wait_seconds: float = 1.0,
         background: BackgroundRunner | None = None,
     ) -> None:
         self._frame = frame
@@ -153,34 +153,34 @@ class HistoryTable:
         self._renew = renew
         self._card = card
         self._size = max(1, size)
-        self._patience = patience
+        self._wait_seconds = wait_seconds
         self._background = background or BackgroundRunner()
         self._subscribe = subscribe
-        self._thumbnails = Thumbnails(thumbnail, near)
+        self._thumbnails = Thumbnails(thumbnail, find_cached)
         self._lock = threading.RLock()
-        self._screen: TableControls | None = None
+        self._controls: TableControls | None = None
         self._pictures_ready = threading.Event()
-        self._view = _ALL
+        self._view = _NO_FILTERS
         self._page = 0
-        self._chosen: dict[str, None] = {}
-        self._found = rows.positions(frame, self._view, search)
+        self._selected: dict[str, None] = {}
+        self._positions = rows.positions(frame, self._view, search)
 
     def __repr__(self) -> str:
         return f"<HistoryTable of {len(self._frame):,} generations>"
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._positions)
 
     @property
     def frame(self) -> pd.DataFrame:
         """All rows that match the filters, in the displayed order, as a dataframe."""
-        return self._frame.iloc[self._found]
+        return self._frame.iloc[self._positions]
 
     @property
     def ids(self) -> list[str]:
         """The ids of the selected rows on all pages, in the order of selection."""
         with self._lock:
-            return list(self._chosen)
+            return list(self._selected)
 
     @property
     def selected(self) -> list[Any]:
@@ -195,7 +195,7 @@ class HistoryTable:
     @view.setter
     def view(self, view: TableView) -> None:
         with self._lock:
-            self._found = rows.positions(self._frame, view, self._search)
+            self._positions = rows.positions(self._frame, view, self._search)
             self._view, self._page = view, 0
             self._draw()
 
@@ -213,12 +213,12 @@ class HistoryTable:
     @property
     def pages(self) -> int:
         """Number of pages; an empty table has one."""
-        return max(1, -(-len(self._found) // self._size))
+        return max(1, -(-len(self._positions) // self._size))
 
     def select(self, ids: Iterable[str]) -> None:
         """Select exactly these rows."""
         with self._lock:
-            self._chosen = dict.fromkeys(ids)
+            self._selected = dict.fromkeys(ids)
             self._draw()
             self._show_last()
 
@@ -228,9 +228,9 @@ class HistoryTable:
         from kit.widgets.table.controls import TableControls
 
         with self._lock:
-            if self._screen is None:
+            if self._controls is None:
                 background = self._background
-                acts: dict[str, Callable[..., None]] = {
+                actions: dict[str, Callable[..., None]] = {
                     "filter_by": self._filter_by,
                     "sort": self._sort,
                     "choose": self._choose,
@@ -240,18 +240,18 @@ class HistoryTable:
                     "show_similar": lambda: background.begin(self._show_similar),
                     "renew": lambda: background.begin(self._reload_frame),
                 }
-                self._screen = TableControls(
-                    self._frame, self._size, acts, self.html, self._lock, background
+                self._controls = TableControls(
+                    self._frame, self._size, actions, self.html, self._lock, background
                 )
                 if self._renew is not None:
-                    self._screen.follow(self._subscribe, self._reload_frame)
-                    self._screen.renew.layout.display = None
+                    self._controls.follow(self._subscribe, self._reload_frame)
+                    self._controls.renew.layout.display = None
                 self._draw()
-            return self._screen
+            return self._controls
 
     def _ipython_display_(self) -> None:
         screen = self.controls
-        self._pictures_ready.wait(self._patience)
+        self._pictures_ready.wait(self._wait_seconds)
         screen.snapshot.show(lambda: {**screen._repr_mimebundle_(), "text/plain": repr(self)})
 
     def _repr_html_(self) -> str:
@@ -261,14 +261,14 @@ class HistoryTable:
         """Return the page as plain HTML, for a notebook without its kernel."""
         with self._lock:
             page = self._rows()
-            near = self._thumbnails.known(_names(page))
-            return drawing.static_page(page, near, self._words())
+            thumbnails = self._thumbnails.cached(_names(page))
+            return drawing.static_page(page, thumbnails, self._words())
 
     # ── what the user does ───────────────────────────────────────────────────────────────────────
 
     def _reload_frame(self) -> None:
         """Update the frame and keep the position; runs in the background."""
-        if self._renew is None or self._screen is None:
+        if self._renew is None or self._controls is None:
             return
         try:
             frame, problem = self._renew(), ""
@@ -277,16 +277,16 @@ class HistoryTable:
         with self._lock:
             if frame is not None:
                 self._frame = frame
-                self._found = rows.positions(frame, self._view, self._search)
-                self._chosen = {name: None for name in self._chosen if name in frame.index}
+                self._positions = rows.positions(frame, self._view, self._search)
+                self._selected = {name: None for name in self._selected if name in frame.index}
                 self._page = min(self._page, self.pages - 1)
-            if self._screen is not None:
-                self._screen.show_choices(self._frame)
+            if self._controls is not None:
+                self._controls.show_choices(self._frame)
                 self._draw()
-                self._screen.show_problem(problem)
+                self._controls.show_problem(problem)
 
     def _filter_by(self, name: str, wanted: Any) -> None:
-        self.view = replace(self._view, **{name: wanted or getattr(_ALL, name)})
+        self.view = replace(self._view, **{name: wanted or getattr(_NO_FILTERS, name)})
 
     def _show_similar(self) -> None:
         """Show pictures similar to the last selected one; runs in the background."""
@@ -296,11 +296,11 @@ class HistoryTable:
             self._search(self._frame, text)  # so that the result is cached for the view below
             self.view = TableView(text=text)
 
-        guarded(show, self.controls.show_problem)()
+        guard(show, self.controls.show_problem)()
 
     def _sort(self, source: str) -> None:
         """Sort by a column; a second call reverses the order, a third one removes it."""
-        first = source in _DOWNWARD
+        first = source in _DESCENDING_FIRST
         if self._view.sort != source:
             self.view = replace(self._view, sort=source, descending=first)
         elif self._view.descending == first:
@@ -311,9 +311,9 @@ class HistoryTable:
     def _choose(self, number: int, chosen: bool) -> None:
         name = _names(self._rows())[number]
         if chosen:
-            self._chosen[name] = None
+            self._selected[name] = None
         else:
-            self._chosen.pop(name, None)
+            self._selected.pop(name, None)
         self._update_words()
         self._show_last()
 
@@ -321,30 +321,30 @@ class HistoryTable:
 
     def _rows(self) -> pd.DataFrame:
         start = self._page * self._size
-        return self._frame.iloc[self._found[start : start + self._size]]
+        return self._frame.iloc[self._positions[start : start + self._size]]
 
     def _draw(self) -> None:
-        if self._screen is None:
+        if self._controls is None:
             return
         self._pictures_ready.clear()
         turn, page = self._thumbnails.begin_page(), self._rows()
-        known = self._thumbnails.known(_names(page))
-        self._screen.show_view(self._view, self.page, self.pages)
-        self._screen.show_page(page, drawing.live(page, known, self._view), self._chosen)
+        images = self._thumbnails.cached(_names(page))
+        self._controls.show_view(self._view, self.page, self.pages)
+        self._controls.show_page(page, drawing.live_page(page, images, self._view), self._selected)
         self._update_words()
         self._background.begin(partial(self._fill_pictures, page, turn))
 
     def _update_words(self) -> None:
-        if self._screen:
-            self._screen.show_words(self._words(), self._view, chosen=bool(self._chosen))
+        if self._controls:
+            self._controls.show_words(self._words(), self._view, chosen=bool(self._selected))
 
     def _words(self) -> str:
-        count, first = len(self._found), self._page * self._size
+        count, first = len(self._positions), self._page * self._size
         last = min(first + self._size, count)
         shown = f"{first + 1:,}–{last:,} of {count:,}" if count else "0"
-        among = f" (of {len(self._frame):,})" if count < len(self._frame) else ""
-        chosen = f" · {len(self._chosen):,} chosen" if self._chosen else ""
-        return f"{shown}{among}{chosen}"
+        total = f" (of {len(self._frame):,})" if count < len(self._frame) else ""
+        chosen = f" · {len(self._selected):,} chosen" if self._selected else ""
+        return f"{shown}{total}{chosen}"
 
     def _fill_pictures(self, page: pd.DataFrame, turn: int) -> None:
         """Add thumbnails as they arrive; runs in the background."""
@@ -353,20 +353,20 @@ class HistoryTable:
         ready = page[page["status"].isin(FINISHED)] if "status" in page else page
         for _ in self._thumbnails.fetch_missing(_names(ready), turn):
             with self._lock:
-                if self._screen and self._thumbnails.latest(turn):
-                    html = drawing.live(page, self._thumbnails.known(names), self._view)
-                    self._screen.page.value = html
-        if self._thumbnails.latest(turn):
+                if self._controls and self._thumbnails.is_latest(turn):
+                    html = drawing.live_page(page, self._thumbnails.cached(names), self._view)
+                    self._controls.page.value = html
+        if self._thumbnails.is_latest(turn):
             self._pictures_ready.set()
-            if self._screen:
-                self._screen.snapshot.follow()  # with late thumbnails
+            if self._controls:
+                self._controls.snapshot.follow()  # with late thumbnails
 
     def _show_last(self) -> None:
         """Show the last selected generation below the table, as soon as it is loaded."""
-        if self._screen is None or self._card is None:
+        if self._controls is None or self._card is None:
             return
-        last = next(reversed(self._chosen), None)
-        self._screen.card.fill(None if last is None else partial(self._card, last))
+        last = next(reversed(self._selected), None)
+        self._controls.card.fill(None if last is None else partial(self._card, last))
 
 
 def _names(page: pd.DataFrame) -> list[str]:

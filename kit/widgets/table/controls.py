@@ -17,7 +17,7 @@ import ipywidgets as w
 import pandas as pd
 
 from kit.widgets import markup
-from kit.widgets.background import BackgroundRunner, guarded
+from kit.widgets.background import BackgroundRunner, guard
 from kit.widgets.boxes import OpenedBox
 from kit.widgets.snapshots import SnapshotBox
 from kit.widgets.table import drawing, rows
@@ -26,8 +26,8 @@ from kit.widgets.table.rows import TableView
 
 SHOWN = w.Layout(width="100%", margin="0")
 HIDDEN = w.Layout(display="none")
-_SAME_PLACE = w.Layout(grid_area="1 / 1 / 2 / 2", width="100%", margin="0")
-_PLAIN = {"description_width": "initial"}
+_SAME_CELL = w.Layout(grid_area="1 / 1 / 2 / 2", width="100%", margin="0")
+_STYLE = {"description_width": "initial"}
 _ARROWS = {"": "", "descending": " ▾", "ascending": " ▴"}
 #: Fields of a view with a widget, those of them with a dropdown, and the columns of these.
 FILTERS = ("text", "status", "model", "since", "until")
@@ -37,9 +37,9 @@ CHOICES = {"status": "status", "model": "model_id"}
 class TableControls(SnapshotBox):
     """The widgets of one table.
 
-    `acts`: the callbacks for user actions: ``filter_by(field of a view, value)``, ``sort(column)``,
-    ``choose(row of the page, whether)``, ``go_to_page(number)``, ``step(pages)``, ``clear()``,
-    ``show_similar()``, ``renew()``.
+    `actions`: the callbacks for user actions: ``filter_by(field of a view, value)``,
+    ``sort(column)``, ``choose(row of the page, whether)``, ``go_to_page(number)``,
+    ``step(pages)``, ``clear()``, ``show_similar()``, ``renew()``.
     `html`: returns the snapshot of the table.
     `lock`: held during callbacks, which arrive on any thread.
     """
@@ -48,7 +48,7 @@ class TableControls(SnapshotBox):
         self,
         frame: pd.DataFrame,
         size: int,
-        acts: Mapping[str, Callable[..., None]],
+        actions: Mapping[str, Callable[..., None]],
         html: Callable[[], str],
         lock: threading.RLock,
         background: BackgroundRunner,
@@ -67,7 +67,7 @@ class TableControls(SnapshotBox):
         super().__init__((*bars, self.problem, self.card), "kit-table", background)
         self.layout = w.Layout(width="100%", max_width="1100px")
         self.add_class(kind(self._columns))
-        self._connect(acts)
+        self._connect(actions)
 
     def _html(self) -> str:
         return self._render_snapshot()
@@ -93,7 +93,7 @@ class TableControls(SnapshotBox):
         )
         day = w.Layout(width="auto", flex="0 1 180px")
         self.since, self.until = (
-            w.DatePicker(description=word, tooltip=f"{end} day, UTC", style=_PLAIN, layout=day)
+            w.DatePicker(description=word, tooltip=f"{end} day, UTC", style=_STYLE, layout=day)
             for word, end in (("from", "first"), ("to", "last"))
         )
         return [self.text, self.status, self.model, self.since, self.until]
@@ -107,12 +107,12 @@ class TableControls(SnapshotBox):
             )
             for source, column in self._columns
         }
-        self.page, self.sheet = w.HTML(layout=_SAME_PLACE), w.HTML(sheet(self._columns))
+        self.page, self.sheet = w.HTML(layout=_SAME_CELL), w.HTML(sheet(self._columns))
         self.boxes = [
             w.Checkbox(indent=False, layout=SHOWN, _dom_classes=("kit-table-box",))
             for _ in range(size)
         ]
-        over = w.VBox(self.boxes, layout=_SAME_PLACE, _dom_classes=("kit-table-over",))
+        over = w.VBox(self.boxes, layout=_SAME_CELL, _dom_classes=("kit-table-over",))
         head = w.GridBox(
             [self.sheet, w.HTML(), *self.heads.values()],
             layout=w.Layout(grid_template_columns=tracks(self._columns), width="100%"),
@@ -135,7 +135,7 @@ class TableControls(SnapshotBox):
         )
         narrow, auto = w.Layout(width="112px"), {"width": "auto"}
         self.number = w.BoundedIntText(
-            value=1, min=1, max=1, description="page", style=_PLAIN, layout=narrow
+            value=1, min=1, max=1, description="page", style=_STYLE, layout=narrow
         )
         self.words = w.HTML(_dom_classes=("kit-status",))
         self.clear = w.Button(description="clear selection", layout=auto)
@@ -177,19 +177,19 @@ class TableControls(SnapshotBox):
         names, labels = list(map(str, page.index)), drawing.label(page)
         with self._without_callbacks():
             for number, box in enumerate(self.boxes):
-                there = number < len(names)
+                is_used = number < len(names)
                 with box.hold_sync():
-                    box.value = there and names[number] in chosen
-                    box.description = labels[number] if there else ""
-                    box.layout = SHOWN if there else HIDDEN
+                    box.value = is_used and names[number] in chosen
+                    box.description = labels[number] if is_used else ""
+                    box.layout = SHOWN if is_used else HIDDEN
             self.page.value = html
 
     def show_words(self, words: str, view: TableView, *, chosen: bool) -> None:
         """Show the numbers of rows and selected ones, and the order for screen readers."""
         by = next((c.title for s, c in self._columns if s == view.sort), "")
         order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""
-        unseen = f'<span class="kit-screen-reader">{escape(order)}</span>'
-        self.words.value = markup.faint(words) + unseen
+        hidden = f'<span class="kit-screen-reader">{escape(order)}</span>'
+        self.words.value = markup.faint(words) + hidden
         for button in (self.clear, self.similar):
             button.layout.visibility = "visible" if chosen else "hidden"
 
@@ -205,19 +205,19 @@ class TableControls(SnapshotBox):
         finally:
             self._updating = before
 
-    def _connect(self, acts: Mapping[str, Callable[..., None]]) -> None:
+    def _connect(self, actions: Mapping[str, Callable[..., None]]) -> None:
         changes: dict[Any, Callable[..., None]] = {
-            **{getattr(self, name): partial(acts["filter_by"], name) for name in FILTERS},
-            **{box: partial(acts["choose"], number) for number, box in enumerate(self.boxes)},
-            self.number: acts["go_to_page"],
+            **{getattr(self, name): partial(actions["filter_by"], name) for name in FILTERS},
+            **{box: partial(actions["choose"], number) for number, box in enumerate(self.boxes)},
+            self.number: actions["go_to_page"],
         }
         clicks: dict[Any, Callable[..., None]] = {
-            **{head: partial(acts["sort"], source) for source, head in self.heads.items()},
-            self.back: partial(acts["step"], -1),
-            self.forward: partial(acts["step"], 1),
-            self.clear: acts["clear"],
-            self.similar: acts["show_similar"],
-            self.renew: acts["renew"],
+            **{head: partial(actions["sort"], source) for source, head in self.heads.items()},
+            self.back: partial(actions["step"], -1),
+            self.forward: partial(actions["step"], 1),
+            self.clear: actions["clear"],
+            self.similar: actions["show_similar"],
+            self.renew: actions["renew"],
         }
         for widget, act in changes.items():
             widget.observe(partial(self._changed, act), "value")
@@ -232,7 +232,7 @@ class TableControls(SnapshotBox):
             if self._updating:
                 return
             self.show_problem("")
-            guarded(act, self.show_problem)()
+            guard(act, self.show_problem)()
         self.snapshot.follow()
 
 

@@ -20,7 +20,7 @@ from kit.widgets.table.rows import TableView
 #: Size of a thumbnail in pixels, as in the style sheet.
 THUMBNAIL = (64, 40)
 #: Maximum of characters of a prompt, and of a sentence in place of a thumbnail.
-_LONGEST, _FITTING = 400, 40
+_MAX_PROMPT, _MAX_ERROR = 400, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def _credits(value: Any) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _short(text: Any, most: int = _LONGEST) -> str:
+def _clip(text: Any, most: int = _MAX_PROMPT) -> str:
     return str(text) if len(str(text)) <= most else f"{str(text)[:most]}…"
 
 
@@ -52,21 +52,21 @@ COLUMNS = (
     TableColumn("when (UTC)", ("created_at",), "136px", "136px", "{:%Y-%m-%d %H:%M}".format),
     TableColumn("model", ("model_id",), "96px", "minmax(56px,76px)", str),
     TableColumn("status", ("status",), "98px", "98px", str),
-    TableColumn("prompt", ("prompt",), "minmax(96px,1fr)", "minmax(56px,1fr)", _short),
+    TableColumn("prompt", ("prompt",), "minmax(96px,1fr)", "minmax(56px,1fr)", _clip),
     TableColumn("credits", ("net", "credits"), "88px", "72px", _credits, number=True),
     TableColumn("took", ("seconds",), "72px", "", "{:.1f} s".format, number=True),
 )
-_AS_IT_IS = TableView()
+_DEFAULT_VIEW = TableView()
 #: The style of a sentence in place of a thumbnail: three lines fit.
-_INSTEAD = (
+_SENTENCE_STYLE = (
     f"{markup.FAINT};display:block;width:{THUMBNAIL[0]}px;font-size:10px;line-height:1.2;"
     "white-space:normal"
 )
 #: Tracks before the columns: the checkbox, the thumbnail.
-_BEFORE = f"30px {THUMBNAIL[0] + 12}px"
+_FIRST_TRACKS = f"30px {THUMBNAIL[0] + 12}px"
 
 #: Width in pixels below which a table is narrow.
-_NARROW = 660
+_NARROW_WIDTH = 660
 
 STYLE = markup.style_element(__package__, "table.css")
 
@@ -80,7 +80,7 @@ def columns(frame: pd.DataFrame) -> list[tuple[str, TableColumn]]:
 
 def tracks(shown: Sequence[tuple[str, TableColumn]]) -> str:
     """Return the tracks of the grid of header and rows."""
-    return " ".join((_BEFORE, *(column.width for _, column in shown)))
+    return " ".join((_FIRST_TRACKS, *(column.width for _, column in shown)))
 
 
 def kind(shown: Sequence[tuple[str, TableColumn]]) -> str:
@@ -90,9 +90,9 @@ def kind(shown: Sequence[tuple[str, TableColumn]]) -> str:
 
 def sheet(shown: Sequence[tuple[str, TableColumn]]) -> str:
     """Return the style sheet of a table with these columns; a narrow one shows fewer."""
-    narrow = " ".join((_BEFORE, *(column.narrow for _, column in shown if column.narrow)))
+    narrow = " ".join((_FIRST_TRACKS, *(column.narrow for _, column in shown if column.narrow)))
     name = kind(shown)
-    return f"""{STYLE}<style>@container (max-width: {_NARROW}px) {{
+    return f"""{STYLE}<style>@container (max-width: {_NARROW_WIDTH}px) {{
 .{name} .kit-table-head, .{name} .kit-table-row {{ grid-template-columns: {narrow} !important; }}
 .{name} .kit-table-spare {{ display: none; }} }}</style>"""
 
@@ -103,7 +103,7 @@ def cells(page: pd.DataFrame, shown: Sequence[tuple[str, TableColumn]]) -> list[
     for source, column in shown:
         values, missing = page[source].tolist(), page[source].isna().tolist()
         pairs = zip(values, missing, strict=True)
-        texts.append(["" if gone else column.text(value) for value, gone in pairs])
+        texts.append(["" if is_missing else column.text(value) for value, is_missing in pairs])
     return [list(row) for row in zip(*texts, strict=True)]
 
 
@@ -114,8 +114,8 @@ def order(source: str, view: TableView) -> str:
     return "descending" if view.descending else "ascending"
 
 
-def live(
-    page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], view: TableView = _AS_IT_IS
+def live_page(
+    page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], view: TableView = _DEFAULT_VIEW
 ) -> str:
     """Return the HTML of a page while the kernel runs; its headers are for screen readers."""
     shown = columns(page)
@@ -124,14 +124,14 @@ def live(
     for name, texts in zip(map(str, page.index), cells(page, shown), strict=True):
         small = _picture(thumbnails.get(name) or reasons.get(name))
         inside = "".join(
-            f'<span role="cell"{_class(column)}>{_colored(source, text)}</span>'
+            f'<span role="cell"{_class(column)}>{_color_cell(source, text)}</span>'
             for (source, column), text in zip(shown, texts, strict=True)
         )
         rows.append(
             f'<div class="kit-table-row" role="row" style="{grid}"><span></span>'
             f'<span role="cell">{small}</span>{inside}</div>'
         )
-    plain = replace(view, sort="", descending=False) == _AS_IT_IS
+    plain = replace(view, sort="", descending=False) == _DEFAULT_VIEW
     words = "no generations yet" if plain else "no matching generations"
     empty = f'<div class="kit-table-row" role="row"><span role="cell">{words}</span></div>'
     return (
@@ -143,16 +143,16 @@ def live(
 def static_page(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], words: str) -> str:
     """Return the snapshot of a page in a saved notebook: plain HTML."""
     shown = columns(page)
-    across, down = THUMBNAIL
+    width, height = THUMBNAIL
     reasons, rows = _reasons(page), []
     for name, texts in zip(map(str, page.index), cells(page, shown), strict=True):
         small = _picture(
             thumbnails.get(name) or reasons.get(name),
-            f'height="{down}" style="max-width:{across}px"',
+            f'height="{height}" style="max-width:{width}px"',
         )
         line = [
             f'<span style="white-space:{"normal" if s == "prompt" else "nowrap"}">'
-            f"{_colored(s, text)}</span>"
+            f"{_color_cell(s, text)}</span>"
             for (s, _), text in zip(shown, texts, strict=True)
         ]
         rows.append([small, *line])
@@ -174,7 +174,7 @@ def label(page: pd.DataFrame) -> list[str]:
     return [", ".join(filter(None, row)) for row in cells(page, columns(page))]
 
 
-def _colored(source: str, text: str) -> str:
+def _color_cell(source: str, text: str) -> str:
     return markup.status(text) if source == "status" and text else escape(text)
 
 
@@ -193,7 +193,7 @@ def _reasons(page: pd.DataFrame) -> dict[str, str]:
     """Return the errors of failed generations, by id."""
     if "error" not in page:
         return {}
-    return {str(name): _short(error, _FITTING) for name, error in page["error"].dropna().items()}
+    return {str(name): _clip(error, _MAX_ERROR) for name, error in page["error"].dropna().items()}
 
 
 def _picture(content: bytes | str | None, style: str = "") -> str:
@@ -201,5 +201,5 @@ def _picture(content: bytes | str | None, style: str = "") -> str:
     if not content:
         return ""
     if isinstance(content, str):
-        return f'<small style="{_INSTEAD}">{escape(content)}</small>'
+        return f'<small style="{_SENTENCE_STYLE}">{escape(content)}</small>'
     return f'<img src="{data_address("image/webp", content)}" alt="" {style}>'

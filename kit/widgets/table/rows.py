@@ -42,17 +42,17 @@ def positions(frame: pd.DataFrame, view: TableView, search: Search) -> Positions
 
     Rows without a value in the sorted column come last in both directions.
     """
-    kept = search(frame, view.text) if view.text else np.arange(len(frame))
+    found = search(frame, view.text) if view.text else np.arange(len(frame))
     for mask in _masks(frame, view):
-        kept = kept[mask[kept]]
+        found = found[mask[found]]
     if not view.sort or view.sort not in frame.columns:
-        return kept
-    ranks = pd.factorize(frame[view.sort].iloc[kept], sort=True)[0]
+        return found
+    ranks = pd.factorize(frame[view.sort].iloc[found], sort=True)[0]
     missing = ranks < 0
     if view.descending:
         ranks = -ranks
     ranks[missing] = len(frame)
-    return kept[np.argsort(ranks, kind="stable")]
+    return found[np.argsort(ranks, kind="stable")]
 
 
 def choices(frame: pd.DataFrame, column: str) -> list[str]:
@@ -63,12 +63,12 @@ def choices(frame: pd.DataFrame, column: str) -> list[str]:
 
 
 def _masks(frame: pd.DataFrame, view: TableView) -> Iterator[np.ndarray[Any, np.dtype[np.bool_]]]:
-    for name, (column, fits) in _FILTERS.items():
+    for name, (column, compare) in _FILTERS.items():
         wanted = getattr(view, name)
         if wanted and column not in frame.columns:
             yield np.zeros(len(frame), dtype=bool)
         elif wanted:
-            yield fits(frame[column], wanted).fillna(value=False).to_numpy(dtype=bool)
+            yield compare(frame[column], wanted).fillna(value=False).to_numpy(dtype=bool)
 
 
 def _midnight(day: date) -> datetime:

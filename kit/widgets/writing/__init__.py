@@ -20,7 +20,7 @@ from kit.errors import KitError
 from kit.parameters import script_problems
 from kit.pricing import SCRIPT, TITLE
 from kit.widgets import preview, prices
-from kit.widgets.background import SETTLING, BackgroundRunner, Look, guarded
+from kit.widgets.background import SETTLE_SECONDS, BackgroundRunner, ChangeCheck, guard
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form.fields import watch_field
 from kit.widgets.markup import card, count_of, facts, faint, note, problem, style_element
@@ -28,8 +28,8 @@ from kit.widgets.snapshots import SnapshotBox, rerun_line
 from kit.wire import Parameter
 
 #: Source: contract, "Titles and scripts".
-LENGTH = Parameter(name="duration", type="integer", default=30, minimum=10, maximum=180)
-_TITLE, _ANGLE = Parameter(name="title"), Parameter(name="hook_angle")
+DURATION = Parameter(name="duration", type="integer", default=30, minimum=10, maximum=180)
+_TITLE_FIELD, _ANGLE_FIELD = Parameter(name="title"), Parameter(name="hook_angle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class WritingBackend(Protocol):
     def balance(self) -> Decimal | None:
         """Return the balance; None if the service does not report it."""
 
-    def subscribe(self, call: Callable[[], None]) -> Look:
+    def subscribe(self, call: Callable[[], None]) -> ChangeCheck:
         """Call a method after each change, on any thread; return a check for others' changes."""
 
     def captions(self, text: str) -> Any:
@@ -65,9 +65,9 @@ class WritingBackend(Protocol):
 
 
 #: Maximum of batches of scripts in the panel, and of scripts in its snapshot.
-MOST_BATCHES, MOST = 6, 6
+MAX_BATCHES, MAX_SAVED = 6, 6
 #: Words per second of speech, if a service does not report the length of its script.
-PACE = 2.5
+WORDS_PER_SECOND = 2.5
 # Selecting works everywhere; the newer way to copy is missing on plain HTTP, the older one copies
 # the selection. If a page strips the action, the text can still be selected.
 _COPY = (
@@ -200,9 +200,9 @@ class Writing(SnapshotBox):
         code = f'{"await " if self._awaited else ""}studio.writing("{topic}")'
         scripts, title = self.scripts, self.title
         rows = {"topic": _word(topic), "title": title.title, "hook angle": title.hook_angle}
-        older = len(scripts) - MOST
-        more = faint(f"and {older} older scripts") if older > 0 else ""
-        shown = (card("Titles and scripts", facts(rows)), *map(preview.script, scripts[:MOST]))
+        hidden = len(scripts) - MAX_SAVED
+        more = faint(f"and {hidden} older scripts") if hidden > 0 else ""
+        shown = (card("Titles and scripts", facts(rows)), *map(preview.script, scripts[:MAX_SAVED]))
         return "".join((*shown, more, rerun_line(code)))
 
     def _build(self, topic: str) -> list[Any]:
@@ -221,9 +221,9 @@ class Writing(SnapshotBox):
             description="Hook angle", placeholder="idea for the opening; optional"
         )
         self._duration = new.IntSlider(
-            LENGTH.default,
-            LENGTH.minimum,
-            LENGTH.maximum,
+            DURATION.default,
+            DURATION.minimum,
+            DURATION.maximum,
             description="Seconds",
             tooltip="How long it takes to speak",
             _dom_classes=("kit-grow",),
@@ -234,12 +234,12 @@ class Writing(SnapshotBox):
         self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
         self._write = new.Button(button_style="primary", _dom_classes=once)
         self._message = new.HTML(_dom_classes=("kit-status",))
-        self._batches = NewestFirst(MOST_BATCHES)
+        self._batches = NewestFirst(MAX_BATCHES)
         self._captions = new.VBox()
         title, angle, length = self._fields = (
-            watch_field(self._title, _TITLE, lambda _: self._problems().get("title", "")),
-            watch_field(self._angle, _ANGLE, lambda _: self._problems().get("hookAngle", "")),
-            watch_field(self._duration, LENGTH, lambda _: ""),
+            watch_field(self._title, _TITLE_FIELD, lambda _: self._problems().get("title", "")),
+            watch_field(self._angle, _ANGLE_FIELD, lambda _: self._problems().get("hookAngle", "")),
+            watch_field(self._duration, DURATION, lambda _: ""),
         )
         return [
             new.HTML(_HEADING),
@@ -255,14 +255,14 @@ class Writing(SnapshotBox):
         ]
 
     def _connect(self) -> None:
-        def when(widget: Any, call: Callable[[], None], trait: str = "value") -> None:
-            widget.observe(guarded(call, self._show_problem), trait)
+        def observe(widget: Any, call: Callable[[], None], trait: str = "value") -> None:
+            widget.observe(guard(call, self._show_problem), trait)
 
-        when(self._topic, self._show_titles)
-        when(self._suggestions, self._take_title, "index")
-        when(self._variations, self._show_prices)
+        observe(self._topic, self._show_titles)
+        observe(self._suggestions, self._take_title, "index")
+        observe(self._variations, self._show_prices)
         for one in (self._topic, self._title, self._angle):
-            when(one, self.snapshot.follow)
+            observe(one, self.snapshot.follow)
         self._suggest.on_click(lambda _: self._begin_order(self._suggest_title))
         self._write.on_click(lambda _: self._begin_order(self._write_scripts))
         self._script.on_msg(self._receive)
@@ -297,7 +297,7 @@ class Writing(SnapshotBox):
             done()
 
         self._set_busy("writing …")
-        self._background.after(SETTLING, guarded(run, done))
+        self._background.after(SETTLE_SECONDS, guard(run, done))
 
     def _set_busy(self, words: str | None) -> None:
         self._suggest.disabled = self._write.disabled = words is not None
@@ -332,8 +332,8 @@ class Writing(SnapshotBox):
         brief = self.brief
         if not brief.title.title:
             raise KitError("a script needs a title: take a suggestion or type one")
-        if wrong := self._problems():
-            raise KitError("; ".join(f"{name} {sentence}" for name, sentence in wrong.items()))
+        if problems := self._problems():
+            raise KitError("; ".join(f"{name} {sentence}" for name, sentence in problems.items()))
         scripts = self._writer.scripts(brief)
         cards = [
             ScriptCard(
@@ -357,7 +357,7 @@ class Writing(SnapshotBox):
 
         self._chosen = card
         self._message.value = note("opening the video editor …")
-        self._background.after(SETTLING, guarded(make, self._show_problem))
+        self._background.after(SETTLE_SECONDS, guard(make, self._show_problem))
 
     # ── prices ───────────────────────────────────────────────────────────────────────────────────
 
@@ -412,7 +412,7 @@ def describe_length(script: wire.Script, text: str) -> str:
     The script's own figures if its text is unchanged, else an estimate from its pace.
     """
     if text == script.content:
-        return preview.spoken(script)
+        return preview.script_length(script)
     count = len(text.split())
     return f"about {count / _pace(script):.0f} s to speak · {count_of(count, 'word')}"
 
@@ -421,5 +421,5 @@ def _pace(script: wire.Script) -> float:
     try:
         words, length = float(script.metrics.word_count), float(script.metrics.duration)
     except ValueError:
-        return PACE
-    return words / length if words > 0 and length > 0 else PACE
+        return WORDS_PER_SECOND
+    return words / length if words > 0 and length > 0 else WORDS_PER_SECOND

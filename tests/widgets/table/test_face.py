@@ -408,7 +408,7 @@ def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later:
 
 @pytest.mark.usefixtures("shell")
 def test_thumbnails_that_come_late_are_kept_too(later: Later) -> None:
-    face = table(later, thumbnail=lambda _: photo(64, 64), patience=0)
+    face = table(later, thumbnail=lambda _: photo(64, 64), wait_seconds=0)
     with capture_output() as captured:
         face._ipython_display_()
         later.do()

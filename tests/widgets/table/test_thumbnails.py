@@ -6,7 +6,7 @@ import threading
 from PIL import Image
 
 from kit.errors import NoAnswerError
-from kit.widgets.table import Thumbnails, small
+from kit.widgets.table import Thumbnails, make_thumbnail
 from kit.widgets.table.drawing import THUMBNAIL
 from tests.widgets.exhibits import photo
 
@@ -33,7 +33,7 @@ def test_they_come_a_few_at_a_time_and_are_kept() -> None:
     thumbnails = source.thumbnails()
     begin_page = thumbnails.begin_page()
 
-    counts = [len(thumbnails.known(NAMES)) for _ in thumbnails.fetch_missing(NAMES, begin_page)]
+    counts = [len(thumbnails.cached(NAMES)) for _ in thumbnails.fetch_missing(NAMES, begin_page)]
 
     assert counts == [5, 10, 12]
     assert list(thumbnails.fetch_missing(NAMES, thumbnails.begin_page())) == []
@@ -50,14 +50,14 @@ def test_turning_the_page_calls_the_rest_off() -> None:
 
     assert list(coming) == []
     assert len(source.asked) == 5
-    assert thumbnails.latest(latest)
+    assert thumbnails.is_latest(latest)
 
 
 def test_what_is_near_is_not_fetched() -> None:
     source = Source(near=photo(64, 64))
     thumbnails = source.thumbnails()
 
-    assert list(thumbnails.known(NAMES)) == NAMES
+    assert list(thumbnails.cached(NAMES)) == NAMES
     assert list(thumbnails.fetch_missing(NAMES, thumbnails.begin_page())) == []
     assert source.asked == []
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_had_is_not_asked_for_again() -> None:
         list(thumbnails.fetch_missing(NAMES[:3], thumbnails.begin_page()))
 
     assert sorted(asked) == NAMES[:3]
-    assert set(thumbnails.known(NAMES[:3]).values()) == {b""}
+    assert set(thumbnails.cached(NAMES[:3]).values()) == {b""}
 
 
 def test_files_are_fetched_at_the_same_time() -> None:
@@ -92,7 +92,7 @@ def test_files_are_fetched_at_the_same_time() -> None:
 
 
 def test_a_thumbnail_is_small_and_has_the_shape_of_its_cell() -> None:
-    content = small(photo(900, 300))
+    content = make_thumbnail(photo(900, 300))
 
     with Image.open(io.BytesIO(content)) as shown:
         assert shown.width / shown.height == THUMBNAIL[0] / THUMBNAIL[1]
