@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 #: Public name -> the module that holds it; a module's own name stands for the module.
-_WHERE = {
+_MODULES = {
     "AsyncStudio": "kit.studio",
     "Studio": "kit.studio",
     "compare": "kit.studio.views",
@@ -140,11 +140,11 @@ def _open(
         from kit.client.addresses import ServiceLocation
 
         with require_extra("service", "the embedded service, without base_url or profile,"):
-            from kit.local import LocalKeys, follower, prover, start_embedded
+            from kit.local import LocalKeys, make_follower, make_prover, start_embedded
 
         folder = settings.data_folder(data) if data else None
         url, key = start_embedded(folder)
-        location = ServiceLocation(url, follower(folder, key), prover(folder))
+        location = ServiceLocation(url, make_follower(folder, key), make_prover(folder))
         found = settings.embedded_settings(url, key, data=data, location=location)
         keys = LocalKeys(folder, key)
     found = replace(found, reuse=reuse)
@@ -162,7 +162,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    where = _WHERE.get(name)
+    where = _MODULES.get(name)
     if where is None:
         hint = "; errors are in kit.errors" if name.endswith("Error") else ""
         raise AttributeError(f"module 'kit' has no attribute {name!r}{hint}")

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _KIT = Path(__file__).parent
 #: Folders of the packages that run a cell; tracebacks leave out their lines.
-_MACHINERY = frozenset({"IPython", "ipykernel"})
+_SHELL_PACKAGES = frozenset({"IPython", "ipykernel"})
 #: The most problems that one error reports.
 REPORTED = 20
-_LONGEST_FIELD, _LONGEST_SENTENCE = 120, 1000
+_MAX_FIELD, _MAX_SENTENCE = 120, 1000
 
 
 class KitError(Exception):
@@ -59,12 +59,12 @@ def own_lines(error: BaseException) -> list[str]:
     for frame in traceback.extract_tb(error.__traceback__):
         if Path(frame.filename).is_relative_to(_KIT):
             break
-        if not _MACHINERY.intersection(Path(frame.filename).parts):
+        if not _SHELL_PACKAGES.intersection(Path(frame.filename).parts):
             lines.append(f"----> {frame.lineno} {frame.line}")
     notes = getattr(error, "__notes__", [])
-    said = str(error)
+    message = str(error)
     name = type(error).__name__
-    return [*lines, *([""] if lines else []), f"{name}: {said}" if said else name, *notes]
+    return [*lines, *([""] if lines else []), f"{name}: {message}" if message else name, *notes]
 
 
 def show_own_lines(error: BaseException) -> None:
@@ -178,9 +178,7 @@ class BadRequestError(ApiError, status=400, code="validation_error"):
 
         If `problems` has only the first ones, `total` is the number of all.
         """
-        reported = [
-            (_cut(f, _LONGEST_FIELD), _cut(s, _LONGEST_SENTENCE)) for f, s in problems[:REPORTED]
-        ]
+        reported = [(_clip(f, _MAX_FIELD), _clip(s, _MAX_SENTENCE)) for f, s in problems[:REPORTED]]
         message = "; ".join(
             f"{field}: {sentence}" if field else sentence for field, sentence in reported
         )
@@ -197,7 +195,7 @@ class ParameterError(BadRequestError):
     """
 
 
-def _cut(text: str, most: int) -> str:
+def _clip(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

@@ -46,20 +46,20 @@ _at_exit = getattr(threading, "_register_atexit", atexit.register)
 
 #: Credits of a new demo account.
 DEMO_CREDITS = 1000
-_DEMO = "demo.json"
+_DEMO_FILE = "demo.json"
 _DAY_MS = 24 * 3600 * 1000
 _GRACE_SECONDS = 1.0  # a restarting kernel does not wait; running jobs are returned to the queue
 
 #: Maximum of seconds to wait while another process starts the service.
-_TURN_SECONDS = 15.0
-_LOCK, _LOG = "service.lock", "service.log"
+_LOCK_SECONDS = 15.0
+_LOCK_FILE, _LOG_FILE = "service.lock", "service.log"
 
 #: The services hosted by this process, by data folder.
 hosted: dict[Path, Running] = {}
 _lock = threading.Lock()
 #: Folders whose service was stopped deliberately: only `kit.connect()` starts it again.
 _stopped: set[Path] = set()
-_ending = threading.Event()
+_exiting = threading.Event()
 
 
 def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
@@ -75,7 +75,7 @@ def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
         return _find_or_start(settings)
 
 
-def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
+def make_follower(data: Path | str | None, key: str) -> Callable[[str], str]:
     """Return a function that finds the embedded service after a refusal, or starts it again.
 
     It uses this folder whatever the environment is later; and the service must know the key.
@@ -89,15 +89,15 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
             if running is not None and running.url == refused:
                 # its thread has ended, or belongs to the parent process of a fork
                 hosted.pop(folder).stop()
-            url, known = _find_or_start(settings)
-        if known != key:
+            url, current_key = _find_or_start(settings)
+        if current_key != key:
             raise ConfigError(f"{folder} has another demo key by now")
         return url
 
     return follow
 
 
-def prover(data: Path | str | None) -> Callable[[str, str], str]:
+def make_prover(data: Path | str | None) -> Callable[[str, str], str]:
     """Return a function that computes the response of a data folder's service to a challenge."""
     return partial(proof_of, service_settings.load(data=data).data)
 
@@ -107,20 +107,20 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     prepare(settings.data)
     running = hosted.get(settings.data)
     url = running.url if running else find(settings.data)
-    kept = str(read_note(settings.data / _DEMO).get("key", ""))
-    key = kept if url and kept and accepts(url, kept) else demo_key(settings)
+    saved = str(read_note(settings.data / _DEMO_FILE).get("key", ""))
+    key = saved if url and saved and accepts(url, saved) else demo_key(settings)
     return url or _start_service(settings), key
 
 
 def _start_service(settings: ServiceSettings) -> str:
     """Start the service, unless another process is starting it; return its address."""
-    if _ending.is_set() or settings.data in _stopped:
+    if _exiting.is_set() or settings.data in _stopped:
         raise ConfigError("it was stopped here")
     with _wait_for_turn(settings.data):
         url = find(settings.data)
         if url is None:
-            mine = hosted[settings.data] = _host(settings)
-            url = mine.url
+            running = hosted[settings.data] = _host(settings)
+            url = running.url
         return url
 
 
@@ -132,19 +132,19 @@ def _host(settings: ServiceSettings) -> Running:
         )
     from kit.service.server import start  # imported here, as a running service is found without it
 
-    file = settings.data / _LOG
-    undo = logs.log_to_file(file)
+    file = settings.data / _LOG_FILE
+    stop_logging = logs.log_to_file(file)
     try:
         running = start(
             replace(settings, grace_seconds=_GRACE_SECONDS, log=file, webhook_loopback=True)
         )
     except ConfigError as error:
-        undo()
+        stop_logging()
         raise ConfigError(f"{error} ({file})") from None
 
     def stop() -> None:
         running.stop()
-        undo()
+        stop_logging()
 
     return replace(running, stop=stop)
 
@@ -152,8 +152,8 @@ def _host(settings: ServiceSettings) -> Running:
 @contextmanager
 def _wait_for_turn(folder: Path) -> Iterator[None]:
     """Wait for a lock, so that notebooks do not create several services or accounts."""
-    lock = Lock(folder / _LOCK)
-    ends = time.monotonic() + _TURN_SECONDS
+    lock = Lock(folder / _LOCK_FILE)
+    ends = time.monotonic() + _LOCK_SECONDS
     while not lock.acquire() and time.monotonic() < ends:
         time.sleep(0.05)
     try:
@@ -164,11 +164,11 @@ def _wait_for_turn(folder: Path) -> Iterator[None]:
 
 @cache
 def _stop_at_exit() -> None:
-    def end() -> None:
-        _ending.set()  # background requests must not start it again
+    def stop_all() -> None:
+        _exiting.set()  # background requests must not start it again
         stop()
 
-    _at_exit(end)
+    _at_exit(stop_all)
 
 
 class LocalKeys:
@@ -188,14 +188,14 @@ class LocalKeys:
         """Create a key valid for some days, or until it is revoked; return its text."""
         now = clock()
         secret = self._settings.secret()
-        wish = keys.KeyRequest(
+        request = keys.KeyRequest(
             account_id=self._write(keys.find_caller(self._key, secret, now)).account_id,
             name=name,
             scopes=scopes,
             expires_at=None if days is None else now + days * _DAY_MS,
             live=False,
         )
-        return self._write(keys.create(wish, secret, now, actor=_actor())).text
+        return self._write(keys.create(request, secret, now, actor=_actor())).text
 
     def revoke(self, key_id: str) -> None:
         """Revoke a key, effective immediately."""
@@ -237,20 +237,20 @@ def stop() -> None:
 
 def demo_key(settings: ServiceSettings) -> str:
     """Return the demo account's key, created on first use or if it is not valid any more."""
-    path = settings.data / _DEMO
+    path = settings.data / _DEMO_FILE
 
-    async def find_or_make(database: Database) -> str:
+    async def find_or_create(database: Database) -> str:
         note = read_note(path)
-        if kept := str(note.get("key", "")):
+        if saved := str(note.get("key", "")):
             with suppress(ApiError):
-                await database.read(keys.find_caller(kept, settings.secret(), clock()))
-                return kept
-        made = await database.write(_make(settings.secret(), str(note.get("accountId", ""))))
-        write_private(path, json.dumps(made))
-        return made["key"]
+                await database.read(keys.find_caller(saved, settings.secret(), clock()))
+                return saved
+        new = await database.write(_create_key(settings.secret(), str(note.get("accountId", ""))))
+        write_private(path, json.dumps(new))
+        return new["key"]
 
     with _wait_for_turn(settings.data):
-        return _with_database(settings, find_or_make)
+        return _with_database(settings, find_or_create)
 
 
 def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
@@ -261,7 +261,7 @@ def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitab
         return pool.submit(lambda: asyncio.run(with_database(settings, work))).result()
 
 
-def _make(secret: bytes, account_id: str) -> Transaction[dict[str, str]]:
+def _create_key(secret: bytes, account_id: str) -> Transaction[dict[str, str]]:
     """Create a key of an account if it exists, else of a new one."""
     now, credits = clock(), DEMO_CREDITS * MILLI
     try:
@@ -269,6 +269,6 @@ def _make(secret: bytes, account_id: str) -> Transaction[dict[str, str]]:
     except NotFoundError:
         account = yield from accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())
     scopes = ("scripts:generate", "creative:generate")
-    wish = keys.KeyRequest(account_id=account.id, name="demo", scopes=scopes, live=False)
-    made = yield from keys.create(wish, secret, now, actor=_actor())
-    return {"accountId": account.id, "key": made.text}
+    request = keys.KeyRequest(account_id=account.id, name="demo", scopes=scopes, live=False)
+    created = yield from keys.create(request, secret, now, actor=_actor())
+    return {"accountId": account.id, "key": created.text}

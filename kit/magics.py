@@ -33,7 +33,7 @@ _USAGE = (
     "and the prompt below it"
 )
 #: Errors that users can correct: shown without a traceback.
-_MISTAKES = (BadRequestError, BudgetError, ConfigError, InsufficientCreditsError, NotFoundError)
+_USER_ERRORS = (BadRequestError, BudgetError, ConfigError, InsufficientCreditsError, NotFoundError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +63,21 @@ class Magics:
         the variable of the one to use.
         """
         try:
-            asked = parse_line(line)
-            studio = self._studio(asked.studio)
-            model = studio.models[asked.model]
-            named = {parameter.name for parameter in model.media_parameters}
-            media = {name: files for name, files in asked.given.items() if name in named}
-            settings = {name: texts for name, texts in asked.given.items() if name not in named}
+            request = parse_line(line)
+            studio = self._studio(request.studio)
+            model = studio.models[request.model]
+            inputs = {parameter.name for parameter in model.media_parameters}
+            media = {name: files for name, files in request.given.items() if name in inputs}
+            settings = {name: texts for name, texts in request.given.items() if name not in inputs}
             return studio.generate(
-                asked.model,
+                request.model,
                 (cell or "").strip() or None,
                 media=media or None,
-                again=asked.again,
-                tags=asked.tags,
-                parameters=typed.parse_values(model, settings, others=named),
+                again=request.again,
+                tags=request.tags,
+                parameters=typed.parse_values(model, settings, others=inputs),
             )
-        except _MISTAKES as error:
+        except _USER_ERRORS as error:
             if error.generation_id:
                 raise
             raise UsageError(str(error)) from None
@@ -86,7 +86,7 @@ class Magics:
         """Return the account with its balance; if there are several studios, name one."""
         try:
             return self._studio(line.strip() or None).account
-        except _MISTAKES as error:
+        except _USER_ERRORS as error:
             raise UsageError(str(error)) from None
 
     def complete(self, _shell: Any, event: Any) -> list[str]:
@@ -102,7 +102,7 @@ class Magics:
         if len(before) < 2:
             return [model_id for model_id in models if model_id.startswith(begun)]
         model = models.get(before[1])
-        words = [] if model is None else _words(model)
+        words = [] if model is None else _setting_words(model)
         return [word for word in (*words, "--again", "--studio", "--tag") if word.startswith(begun)]
 
     def _studio(self, name: str | None) -> Studio:
@@ -173,7 +173,7 @@ def parse_line(line: str) -> MagicLine:
     return MagicLine(model, given, again, studio, labels)
 
 
-def _words(model: wire.Model) -> list[str]:
+def _setting_words(model: wire.Model) -> list[str]:
     words = []
     for parameter in model.parameters:
         words += [f"{parameter.name}={value}" for value in parameter.enum or ()]

@@ -18,16 +18,16 @@ from kit.errors import REPORTED, ParameterError
 from kit.wire import Model, Parameter, WriteScripts, bounds
 
 #: The largest integer that every JSON parser keeps exact.
-_LARGEST = 2**53 - 1
+_MAX_INTEGER = 2**53 - 1
 #: The message for numbers that JSON cannot represent.
 NO_NAN = "holds NaN or Infinity, which cannot be sent: JSON has no such numbers"
-_NUMBERS = ("integer", "number")
+_NUMBER_TYPES = ("integer", "number")
 
 #: Maximum characters of a name for which similar names are suggested.
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 #: Maximum of names listed in a message; a service may have hundreds of models.
 _LISTED = 40
-_SHOWN = 60
+_MAX_SHOWN = 60
 
 Problem = tuple[str, str]
 
@@ -91,7 +91,7 @@ class Limits:
 OWN = Limits(
     prompt=bounds.TEXT,
     text=bounds.TEXT,
-    number=_LARGEST,
+    number=_MAX_INTEGER,
     items=bounds.ITEMS,
     depth=bounds.DEPTH,
     size=bounds.PARAMETERS,
@@ -220,9 +220,9 @@ def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator
 def medium_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
     """Yield the input files that a model cannot accept, whatever their content."""
     known = {p.name: p for p in model.media_parameters}
-    strangers = [name for name in media if name not in known]
-    for name in strangers:
-        hint = _hint(name, known, len(strangers))
+    unknown = [name for name in media if name not in known]
+    for name in unknown:
+        hint = _hint(name, known, len(unknown))
         yield f"mediaUploads.{name}", f"the model {model.id!r} takes no such medium{hint}"
     for parameter in model.media_parameters:
         count, most = len(media.get(parameter.name, ())), parameter.max_items or 1
@@ -255,7 +255,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
     names = sorted(known)
     words = {one.lower(): one for one in names}
-    close = len(name) <= _LONGEST_NAME and difflib.get_close_matches(name.lower(), words, n=1)
+    close = len(name) <= _MAX_NAME and difflib.get_close_matches(name.lower(), words, n=1)
     if close:
         return f"; did you mean {words[close[0]]!r}?"
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
@@ -267,26 +267,26 @@ def suggest(name: str, known: Iterable[str]) -> str:
 def _unknown_names(
     given: Iterable[str], known: Sequence[str], media: set[str]
 ) -> Iterator[Problem]:
-    strangers = [name for name in given if name not in known]
-    for name in strangers:
+    unknown = [name for name in given if name not in known]
+    for name in unknown:
         if name in media:
             yield f"parameters.{name}", "is a medium: upload it and name it in mediaUploads"
         else:
-            hint = _hint(name, [*known, *media], len(strangers))
+            hint = _hint(name, [*known, *media], len(unknown))
             yield f"parameters.{name}", f"unknown parameter{hint}"
 
 
-def _hint(name: str, known: Iterable[str], strangers: int) -> str:
+def _hint(name: str, known: Iterable[str], count: int) -> str:
     # nothing is suggested for many unknown names
-    return suggest(name, known) if strangers <= REPORTED else ""
+    return suggest(name, known) if count <= REPORTED else ""
 
 
 def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
     if any(_is_same(value, choice) for choice in parameter.enum or ()):
         return None  # a listed choice is valid, whatever the declared type
-    wrong = TYPES.get(parameter.type, lambda _: None)(value)
-    if wrong:
-        return f"must be {wrong}, not {shorten(value)}"
+    expected = TYPES.get(parameter.type, lambda _: None)(value)
+    if expected:
+        return f"must be {expected}, not {shorten(value)}"
     if parameter.enum:
         return f"must be one of {', '.join(map(shorten, parameter.enum))}, not {shorten(value)}"
     if _is_number(value):
@@ -297,12 +297,12 @@ def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | Non
 
 
 def _range_problem(parameter: Parameter, value: float, largest: float) -> str | None:
-    if parameter.type in _NUMBERS and abs(value) > largest:
+    if parameter.type in _NUMBER_TYPES and abs(value) > largest:
         return f"must be a number of at most {largest:,} in size, not {shorten(value)}"
     if parameter.minimum is not None and value < parameter.minimum:
-        return f"must be at least {_whole(parameter.minimum)}, not {shorten(value)}"
+        return f"must be at least {_format_bound(parameter.minimum)}, not {shorten(value)}"
     if parameter.maximum is not None and value > parameter.maximum:
-        return f"must be at most {_whole(parameter.maximum)}, not {shorten(value)}"
+        return f"must be at most {_format_bound(parameter.maximum)}, not {shorten(value)}"
     return NO_NAN if isinstance(value, float) and not math.isfinite(value) else None
 
 
@@ -318,8 +318,8 @@ def _inner_problem(value: Any, limits: Limits, level: int = 2) -> str | None:
         return bounds.too_many(len(value), limits.items)
     if level > limits.depth:
         return f"is nested in more than {limits.depth} levels"
-    inside = [*value, *value.values()] if isinstance(value, Mapping) else value
-    return next((p for item in inside if (p := _inner_problem(item, limits, level + 1))), None)
+    items = [*value, *value.values()] if isinstance(value, Mapping) else value
+    return next((p for item in items if (p := _inner_problem(item, limits, level + 1))), None)
 
 
 def _size(given: Mapping[str, Any]) -> int:
@@ -330,11 +330,11 @@ def _size(given: Mapping[str, Any]) -> int:
         return 0
 
 
-def _whole(bound: float) -> str:
+def _format_bound(bound: float) -> str:
     """Format a bound with all its digits, a whole number without a decimal point."""
     if isinstance(bound, int):
         return f"{bound}"
-    return str(int(bound)) if bound.is_integer() and abs(bound) <= _LARGEST else f"{bound}"
+    return str(int(bound)) if bound.is_integer() and abs(bound) <= _MAX_INTEGER else f"{bound}"
 
 
 def _is_same(value: Any, choice: Any) -> bool:
@@ -346,21 +346,21 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _integer(value: Any) -> str | None:
+def _check_integer(value: Any) -> str | None:
     if not _is_number(value) or (isinstance(value, float) and not value.is_integer()):
         return "a whole number"
-    return _number(value)
+    return _check_number(value)
 
 
-def _number(value: Any) -> str | None:
-    wrong = not _is_number(value) or (isinstance(value, float) and not math.isfinite(value))
-    return "a number" if wrong else None
+def _check_number(value: Any) -> str | None:
+    is_wrong = not _is_number(value) or (isinstance(value, float) and not math.isfinite(value))
+    return "a number" if is_wrong else None
 
 
 #: Type of a parameter -> function that returns what a value should be, or None if it is valid.
 TYPES: dict[str, Callable[[Any], str | None]] = {
-    "integer": _integer,
-    "number": _number,
+    "integer": _check_integer,
+    "number": _check_number,
     "boolean": lambda value: None if isinstance(value, bool) else "true or false",
     "string": lambda value: None if isinstance(value, str) else "text",
 }
@@ -381,5 +381,5 @@ def shorten(value: Any) -> str:
         return "a larger one"  # it has too many digits to show
     if isinstance(value, (Mapping, list, tuple)):
         return "an object" if isinstance(value, Mapping) else "a list"
-    text = repr(value[:_SHOWN] if isinstance(value, str) else value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    text = repr(value[:_MAX_SHOWN] if isinstance(value, str) else value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."

@@ -23,7 +23,7 @@ MILLI = 1000
 TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
 _CENTS = 100
 #: The shortest recorded duration of a file, in seconds.
-_SHORTEST = Fraction(1, 1000)
+_MIN_SECONDS = Fraction(1, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None)
     parts = list(_parts(rule, parameters, media or {}))
     units = _units_of(parts)
     if (rest := Fraction(units, MILLI) - sum(part.exact for part in parts)) > 0:
-        parts.append(_Part("rounding", None, None, rest))
+        parts.append(_PriceTerm("rounding", None, None, rest))
     return Quote(total=credits(units), terms=[part.term() for part in parts])
 
 
@@ -65,7 +65,7 @@ def cost(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None) 
     return _units_of(_parts(rule, parameters, media or {}))
 
 
-def least(model: Model) -> Decimal:
+def lowest_price(model: Model) -> Decimal:
     """Return the lowest price of any valid request for a model, in credits.
 
     Required files count with the shortest possible duration, which may add a hundredth of a credit.
@@ -74,7 +74,7 @@ def least(model: Model) -> Decimal:
     """
     rule = rule_of(model)
     needed = [p for p in model.media_parameters if p.required and p.type != "image"]
-    media = {p.name: [Medium(p.type, _SHORTEST)] for p in needed}
+    media = {p.name: [Medium(p.type, _MIN_SECONDS)] for p in needed}
     names = {u.parameter for u in rule.units} | {m.parameter for m in rule.multipliers}
     used = [p for p in model.setting_parameters if p.name in names]
     choices = [list(_candidates(p)) for p in used]
@@ -87,7 +87,7 @@ def least(model: Model) -> Decimal:
     )
 
 
-def at_defaults(model: Model) -> Decimal:
+def default_price(model: Model) -> Decimal:
     """Return the price of a request with all defaults, in credits, without durations of media.
 
     A required parameter without a default counts with its first allowed value.
@@ -193,8 +193,8 @@ def _choice_problems(multiplier: Multiplier, parameter: Parameter | None) -> Ite
         yield f"multiplies by the value of {name!r}, which has no fixed set of values"
     else:
         values = {_key(value) for value in parameter.enum or (False, True)}
-        for strange in multiplier.values.keys() - values:
-            yield f"multiplies by {name!r} being {strange!r}, which it cannot be"
+        for unknown in multiplier.values.keys() - values:
+            yield f"multiplies by {name!r} being {unknown!r}, which it cannot be"
 
 
 def _candidates(parameter: Parameter) -> Iterator[Any]:
@@ -216,7 +216,7 @@ def _amount(unit: UnitPrice, parameters: Mapping[str, Any], media: Media) -> Fra
     return Fraction(0) if value is None else Fraction(str(value))
 
 
-class _Part(NamedTuple):
+class _PriceTerm(NamedTuple):
     """A term of a price as an exact fraction."""
 
     kind: str
@@ -235,16 +235,16 @@ class _Part(NamedTuple):
         )
 
 
-def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[_Part]:
+def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[_PriceTerm]:
     exact = Fraction(rule.base)
     if rule.base:
-        yield _Part("base", None, None, exact)
+        yield _PriceTerm("base", None, None, exact)
     for unit in rule.units:
         amount = _amount(unit, parameters, media)
         added = Fraction(unit.credits) * amount
         exact += added
-        plain = int(amount) if amount.denominator == 1 else float(amount)
-        yield _Part("unit", unit.parameter or unit.medium, plain, added)
+        number = int(amount) if amount.denominator == 1 else float(amount)
+        yield _PriceTerm("unit", unit.parameter or unit.medium, number, added)
     for multiplier in rule.multipliers:
         value = parameters.get(multiplier.parameter)
         factor = multiplier.values.get(_key(value)) if value is not None else None
@@ -252,10 +252,10 @@ def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[
             continue
         added = exact * Fraction(factor) - exact
         exact += added
-        yield _Part("multiplier", multiplier.parameter, value, added, factor)
+        yield _PriceTerm("multiplier", multiplier.parameter, value, added, factor)
 
 
-def _units_of(parts: Iterable[_Part]) -> int:
+def _units_of(parts: Iterable[_PriceTerm]) -> int:
     """Return the sum of parts in ledger units, rounded up to hundredths of a credit."""
     return math.ceil(sum(part.exact for part in parts) * _CENTS) * (MILLI // _CENTS)
 

@@ -281,7 +281,7 @@ def test_a_frozen_program_hosts_no_service_and_uses_one_that_runs(data: Path) ->
 
 def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> None:
     url, key = local.start_embedded(data)
-    follow = local.follower(data, key)
+    follow = local.make_follower(data, key)
     local.stop()
 
     with pytest.raises(ConfigError, match="it was stopped here"):
@@ -292,7 +292,7 @@ def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> No
 
 def test_a_service_whose_thread_has_ended_is_started_again(data: Path) -> None:
     url, key = local.start_embedded(data)
-    follow = local.follower(data, key)
+    follow = local.make_follower(data, key)
     local.hosted[data].stop()
 
     assert account(follow(url), key)
@@ -302,7 +302,7 @@ def test_a_studio_of_another_account_is_not_taken_over(data: Path) -> None:
     url, _ = local.start_embedded(data)
 
     with pytest.raises(ConfigError, match="another demo key"):
-        local.follower(data, "cs_test_of_somebody_else")(url)
+        local.make_follower(data, "cs_test_of_somebody_else")(url)
 
 
 def test_what_the_service_says_stands_in_a_file_and_in_no_cell(data: Path) -> None:

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from kit import pricing
 from kit.errors import ConfigError
 from kit.parameters import problem_with
-from kit.pricing import Medium, at_defaults, check_rule, cost, credits, least, millicredits, price
+from kit.pricing import (
+    Medium,
+    check_rule,
+    cost,
+    credits,
+    default_price,
+    lowest_price,
+    millicredits,
+    price,
+)
 from kit.wire import Model, Multiplier, Parameter, Rule, UnitPrice
 
 SECONDS = Parameter(name="seconds", type="integer", default=5, minimum=1, maximum=60)
@@ -99,7 +108,7 @@ def test_nothing_valid_is_cheaper_than_the_least(
 ) -> None:
     check_rule(model(rule))
 
-    assert least(model(rule)) <= price(rule, request, {"voice": voice}).total
+    assert lowest_price(model(rule)) <= price(rule, request, {"voice": voice}).total
 
 
 @given(rules)
@@ -115,7 +124,7 @@ def test_the_least_is_the_price_of_something_valid(rule: Rule) -> None:
         ]
     ]
 
-    assert least(model(rule)) == min(found)
+    assert lowest_price(model(rule)) == min(found)
 
 
 @given(rules, requests)
@@ -187,15 +196,15 @@ def test_the_least_has_the_shortest_of_the_files_that_are_needed() -> None:
     )
     shortest = {"voice": [Medium("audio", Fraction(1, 1000))]}
 
-    assert least(needed) == price(rule, {}, shortest).total == Decimal("0.04")
-    assert least(model(rule)) == Decimal("0.03")
+    assert lowest_price(needed) == price(rule, {}, shortest).total == Decimal("0.04")
+    assert lowest_price(model(rule)) == Decimal("0.03")
 
 
 def test_defaults_price_what_a_bare_request_does() -> None:
     rule = Rule(units=[UnitPrice(parameter="seconds", credits=Decimal("0.1"))])
 
-    assert at_defaults(model(rule)) == Decimal("0.5")
-    assert least(model(rule)) == Decimal("0.1")
+    assert default_price(model(rule)) == Decimal("0.5")
+    assert lowest_price(model(rule)) == Decimal("0.1")
 
 
 @pytest.mark.parametrize(

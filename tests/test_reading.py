@@ -153,7 +153,7 @@ def test_a_model_without_an_id_is_left_out_and_named(caplog: pytest.LogCaptureFi
 def test_an_odd_generation_does_not_cost_the_list() -> None:
     told = [{"id": "a", "createdAt": ""}, {"status": "done"}, {"id": 3}, "x"]
 
-    found = calls.list_generations().answer(json.dumps(told).encode())
+    found = calls.list_generations().parse(json.dumps(told).encode())
 
     assert [item.id for item in found] == ["a", "3"]
 

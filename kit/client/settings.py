@@ -63,7 +63,7 @@ class Settings:
         """Whether the service is one of the kit's, by the form of its keys."""
         from kit.wire import api_keys
 
-        return api_keys.looks_right(self.api_key)
+        return api_keys.is_well_formed(self.api_key)
 
     @property
     def key_hash(self) -> str:

@@ -19,7 +19,7 @@ from kit.errors import BadRequestError, ConfigError, KitError, require_extra
 from kit.version import __version__
 
 #: Exit codes: 1 failed, 2 invalid usage, 130 interrupted.
-FAILED, ASKED_WRONGLY, INTERRUPTED = 1, 2, 130
+FAILED, INVALID_USAGE, INTERRUPTED = 1, 2, 130
 
 #: The commands with their help texts, in the order of the help. The texts are copies, so that
 #: the help imports no command; a test compares them with the commands' own.
@@ -44,8 +44,8 @@ COMMANDS = {
     "demo-data": "Create a data folder with a demo history.",
 }
 #: Commands in the module of another command.
-_TOGETHER = {"login": "profiles", "logout": "profiles", "restore": "backup", "ledger": "credits"}
-_TOGETHER |= {"migrate": "move"}
+_MODULES = {"login": "profiles", "logout": "profiles", "restore": "backup", "ledger": "credits"}
+_MODULES |= {"migrate": "move"}
 #: Commands with subcommands.
 GROUPS = {
     "accounts": "Create and list accounts.",
@@ -75,12 +75,12 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
         if name not in loaded:
             app.command(name, help=sentence)(lambda: None)
             continue
-        module = import_module(f"kit.commands.{_TOGETHER.get(name, name).replace('-', '_')}")
+        module = import_module(f"kit.commands.{_MODULES.get(name, name).replace('-', '_')}")
         if name in GROUPS:
-            group = getattr(module, name if name in _TOGETHER else "app")
+            group = getattr(module, name if name in _MODULES else "app")
             app.add_typer(group, name=name, help=sentence)
         else:
-            app.command(name)(getattr(module, name if name in _TOGETHER else "command"))
+            app.command(name)(getattr(module, name if name in _MODULES else "command"))
     return app
 
 
@@ -107,11 +107,11 @@ def report_errors() -> Iterator[None]:
     try:
         yield
     except (ConfigError, BadRequestError) as error:
-        _exit(str(error), ASKED_WRONGLY)
+        _exit(str(error), INVALID_USAGE)
     except KitError as error:
         _exit(str(error), FAILED)
     except UnicodeEncodeError as error:
-        _exit(f"an argument must be text in UTF-8, not {error.object!r}", ASKED_WRONGLY)
+        _exit(f"an argument must be text in UTF-8, not {error.object!r}", INVALID_USAGE)
     except KeyboardInterrupt:
         _exit("interrupted", INTERRUPTED)
     except OSError as error:
@@ -129,8 +129,8 @@ def _is_broken_pipe(error: OSError) -> bool:
     """Whether the reader of an output has closed it, which Windows reports as invalid argument."""
     if isinstance(error, BrokenPipeError):
         return True
-    nameless = error.filename is None and getattr(error, "winerror", 0) is None
-    return os.name == "nt" and error.errno == errno.EINVAL and nameless
+    has_no_file = error.filename is None and getattr(error, "winerror", 0) is None
+    return os.name == "nt" and error.errno == errno.EINVAL and has_no_file
 
 
 def _show_version(wanted: bool) -> None:
@@ -150,11 +150,11 @@ def _options(
     """Do nothing before a command."""
 
 
-def plain(text: str) -> str:
+def clean(text: str) -> str:
     """Return text of a service without control characters, which could affect a terminal."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
 def _exit(sentence: str, code: int) -> None:
-    typer.echo(f"kit: {plain(sentence)}", err=True)
+    typer.echo(f"kit: {clean(sentence)}", err=True)
     raise SystemExit(code)

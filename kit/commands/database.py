@@ -21,7 +21,7 @@ from kit.service.store.sqlite.file import RESTORE, find_damage
 T = TypeVar("T")
 
 #: Prefixes of variables for what services of one database share.
-_SHARED = ("KIT_DATABASE_URL", "KIT_STORAGE_URL", "KIT_SECRET_FILE", "KIT_CLUSTER")
+_PREFIXES = ("KIT_DATABASE_URL", "KIT_STORAGE_URL", "KIT_SECRET_FILE", "KIT_CLUSTER")
 
 
 def settings_of(data: Path | None, database: str | None = None, **given: Any) -> ServiceSettings:
@@ -51,9 +51,9 @@ def actor() -> str:
 
 
 @contextmanager
-def apart() -> Iterator[None]:
+def isolate_services() -> Iterator[None]:
     """Make embedded services keep all data in their folder, whatever the environment says."""
-    shared = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith(_SHARED)}
+    shared = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith(_PREFIXES)}
     try:
         yield
     finally:
@@ -72,6 +72,6 @@ def check_database(settings: ServiceSettings) -> str:
     path = settings.database_path
     if not path.exists():
         return f"there is none yet at {path}"
-    if wrong := find_damage(path):
-        raise ConfigError(f"the database {path} is damaged: {wrong}; {RESTORE}")
+    if damage := find_damage(path):
+        raise ConfigError(f"the database {path} is damaged: {damage}; {RESTORE}")
     return f"{path} is whole"

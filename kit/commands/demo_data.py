@@ -62,9 +62,9 @@ def command(
     def work() -> Transaction[tuple[str, str, int, int]]:
         account = ids.floor("acc", since)
         yield accounts.add(id=account, name="Demo", email="demo@localhost", created_at=since)
-        wish = keys.KeyRequest(account_id=account, name="demo", scopes=_SCOPES, live=False)
-        key = yield from keys.create(wish, config.secret(), since)
-        events = story(models, generations, seed=seed, since=since + 1, until=end)
+        request = keys.KeyRequest(account_id=account, name="demo", scopes=_SCOPES, live=False)
+        key = yield from keys.create(request, config.secret(), since)
+        events = generate_events(models, generations, seed=seed, since=since + 1, until=end)
         count, balance = yield from write_history(account, key.row, events, since)
         return account, key.text, count, balance
 
@@ -83,7 +83,7 @@ def _needs_no_file(model: Model) -> bool:
 
 
 #: Initial credits, credits of each purchase, and the balance below which one happens.
-FIRST, MORE, LOW = 1000 * MILLI, 2000 * MILLI, 200 * MILLI
+INITIAL_CREDITS, PURCHASED_CREDITS, LOW_BALANCE = 1000 * MILLI, 2000 * MILLI, 200 * MILLI
 #: Optional columns of the ledger.
 _OPTIONAL = ("generation_id", "model_id", "key_id", "key_prefix", "tags", "details")
 #: Prices of a title and of its script.
@@ -117,36 +117,36 @@ def write_history(
             created_at=moment,
         )
 
-    yield enter(since, "grant", FIRST, "grt_demo_0", details='{"note": "welcome"}')
+    yield enter(since, "grant", INITIAL_CREDITS, "grt_demo_0", details='{"note": "welcome"}')
     for number, event in enumerate(events, start=1):
         moment, price = event["created_at"], event["millicredits"]
-        if balance < LOW + price:
+        if balance < LOW_BALANCE + price:
             more = {"details": '{"note": "top-up"}'}
-            yield enter(moment, "grant", MORE, f"grt_demo_{number}", **more)
+            yield enter(moment, "grant", PURCHASED_CREDITS, f"grt_demo_{number}", **more)
         name = _id("gen", moment, number)
-        tagged = _tags(event) if number % 5 else {}
-        text = orjson.dumps(tagged).decode() if tagged else None
+        own_tags = _tags(event) if number % 5 else {}
+        text = orjson.dumps(own_tags).decode() if own_tags else None
         own = {"id": name, "account_id": account_id, "key_id": key.id, "tags": text}
         yield generations.add(**event, **own, output=_output(name, event))
-        for tag in tagged.items():
+        for tag in own_tags.items():
             yield tags.add(account_id=account_id, tag="=".join(tag), generation_id=name)
         of = {"generation_id": name, "model_id": event["model_id"], "tags": text}
         yield enter(moment, "generation", -price, name, **of)
         if event["refunded"]:
-            why = json.dumps({"reason": event["error"] or "canceled before a worker began"})
-            yield enter(moment, "refund", price, name, details=why, **of)
+            details = json.dumps({"reason": event["error"] or "canceled before a worker began"})
+            yield enter(moment, "refund", price, name, details=details, **of)
         # Now and then a title, and often its script.
-        about = {"account_id": account_id, "topic": "NATURE", "created_at": moment}
-        about["title"] = event["prompt"][:200]
+        facts = {"account_id": account_id, "topic": "NATURE", "created_at": moment}
+        facts["title"] = event["prompt"][:200]
         if number % 15 == 0:
             yield enter(moment, "title", -_TITLE, f"title_demo_{number}")
-            yield writing.add_title(id=f"title_demo_{number}", **about)
+            yield writing.add_title(id=f"title_demo_{number}", **facts)
         if number % 15 == 0 and number % 45:
             script = f"script_demo_{number}"
             spoken = {"content": event["prompt"], "word_count": len(event["prompt"].split())}
             yield enter(moment, "script", -_SCRIPT, script)
             yield writing.add_script(
-                id=script, batch_id=script, duration_ms=10_000, **about, **spoken
+                id=script, batch_id=script, duration_ms=10_000, **facts, **spoken
             )
     return number, balance
 
@@ -186,12 +186,12 @@ def _output(name: str, event: Event) -> str | None:
 def extent(values: Mapping[str, Any]) -> tuple[int, int]:
     """Return the width and height in pixels for some parameters."""
     shape = re.fullmatch(r"(\d+):(\d+)", str(values.get("aspect_ratio"))) or (0, 1, 1)
-    across, down = int(shape[1]), int(shape[2])
+    width, height = int(shape[1]), int(shape[2])
     lines = re.fullmatch(r"(\d+)p", str(values.get("resolution")))
     size = values.get("size")
     short = int(lines[1]) if lines else size if isinstance(size, int) else 1024
-    scale = short / min(across, down)
-    return 2 * round(across * scale / 2), 2 * round(down * scale / 2)
+    scale = short / min(width, height)
+    return 2 * round(width * scale / 2), 2 * round(height * scale / 2)
 
 
 HOUR_MS = 3_600_000
@@ -217,7 +217,7 @@ _FAILURES = (
     ("the worker was lost three times", "worker_lost"),
 )
 _QUIET_HOURS, _PEAKS = 0.15, ((11.0, 2.2, 1.0), (16.5, 2.8, 1.2))
-_WEEK = (1.0, 1.05, 1.1, 1.05, 0.9, 0.45, 0.4)
+_WEEKDAY_WEIGHTS = (1.0, 1.05, 1.1, 1.05, 0.9, 0.45, 0.4)
 _FAILED, _FAILED_ON_A_BAD_DAY, _CANCELED = 0.03, 0.3, 0.02
 
 
@@ -225,64 +225,64 @@ _FAILED, _FAILED_ON_A_BAD_DAY, _CANCELED = 0.03, 0.3, 0.02
 Event = dict[str, Any]
 
 
-def story(
+def generate_events(
     models: Sequence[Model], count: int, *, seed: int, since: int, until: int
 ) -> Iterator[Event]:
     """Yield the generations of a demo history of models that need no files, oldest first."""
-    draw = np.random.default_rng(seed)
-    moments, bad = _moments(draw, count, since, until)
+    rng = np.random.default_rng(seed)
+    moments, bad = _moments(rng, count, since, until)
     ranks = 1.0 / np.arange(1, len(models) + 1)
     arrivals = np.where(np.arange(len(models)) % 4 == 3, since + (until - since) * 0.55, since)
     prices: dict[tuple[Any, ...], int] = {}
-    for moment, trouble in zip(moments.tolist(), bad.tolist(), strict=True):
+    for moment, is_bad in zip(moments.tolist(), bad.tolist(), strict=True):
         shares = ranks * (arrivals <= moment)
-        model = models[int(np.searchsorted(np.cumsum(shares), draw.random() * shares.sum()))]
-        tried = {p.name: _value(draw, p) for p in model.setting_parameters}
-        values = {name: value for name, value in tried.items() if value is not None}
-        yield _event(draw, model, values, moment, until, trouble, _price(model, values, prices))
+        model = models[int(np.searchsorted(np.cumsum(shares), rng.random() * shares.sum()))]
+        drawn = {p.name: _value(rng, p) for p in model.setting_parameters}
+        values = {name: value for name, value in drawn.items() if value is not None}
+        yield _event(rng, model, values, moment, until, is_bad, _price(model, values, prices))
 
 
-def _moments(draw: np.random.Generator, count: int, since: int, until: int) -> tuple[Any, Any]:
+def _moments(rng: np.random.Generator, count: int, since: int, until: int) -> tuple[Any, Any]:
     """Return the sorted times of orders, and whether each is on a bad day."""
     hours = np.arange(max(1, (until - since) // HOUR_MS))
     days, hour = hours // 24, hours % 24
     day = _QUIET_HOURS + sum(h * np.exp(-(((hour - at) / w) ** 2)) for at, w, h in _PEAKS)
     first = (since // (24 * HOUR_MS) + 3) % 7  # the first day of 1970 was a Thursday
-    week = np.asarray(_WEEK)[(days + first) % 7]
+    week = np.asarray(_WEEKDAY_WEIGHTS)[(days + first) % 7]
     growth = 1.0 + 1.2 * hours / len(hours)
     campaigns = np.ones(len(hours))
-    for begin in draw.integers(0, max(1, len(hours) - 96), 4):
+    for begin in rng.integers(0, max(1, len(hours) - 96), 4):
         campaigns[begin : begin + 96] = 2.0
     weights = day * week * growth * campaigns
-    chosen = np.sort(draw.choice(len(hours), count, p=weights / weights.sum()))
-    moments = np.sort(since + chosen * HOUR_MS + draw.integers(0, HOUR_MS, count))
-    bad_days = draw.choice(int(days[-1]) + 1, min(2, int(days[-1]) + 1), replace=False)
+    chosen = np.sort(rng.choice(len(hours), count, p=weights / weights.sum()))
+    moments = np.sort(since + chosen * HOUR_MS + rng.integers(0, HOUR_MS, count))
+    bad_days = rng.choice(int(days[-1]) + 1, min(2, int(days[-1]) + 1), replace=False)
     return moments, np.isin((moments - since) // (24 * HOUR_MS), bad_days)
 
 
 def _event(
-    draw: np.random.Generator,
+    rng: np.random.Generator,
     model: Model,
     values: Mapping[str, Any],
     created: int,
     until: int,
-    trouble: bool,
+    is_bad: bool,
     price: int,
 ) -> Event:
-    fate = draw.random()
-    failing = _FAILED_ON_A_BAD_DAY if trouble else _FAILED
+    fate = rng.random()
+    failing = _FAILED_ON_A_BAD_DAY if is_bad else _FAILED
     state = (
         "failed" if fate < failing else "canceled" if fate < failing + _CANCELED else "completed"
     )
-    begun = state != "canceled" or draw.random() < 0.5
-    wait = int(1000 * draw.exponential(6.0 if trouble else 1.5)) + 40
+    was_started = state != "canceled" or rng.random() < 0.5
+    wait = int(1000 * rng.exponential(6.0 if is_bad else 1.5)) + 40
     typical = 1.2 if model.asset_type == "image" else 14.0
-    took = int(1000 * typical * math.sqrt(1 + price / 40) * draw.lognormal(0.0, 0.45)) + 60
+    took = int(1000 * typical * math.sqrt(1 + price / 40) * rng.lognormal(0.0, 0.45)) + 60
     started = min(created + wait, until - 2)
     completed = min(started + took, until - 1)
-    reason = _FAILURES[-1 if trouble else int(draw.integers(0, 2))] if state == "failed" else None
-    prompt = f"{_one(draw, _SUBJECTS)}, {_one(draw, _LIGHTS)}" if model.supports_prompt else ""
-    seed, refunded = values.get("seed"), state == "failed" or not begun
+    reason = _FAILURES[-1 if is_bad else int(rng.integers(0, 2))] if state == "failed" else None
+    prompt = f"{_pick(rng, _SUBJECTS)}, {_pick(rng, _LIGHTS)}" if model.supports_prompt else ""
+    seed, refunded = values.get("seed"), state == "failed" or not was_started
     return {
         "state": state,
         "asset_type": model.asset_type,
@@ -292,11 +292,11 @@ def _event(
         "prompt": prompt,
         "parameters": orjson.dumps(values).decode(),
         "media": "{}",
-        "seed": seed if isinstance(seed, int) else int(draw.integers(0, 2**31)),
+        "seed": seed if isinstance(seed, int) else int(rng.integers(0, 2**31)),
         "millicredits": price,
         "refunded": price if refunded else 0,
         "progress": 1.0 if state == "completed" else 0.0,
-        "attempt": 1 if begun else 0,
+        "attempt": 1 if was_started else 0,
         "losses": 0,
         "queue_round": 0,
         "owner": None,
@@ -305,38 +305,38 @@ def _event(
         "error_code": reason and reason[1],
         "created_at": created,
         "updated_at": completed,
-        "started_at": started if begun else None,
+        "started_at": started if was_started else None,
         "completed_at": completed,
         "outputs_deleted_at": completed if state == "completed" else None,  # there are no files
         "file_metadata": 1,
     }
 
 
-def _value(draw: np.random.Generator, parameter: Parameter) -> Any:
+def _value(rng: np.random.Generator, parameter: Parameter) -> Any:
     """Return a value of a parameter: usually the default."""
     least, most = parameter.minimum, parameter.maximum
     if parameter.name == "seed":
-        return int(draw.integers(0, min(int(most or 2**31), 2**31)))
-    if parameter.enum and (parameter.default is None or draw.random() < 0.45):
-        return _one(draw, parameter.enum)
-    if least is not None and most is not None and draw.random() < 0.25:
+        return int(rng.integers(0, min(int(most or 2**31), 2**31)))
+    if parameter.enum and (parameter.default is None or rng.random() < 0.45):
+        return _pick(rng, parameter.enum)
+    if least is not None and most is not None and rng.random() < 0.25:
         # the lower half of the range: the longest and the largest are rare
-        share = 0.5 * int(draw.integers(0, 6)) / 5
+        share = 0.5 * int(rng.integers(0, 6)) / 5
         value = least + (most - least) * share
         return round(value) if parameter.type == "integer" else round(value, 2)
     if parameter.type == "string" and parameter.required and parameter.default is None:
-        return _one(draw, _SUBJECTS)
+        return _pick(rng, _SUBJECTS)
     return parameter.default
 
 
-def _one(draw: np.random.Generator, choices: Sequence[Any]) -> Any:
-    return choices[int(draw.random() * len(choices))]
+def _pick(rng: np.random.Generator, choices: Sequence[Any]) -> Any:
+    return choices[int(rng.random() * len(choices))]
 
 
-def _price(model: Model, values: Mapping[str, Any], known: dict[tuple[Any, ...], int]) -> int:
+def _price(model: Model, values: Mapping[str, Any], cache: dict[tuple[Any, ...], int]) -> int:
     rule = pricing.rule_of(model)
     names = [u.parameter for u in rule.units] + [m.parameter for m in rule.multipliers]
     key = (model.id, *(str(values.get(name or "")) for name in names))
-    if key not in known:
-        known[key] = pricing.cost(rule, values)
-    return known[key]
+    if key not in cache:
+        cache[key] = pricing.cost(rule, values)
+    return cache[key]

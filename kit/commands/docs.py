@@ -29,7 +29,7 @@ MODULES = (
 #: A parameter in a NumPy docstring: its names and description.
 _FIELDS = r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)"
 #: Settings whose default depends on the machine.
-_OF_THE_MACHINE = ("data", "workers")
+_MACHINE_SETTINGS = ("data", "workers")
 Table = list[tuple[str, ...]]
 
 
@@ -113,13 +113,13 @@ def list_settings() -> Table:
 
     # Field -> its description in the docstring.
     found = re.findall(_FIELDS, inspect.getdoc(ServiceSettings) or "", re.MULTILINE)
-    meanings = {n: " ".join(said.split()) for names, said in found for n in names.split(", ")}
+    meanings = {n: " ".join(text.split()) for names, text in found for n in names.split(", ")}
     rows: Table = [("variable", "default", "meaning")]
     defaults = load({}, data=Path("DATA"), workers=1)
     for line in describe_settings(defaults):
         variable, _, default = line.partition("=")
         name = variable.removeprefix("KIT_").lower()
-        default = "" if name in _OF_THE_MACHINE else default
+        default = "" if name in _MACHINE_SETTINGS else default
         rows.append((f"`{variable}`", f"`{default}`" if default else "", meanings.get(name, "")))
     return rows
 

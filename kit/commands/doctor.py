@@ -28,7 +28,7 @@ import typer
 
 import kit
 from kit.client import profiles
-from kit.commands.database import apart, check_database
+from kit.commands.database import check_database, isolate_services
 from kit.commands.options import Data, Json, show
 from kit.engines.configured.place import Listing, ModelSource
 from kit.engines.registry import installed, survey
@@ -59,7 +59,7 @@ _PACKAGES = {
     "pandas": (2, 4),
     "httpx": (0, 1),
 }
-_LAB = ("jupyterlab", "ipykernel")
+_LAB_PACKAGES = ("jupyterlab", "ipykernel")
 #: Requirements of some tests: alternative programs or modules, and how to install them.
 _TEST_NEEDS = {
     "tests": (("pytest", "playwright"), "pip install -e '.[test]'"),
@@ -77,7 +77,7 @@ _TEST_NEEDS = {
 }
 #: Extension of Lab by widget package; and the start of its version.
 _EXTENSIONS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
-_SEE = "see the sentence above"
+_SEE_ABOVE = "see the sentence above"
 _join = subprocess.list2cmdline if os.name == "nt" else shlex.join
 _PYTHON = _join([sys.executable])
 
@@ -104,9 +104,9 @@ def examine_tests() -> Iterator[Finding]:
     """Yield the external requirements of tests; without one, its tests are skipped."""
     path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin"))
     for need, (names, remedy) in _TEST_NEEDS.items():
-        there = [name for name in names if shutil.which(name, path=path) or find_spec(name)]
-        found = there[0] if there else f"no {' or '.join(names)}; tests of it are skipped"
-        yield Finding(need, bool(there), found, "" if there else remedy)
+        present = [name for name in names if shutil.which(name, path=path) or find_spec(name)]
+        found = present[0] if present else f"no {' or '.join(names)}; tests of it are skipped"
+        yield Finding(need, bool(present), found, "" if present else remedy)
 
 
 def examine(
@@ -119,24 +119,24 @@ def examine(
 
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
     notebooks = find_spec("jupyter_core") is not None  # a server needs none
-    yield from (_package(name) for name in _PACKAGES if notebooks or name not in _LAB)
+    yield from (_package(name) for name in _PACKAGES if notebooks or name not in _LAB_PACKAGES)
     if notebooks and _has_home():
         yield from examine_lab()
     elif notebooks:
         yield Finding(
             "home", False, "there is no home folder; Jupyter needs one", "set HOME to a folder"
         )
-    yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
+    yield _check("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
-    yield _checked("database", lambda: check_database(settings), _SEE)
+    yield _check("database", lambda: check_database(settings), _SEE_ABOVE)
     if settings.storage_url:
-        yield _checked("storage", lambda: _storage(settings), _SEE)
+        yield _check("storage", lambda: _storage(settings), _SEE_ABOVE)
     if settings.cluster:
-        yield _checked("cluster", lambda: _cluster(settings), _SEE)
-    yield _checked("signing", lambda: describe_signer(settings), _SEE)
-    yield _checked("models", lambda: ", ".join(models().engines), "reinstall creative-studio-kit")
+        yield _check("cluster", lambda: _cluster(settings), _SEE_ABOVE)
+    yield _check("signing", lambda: describe_signer(settings), _SEE_ABOVE)
+    yield _check("models", lambda: ", ".join(models().engines), "reinstall creative-studio-kit")
     yield from _engines(models)
-    yield _checked("a picture", _picture, _SEE)
+    yield _check("a picture", _picture, _SEE_ABOVE)
 
 
 def _engines(models: Callable[[], Listing]) -> Iterator[Finding]:
@@ -158,19 +158,19 @@ def _has_home() -> bool:
 
 
 def _package(name: str) -> Finding:
-    least, below = _PACKAGES[name]
-    remedy = f'{_PYTHON} -m pip install "{name}>={least},<{below}"'
+    minimum, limit = _PACKAGES[name]
+    remedy = f'{_PYTHON} -m pip install "{name}>={minimum},<{limit}"'
     try:
         found = version(name)
     except PackageNotFoundError:
         return Finding(name, False, "not installed", remedy)
-    fits = least <= int(found.partition(".")[0]) < below
-    return Finding(name, fits, found, "" if fits else remedy)
+    is_supported = minimum <= int(found.partition(".")[0]) < limit
+    return Finding(name, is_supported, found, "" if is_supported else remedy)
 
 
-def _checked(name: str, look: Callable[[], str], remedy: str) -> Finding:
+def _check(name: str, check: Callable[[], str], remedy: str) -> Finding:
     try:
-        return Finding(name, True, look())
+        return Finding(name, True, check())
     except (KitError, OSError) as error:
         return Finding(name, False, str(error), remedy)
 
@@ -179,18 +179,18 @@ def _privacy(settings: ServiceSettings) -> Finding:
     """Check whether other users of this machine can read private files, and prevent it."""
     if os.name == "nt":
         return Finding("privacy", True, f"{settings.data} has the rights of the folder around it")
-    kept = dict.fromkeys((*settings.private_paths(), profiles.file()))
+    paths = dict.fromkeys((*settings.private_paths(), profiles.file()))
     if not settings.secret_path.exists():  # not a data folder; other programs may use it
-        kept.pop(settings.data, None)
-    open_to_all = [path for path in kept if is_exposed(path)]
-    if not open_to_all:
+        paths.pop(settings.data, None)
+    exposed = [path for path in paths if is_exposed(path)]
+    if not exposed:
         return Finding("privacy", True, "only you can read what is kept")
-    names = ", ".join(str(path) for path in open_to_all)
-    if [path for path in open_to_all if not tighten(path)]:
+    names = ", ".join(str(path) for path in exposed)
+    if [path for path in exposed if not tighten(path)]:
         return Finding("privacy", False, f"others can read {names}", "use a folder of your own")
     found = f"others could read {names}: now only you can"
-    cure = "if other people use this machine, create new keys (kit keys create, kit keys revoke)"
-    return Finding("privacy", False, found, cure)
+    remedy = "if other people use this machine, create new keys (kit keys create, kit keys revoke)"
+    return Finding("privacy", False, found, remedy)
 
 
 def _folder(path: Path) -> str:
@@ -202,19 +202,19 @@ def _folder(path: Path) -> str:
 def _storage(settings: ServiceSettings) -> str:
     from kit.service.app import create_storage  # imports the whole service
 
-    place = settings.storage_url.partition("?")[0]
+    url = settings.storage_url.partition("?")[0]
     if not asyncio.run(create_storage(settings, b"").is_writable()):
-        raise ConfigError(f"the storage {place} cannot be written")
-    return f"{place} can be written"
+        raise ConfigError(f"the storage {url} cannot be written")
+    return f"{url} can be written"
 
 
 def _cluster(settings: ServiceSettings) -> str:
     from kit.service.app import load_cluster
 
-    places = asyncio.run(load_cluster().count_slots(settings))
-    if not places:
+    slots = asyncio.run(load_cluster().count_slots(settings))
+    if not slots:
         raise ConfigError(f"nothing renders at {settings.cluster}: start `kit worker` for it")
-    return f"{settings.cluster} renders {places} at a time"
+    return f"{settings.cluster} renders {slots} at a time"
 
 
 def _picture() -> str:
@@ -224,14 +224,14 @@ def _picture() -> str:
     kinds = {name: type(engine).__module__ for name, engine in installed().items()}
     ours = {name for name, module in kinds.items() if module.startswith("kit.engines.models.")}
     with (
-        apart(),
+        isolate_services(),
         tempfile.TemporaryDirectory() as folder,
         kit.connect(data=folder, profile="embedded") as studio,  # no charge at another service
     ):
         try:
             # others may need files that are missing here
-            fit = [m for m in studio.models.values() if m.id in ours and m.prompt_required]
-            cheapest = min(fit, key=lambda model: model.credits_from or 0)
+            usable = [m for m in studio.models.values() if m.id in ours and m.prompt_required]
+            cheapest = min(usable, key=lambda model: model.credits_from or 0)
             facts = studio.generate(cheapest.id, "a quiet lake").output.facts
             return f"{cheapest.id} made {facts.width} x {facts.height} pixels"
         finally:
@@ -251,8 +251,8 @@ def examine_lab(
     if _is_ours(lab):
         yield Finding("JupyterLab", True, str(lab.parent))
     else:  # not an error as long as that one is not started
-        cure = "start JupyterLab with `kit lab`: it takes the one beside the kit"
-        yield Finding("JupyterLab", True, f"{lab} belongs to another environment", cure)
+        remedy = "start JupyterLab with `kit lab`: it takes the one beside the kit"
+        yield Finding("JupyterLab", True, f"{lab} belongs to another environment", remedy)
     places = [*map(Path, jupyter_path("labextensions"))] if folders is None else folders
     for package in _EXTENSIONS:
         yield _examine_extension(package, places)
@@ -265,21 +265,21 @@ def examine_lab(
 
 
 def _examine_extension(package: str, folders: Sequence[Path]) -> Finding:
-    name, here = f"Lab's part of {package}", version(package)
+    name, release_here = f"Lab's part of {package}", version(package)
     paths = [folder / _EXTENSIONS[package] / "package.json" for folder in folders]
-    there = [path for path in paths if path.is_file()]
-    cure = f"{_PYTHON} -m pip install --force-reinstall {package}"
-    if not there:
-        return Finding(name, False, "Lab has none", f"{cure}, and reload the page")
-    release = str(json.loads(there[0].read_text("utf-8")).get("version", "?"))
+    present = [path for path in paths if path.is_file()]
+    remedy = f"{_PYTHON} -m pip install --force-reinstall {package}"
+    if not present:
+        return Finding(name, False, "Lab has none", f"{remedy}, and reload the page")
+    release = str(json.loads(present[0].read_text("utf-8")).get("version", "?"))
     # anywidget requires its own minor release
-    begins = "5." if package == "ipywidgets" else f"{'.'.join(here.split('.')[:2])}."
-    if release.startswith(begins):
-        return Finding(name, True, f"{release} for {package} {here}")
-    if len(there) > 1:
-        cure = f"remove the folder {there[0].parent}, which hides the right one"
-    found = f"{release} in {there[0].parent} does not fit {package} {here}"
-    return Finding(name, False, found, f"{cure}, and reload the page")
+    prefix = "5." if package == "ipywidgets" else f"{'.'.join(release_here.split('.')[:2])}."
+    if release.startswith(prefix):
+        return Finding(name, True, f"{release} for {package} {release_here}")
+    if len(present) > 1:
+        remedy = f"remove the folder {present[0].parent}, which hides the right one"
+    found = f"{release} in {present[0].parent} does not fit {package} {release_here}"
+    return Finding(name, False, found, f"{remedy}, and reload the page")
 
 
 def _find_kernel() -> Path | None:

@@ -60,12 +60,12 @@ def command(
         values = typed.parse_values(definition, given)
         files = read_media(definition, media or ()) or None
         tags = {name: texts[-1] for name, texts in typed.parse_pairs(tag or (), "--tag").items()}
-        how: Any = {"media": files, "again": again, "tags": tags}
+        options: Any = {"media": files, "again": again, "tags": tags}
         if like is None:
-            generation = studio.generate(definition, prompt, parameters=values, **how)
+            generation = studio.generate(definition, prompt, parameters=values, **options)
         else:
             values |= {} if prompt is None else {"prompt": prompt}
-            generation = studio.recreate(like, model=definition, **how, **values)
+            generation = studio.recreate(like, model=definition, **options, **values)
         if generation.status != "completed":
             raise GenerationFailedError(generation.error or f"it is {generation.status}")
         path = generation.output.save(output if output is not None else Path.cwd())

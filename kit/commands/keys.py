@@ -42,7 +42,7 @@ def create(
 ) -> None:
     """Create a key and print it, once."""
     settings = settings_of(data, database)
-    wish = keys.KeyRequest(
+    request = keys.KeyRequest(
         account_id=account,
         name=name,
         scopes=scope or (),
@@ -50,8 +50,8 @@ def create(
         cap=None if cap is None else amount(cap, "--cap"),
         live=not test,
     )
-    made = transact(settings, keys.create(wish, settings.secret(), clock(), actor=actor()))
-    show(as_json, {"key": made.text, **key_data(made.row)}, made.text)
+    created = transact(settings, keys.create(request, settings.secret(), clock(), actor=actor()))
+    show(as_json, {"key": created.text, **key_data(created.row)}, created.text)
     if not as_json:
         typer.echo("Keep it: it is not shown again.", err=True)
 

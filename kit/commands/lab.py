@@ -16,8 +16,8 @@ from kit.commands.options import Data
 from kit.local import start_embedded, stop
 from kit.service import settings as service_settings
 
-_FIRST = "01_quickstart.ipynb"
-_CONFIG = "JUPYTER_CONFIG_PATH"
+_FIRST_TUTORIAL = "01_quickstart.ipynb"
+_CONFIG_VARIABLE = "JUPYTER_CONFIG_PATH"
 
 
 def command(
@@ -34,14 +34,14 @@ def command(
     # Lab does not ask about news or check PyPI at the start; callbacks run on the main thread (see
     # "Subshells" in the decisions).
     config = str(Path(__file__).with_name("jupyter_config"))
-    config = os.pathsep.join(filter(None, (config, os.environ.get(_CONFIG))))
-    environment = os.environ | {"KIT_DATA": str(settings.data), _CONFIG: config}
+    config = os.pathsep.join(filter(None, (config, os.environ.get(_CONFIG_VARIABLE))))
+    environment = os.environ | {"KIT_DATA": str(settings.data), _CONFIG_VARIABLE: config}
     arguments = [
         sys.executable,
         "-m",
         "jupyterlab",
         f"--ServerApp.root_dir={folder.parent}",
-        f"--LabApp.default_url=/lab/tree/{folder.name}/{_FIRST}",
+        f"--LabApp.default_url=/lab/tree/{folder.name}/{_FIRST_TUTORIAL}",
         f"--ServerApp.port={port}",
         *([] if browser else ["--no-browser"]),
         *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
@@ -58,14 +58,14 @@ def command(
 def tutorials() -> Path:
     """Return the folder of the tutorials: the checkout's, or one here, adding missing ones."""
     checkout = Path(__file__).parents[2] / "notebooks"
-    if (checkout / _FIRST).is_file():
+    if (checkout / _FIRST_TUTORIAL).is_file():
         return checkout
-    here = Path.cwd() / "notebooks"
-    here.mkdir(exist_ok=True)
+    folder = Path.cwd() / "notebooks"
+    folder.mkdir(exist_ok=True)
     for packaged in (Path(__file__).parents[1] / "notebooks").glob("*.ipynb"):
-        if not (here / packaged.name).exists():
-            shutil.copy(packaged, here)
-    return here
+        if not (folder / packaged.name).exists():
+            shutil.copy(packaged, folder)
+    return folder
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:

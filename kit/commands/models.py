@@ -12,7 +12,7 @@ import typer
 import kit
 from kit import wire
 from kit.client import settings
-from kit.commands import plain
+from kit.commands import clean
 from kit.commands.options import Data, Json, show, table
 from kit.engines.configured.place import ModelSource
 from kit.engines.registry import look
@@ -90,17 +90,17 @@ def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) ->
         )
         for p in model.parameters
     ]
-    words = plain(f"{model.title}: {price_sentence(model)}\n{model.description}\n")
+    words = clean(f"{model.title}: {price_sentence(model)}\n{model.description}\n")
     text = f"{words}\n{table(('NAME', 'TYPE', 'DEFAULT', 'ALLOWED', 'DESCRIPTION'), rows)}"
     show(as_json, model.model_dump(mode="json", by_alias=True), text)
 
 
-def show_gallery(target: Path, only: Sequence[str], **how: Any) -> None:
+def show_gallery(target: Path, only: Sequence[str], **options: Any) -> None:
     """Write the gallery page and print its path; exits with 1 if a model failed."""
     # Imported here: drawing and encoding is heavy, and the list does not need it.
     from kit.commands.gallery import make
 
-    failed = make(target, only, say=partial(typer.echo, err=True), **how)
+    failed = make(target, only, say=partial(typer.echo, err=True), **options)
     typer.echo(target)
     if failed:
         raise typer.Exit(1)

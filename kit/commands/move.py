@@ -36,8 +36,8 @@ def command(
     if target.embedded:
         raise ConfigError("--database must be the URL of a PostgreSQL database")
     in_bucket = target.storage_url.startswith("s3://")
-    own = replace(target, database_url="", storage_url="" if in_bucket else target.storage_url)
-    counts = asyncio.run(move(own, target))
+    source = replace(target, database_url="", storage_url="" if in_bucket else target.storage_url)
+    counts = asyncio.run(move(source, target))
     variables = "KIT_DATABASE_URL" + (" and KIT_STORAGE_URL" if in_bucket else "")
     text = (
         f"{table(('table', 'rows'), list(counts.items()))}\n"
@@ -49,5 +49,5 @@ def command(
 
 def migrate(data: Data = None, database: DatabaseUrl = None) -> None:
     """Migrate the database to this version; SQLite is migrated when it is opened."""
-    done = asyncio.run(migrate_database(settings_of(data, database)))
-    typer.echo(f"The database has the schema {done}.")
+    schema = asyncio.run(migrate_database(settings_of(data, database)))
+    typer.echo(f"The database has the schema {schema}.")

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kit.commands import plain
+from kit.commands import clean
 from kit.errors import ConfigError
 from kit.pricing import millicredits
 
@@ -61,19 +61,19 @@ def check_folder(output: Path | None) -> None:
 
 
 #: More is a typing error, and would exceed the ledger's range sooner or later.
-_MOST_CREDITS = 10**12
+_MAX_CREDITS = 10**12
 
 
 def amount(text: str, name: str) -> int:
     """Return credits on the command line as millicredits."""
     try:
         value = Decimal(text)
-        if not value.is_finite() or abs(value) >= _MOST_CREDITS:
+        if not value.is_finite() or abs(value) >= _MAX_CREDITS:
             raise InvalidOperation
         return millicredits(value)
     except (InvalidOperation, ValueError):
-        wanted = f"{name} must be a number of credits with up to 3 decimals, below a trillion"
-        raise ConfigError(f"{wanted}, not {text!r}") from None
+        rule = f"{name} must be a number of credits with up to 3 decimals, below a trillion"
+        raise ConfigError(f"{rule}, not {text!r}") from None
 
 
 def instant(text: str) -> int:
@@ -97,7 +97,7 @@ def show(as_json: bool, value: Any, text: str) -> None:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return rows as text in aligned columns, one line per row."""
-    cells = [[plain(str(cell)).replace("\n", " ") for cell in row] for row in [columns, *rows]]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    cells = [[clean(str(cell)).replace("\n", " ") for cell in row] for row in [columns, *rows]]
+    widths = [max(len(row[index]) for row in cells) for index in range(len(columns))]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
     return "\n".join(lines)

@@ -8,7 +8,7 @@ import typer
 
 import kit
 from kit import wire
-from kit.commands import plain
+from kit.commands import clean
 from kit.commands.options import Data, Json, group, show
 
 app = group()
@@ -24,8 +24,8 @@ def delete(
     with kit.connect(data=data) as studio:
         # check all ids first, so that a mistyped one deletes nothing
         found = [studio.history[name] for name in generations]
-        gone = [one.delete_outputs() for one in found]
-    moments = [(one.id, one.facts.outputs_deleted_at) for one in gone]
+        deleted = [one.delete_outputs() for one in found]
+    moments = [(one.id, one.facts.outputs_deleted_at) for one in deleted]
     rows = [{"id": name, "outputsDeletedAt": at and wire.timestamp(at)} for name, at in moments]
-    lines = [f"{plain(one.id)}: {one.facts.deletion or 'had no file'}" for one in gone]
+    lines = [f"{clean(one.id)}: {one.facts.deletion or 'had no file'}" for one in deleted]
     show(as_json, rows, "\n".join(lines))

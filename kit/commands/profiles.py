@@ -9,7 +9,7 @@ import typer
 
 from kit import logins
 from kit.client import profiles
-from kit.commands import plain
+from kit.commands import clean
 from kit.commands.options import Data, Json, show, table
 from kit.errors import ConfigError
 
@@ -30,10 +30,10 @@ def login(
         raise ConfigError("there is no key on standard input")
     with logins.login(base_url, key, profile=profile, data=data) as studio:
         account = studio.account
-    kept = next(saved for saved in profiles.list_profiles() if saved.name == profile)
-    where = "the keyring" if kept.in_keyring else str(profiles.file())
+    entry = next(saved for saved in profiles.list_profiles() if saved.name == profile)
+    where = "the keyring" if entry.in_keyring else str(profiles.file())
     typer.echo(
-        f"{plain(account.name or account.id)} at {kept.base_url}: saved as {profile!r} in {where}"
+        f"{clean(account.name or account.id)} at {entry.base_url}: saved as {profile!r} in {where}"
     )
 
 

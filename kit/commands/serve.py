@@ -49,7 +49,7 @@ def command(
         for line in describe_settings(settings):
             typer.echo(line)
         return
-    known = transact(settings, accounts.list_accounts())
+    has_accounts = transact(settings, accounts.list_accounts())
     listener = server.bind(host, port)
     url = server.url_of(listener)
     # Clients use this name to call the service.
@@ -59,7 +59,7 @@ def command(
         f"workers of {settings.cluster}" if settings.cluster else f"{settings.workers} worker(s)"
     )
     typer.echo(f"Data in {settings.data}, {where}. Ctrl-C stops it.")
-    if not known:
+    if not has_accounts:
         typer.echo(
             "No account yet: kit accounts create --name NAME --email ADDRESS --credits 100, "
             "then kit keys create --account ID --name NAME --scope creative:generate"

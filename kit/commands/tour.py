@@ -62,9 +62,9 @@ def write_page(path: Path, folder: Path) -> str:
         client = NotebookClient(notebook, timeout=600, store_widget_state=False)
         client.resources = {"metadata": {"path": str(run)}}
         # The user's own services are neither called nor configured.
-        own = {"XDG_CONFIG_HOME": f"{scratch}/config", "KIT_PROFILE": "embedded"}
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
-        client.execute(env=kept | own | {"KIT_DATA": f"{scratch}/data"})
+        settings = {"XDG_CONFIG_HOME": f"{scratch}/config", "KIT_PROFILE": "embedded"}
+        others = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
+        client.execute(env=others | settings | {"KIT_DATA": f"{scratch}/data"})
         if (run / "outputs").is_dir():
             shutil.copytree(run / "outputs", folder / "outputs", dirs_exist_ok=True)
     body, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)

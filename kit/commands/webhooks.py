@@ -79,5 +79,5 @@ def rotate(
 
 
 def _show_secret(settings: ServiceSettings, order: Transaction[Any], as_json: bool) -> None:
-    made = describe(transact(settings, order), {}, settings.secret())
-    show(as_json, made, f"{made['id']} {made['secret']}")
+    webhook = describe(transact(settings, order), {}, settings.secret())
+    show(as_json, webhook, f"{webhook['id']} {webhook['secret']}")

@@ -75,15 +75,15 @@ async def _work(
     renderer = Renderer(storage, pool, given)
     await pool.warm()
     typer.echo(f"Rendering {renderer.slots} job(s) at a time for {given.cluster}. Ctrl-C stops it.")
-    sweeping = asyncio.create_task(_sweep(storage, given.scratch))
+    cleaning = asyncio.create_task(_remove_old(storage, given.scratch))
     try:
         await load_cluster().work(renderer, given, stop, gpu=gpu, host=host, port=port, name=name)
     finally:
-        sweeping.cancel()
+        cleaning.cancel()
         await renderer.close()
 
 
-async def _sweep(storage: Storage, scratch: Path) -> None:
+async def _remove_old(storage: Storage, scratch: Path) -> None:
     """Remove inputs and results of jobs that are older than a day."""
     while True:
         with suppress(OSError):  # the next round may succeed

@@ -240,7 +240,7 @@ def model_of(definition: Definition) -> Model:
     )
     try:
         pricing.check_rule(model)
-        least, defaults = pricing.least(model), pricing.at_defaults(model)
+        least, defaults = pricing.lowest_price(model), pricing.default_price(model)
     except ArithmeticError:
         sentence = f"the price rule of {of} comes to no number that can be charged"
         raise ConfigError(sentence) from None

@@ -28,7 +28,7 @@ from kit import wire
 from kit.errors import ApiError
 from kit.explore.arrow import GENERATIONS, TIME, USAGE
 from kit.wire.base import YEARS
-from kit.wire.reading import replace_halves
+from kit.wire.reading import replace_surrogates
 
 _log = logging.getLogger("kit")
 #: Maximum of fields named in one warning, the most frequent first.
@@ -254,7 +254,7 @@ def _repair(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
             malformed.count(shape.inner, inner not in EMPTY_VALUES)
             inner = None
         repaired.append({**item, **essential, shape.inner: inner})
-    return replace_halves(repaired)
+    return replace_surrogates(repaired)
 
 
 def _parse(content: bytes) -> Any:
@@ -270,7 +270,7 @@ def _parse(content: bytes) -> Any:
     body = json.loads(text, parse_constant=str, parse_float=number)
     if not _SURROGATE.search(content):
         return body
-    return json.loads(replace_halves(body))
+    return json.loads(replace_surrogates(body))
 
 
 def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:

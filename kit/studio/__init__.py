@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncGeneration", "AsyncStudio", "Generation", "Models", "Studio"]
 
 #: Where each name is: a script that blocks need not load an event loop.
-_WHERE = {
+_MODULES = {
     "AsyncGeneration": "kit.studio.aio.generation",
     "AsyncStudio": "kit.studio.aio",
     "Generation": "kit.studio.sync.generation",
@@ -25,6 +25,6 @@ _WHERE = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
+    if name not in _MODULES:
         raise AttributeError(f"module 'kit.studio' has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

@@ -6,7 +6,7 @@ import re
 import zlib
 
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_SHAPE = re.compile(r"cs_(?:live|test)_[0-9A-Za-z]{36}")
+_FORMAT = re.compile(r"cs_(?:live|test)_[0-9A-Za-z]{36}")
 
 
 def checksum(text: str) -> str:
@@ -18,12 +18,12 @@ def checksum(text: str) -> str:
     return letters
 
 
-def looks_right(text: str) -> bool:
+def is_well_formed(text: str) -> bool:
     """Return whether a text has the format and checksum of a key; keys of other services do not.
 
     Examples
     --------
-    >>> looks_right("cs_test_0123456789abcdef")
+    >>> is_well_formed("cs_test_0123456789abcdef")
     False
     """
-    return bool(_SHAPE.fullmatch(text)) and checksum(text[:-6]) == text[-6:]
+    return bool(_FORMAT.fullmatch(text)) and checksum(text[:-6]) == text[-6:]

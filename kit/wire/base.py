@@ -28,7 +28,7 @@ T = TypeVar("T")
 Hidden = Annotated[T, Field(repr=False)]
 
 
-def _number(value: Decimal) -> float | int:
+def _to_number(value: Decimal) -> float | int:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
@@ -50,13 +50,13 @@ def _with_floats(name: str) -> Callable[[Decimal, Any], Any]:
     """Return an operator of Decimal that uses floats if the other operand is a float."""
     exact, rough = getattr(Decimal, name), getattr(float, name)
 
-    def work(self: Decimal, other: Any) -> Any:
+    def operate(self: Decimal, other: Any) -> Any:
         if isinstance(other, float):
             return rough(float(self), other)
         found = exact(self, other)
         return Amount(found) if isinstance(found, Decimal) else found
 
-    return work
+    return operate
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
@@ -66,7 +66,7 @@ for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Amount, _name, _with_floats(_name))
 
 
-def _amount(value: Decimal) -> Amount:
+def _check_amount(value: Decimal) -> Amount:
     """Refuse unrealistic amounts: written out, 1e99999999 takes a hundred MB."""
     if value and not -400 < value.adjusted() < 18:
         raise ValueError("must be an amount of credits")
@@ -76,8 +76,8 @@ def _amount(value: Decimal) -> Amount:
 #: An amount of credits: a Decimal in Python and a number in JSON, never converted to a float.
 Credits = Annotated[
     Decimal,
-    AfterValidator(_amount),
-    PlainSerializer(_number, return_type=int | float, when_used="json"),
+    AfterValidator(_check_amount),
+    PlainSerializer(_to_number, return_type=int | float, when_used="json"),
 ]
 
 
@@ -86,7 +86,7 @@ def timestamp(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _aware(instant: datetime) -> datetime:
+def _check_instant(instant: datetime) -> datetime:
     if instant.year not in YEARS:  # some services send the year 1, 1970 or 9999 for a missing time
         raise ValueError(f"must be of the years {YEARS[0]} to {YEARS[-1]}")
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
@@ -98,7 +98,7 @@ YEARS = range(1971, 2200)
 #: An aware datetime; without a time zone it is in UTC.
 Instant = Annotated[
     datetime,
-    AfterValidator(_aware),
+    AfterValidator(_check_instant),
     PlainSerializer(timestamp, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]

@@ -20,7 +20,7 @@ ITEMS, DEPTH = 200, 8
 PARAMETERS = 65_536
 #: Maximum characters of a file name, a script's title and its hook angle.
 FILE_NAME, TITLE, HOOK = 255, 200, 300
-_LONGEST_ID = 200
+_MAX_ID = 200
 #: Maximum characters of the address of a webhook.
 ADDRESS = 2_000
 #: Maximum of tags per generation, pattern of their keys, and maximum characters of a value.
@@ -71,7 +71,7 @@ def tag_problems(tags: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
             yield field, f"must have 1 to {TAG_VALUE} characters, none of them a control character"
 
 
-def _tags(tags: dict[str, str]) -> dict[str, str]:
+def _check_tags(tags: dict[str, str]) -> dict[str, str]:
     for field, sentence in tag_problems(tags):
         raise _error("tags", f"{field.removeprefix('tags').lstrip('.')} {sentence}".strip())
     return tags
@@ -81,7 +81,7 @@ def _error(kind: LiteralString, sentence: str) -> PydanticCustomError:
     return PydanticCustomError(kind, "{sentence}", {"sentence": sentence})
 
 
-def _reference(value: Any) -> Any:
+def _check_reference(value: Any) -> Any:
     ids = value if isinstance(value, list) else [value]
     if len(ids) > ITEMS:
         raise _error("too_many", too_many(len(ids), ITEMS))
@@ -91,11 +91,11 @@ def _reference(value: Any) -> Any:
 
 
 #: An identifier.
-Id = Annotated[str, Field(max_length=_LONGEST_ID)]
+Id = Annotated[str, Field(max_length=_MAX_ID)]
 #: The tags of a generation.
 Tags = Annotated[
     dict[str, str],
-    AfterValidator(_tags),
+    AfterValidator(_check_tags),
     at_most(TAGS),
     Field(
         json_schema_extra={
@@ -107,8 +107,8 @@ Tags = Annotated[
 ]
 T = TypeVar("T")
 #: An object with a limited number of entries.
-Few = Annotated[dict[str, T], at_most(ITEMS), Field(json_schema_extra={"maxProperties": ITEMS})]
+Limited = Annotated[dict[str, T], at_most(ITEMS), Field(json_schema_extra={"maxProperties": ITEMS})]
 #: One upload, or a list for a parameter that takes several.
 Reference = Annotated[
-    str | Annotated[list[str], Field(max_length=ITEMS)], BeforeValidator(_reference)
+    str | Annotated[list[str], Field(max_length=ITEMS)], BeforeValidator(_check_reference)
 ]

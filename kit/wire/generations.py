@@ -7,23 +7,23 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from kit.wire.base import Body, Credits, Hidden, Instant, Wire, WireShape
-from kit.wire.bounds import ADDRESS, TEXT, Few, Id, Reference, Tags
+from kit.wire.bounds import ADDRESS, TEXT, Id, Limited, Reference, Tags
 from kit.wire.words import FINISHED
 
 
-def _word(status: Any) -> Any:
+def _read_status(status: Any) -> Any:
     """Read a missing status as ``processing``."""
     return "processing" if status is None else status
 
 
-def _sentence(error: Any) -> Any:
+def _read_error(error: Any) -> Any:
     """Return the text of an error that another service sends as an object or a list."""
     if error is None or isinstance(error, str):
         return error
     if isinstance(error, dict):
         return str(error.get("message") or error)
     if isinstance(error, list):
-        return "; ".join(str(_sentence(each)) for each in error)
+        return "; ".join(str(_read_error(each)) for each in error)
     return str(error) if error else None
 
 
@@ -33,8 +33,8 @@ class StartGeneration(Body):
     model_id: Id
     # checked after trimming against the model: other services may accept longer ones
     prompt: Annotated[str, Field(json_schema_extra={"maxLength": TEXT})] | None = None
-    parameters: Few[Any] = Field(default_factory=dict)
-    media_uploads: Few[Reference] = Field(default_factory=dict)
+    parameters: Limited[Any] = Field(default_factory=dict)
+    media_uploads: Limited[Reference] = Field(default_factory=dict)
     tags: Tags = Field(default_factory=dict)
     file_metadata: bool = True
     webhook_url: Annotated[str, Field(max_length=ADDRESS)] | None = None
@@ -83,7 +83,7 @@ class Generation(WireShape):
     essential: ClassVar[frozenset[str]] = frozenset({"status", "outputUrl"})
 
     id: str
-    status: Annotated[str, BeforeValidator(_word)] = "processing"
+    status: Annotated[str, BeforeValidator(_read_status)] = "processing"
     asset_type: str | None = None
     generation_type: str | None = None
     model_id: str | None = None
@@ -92,7 +92,7 @@ class Generation(WireShape):
     parameters: dict[str, Any] | None = None
     media_urls: Hidden[dict[str, Any] | None] = None
     output_url: Hidden[str | None] = None
-    error: Annotated[str | None, BeforeValidator(_sentence)] = None
+    error: Annotated[str | None, BeforeValidator(_read_error)] = None
     created_at: Instant | None = None
     updated_at: Instant | None = None
     progress: float | None = None
@@ -117,8 +117,8 @@ class Generation(WireShape):
         >>> Generation(id="gen_1", metadata={"words": words}).unused_words
         ['cat']
         """
-        told = (self.metadata, self.output.metadata if self.output else None)
-        words = next((it["words"] for it in told if it and "words" in it), None)
+        sources = (self.metadata, self.output.metadata if self.output else None)
+        words = next((each["words"] for each in sources if each and "words" in each), None)
         unused = words.get("unused") if isinstance(words, dict) else None
         return [str(word) for word in unused] if isinstance(unused, list) else []
 

@@ -56,26 +56,26 @@ class Rule(Wire):
 
 
 #: Known fields of a price rule: a price with any other field cannot be computed here.
-_RULE = frozenset({"base", "units", "multipliers"})
-_UNIT = frozenset({"parameter", "medium", "credits"})
-_STRICTLY = TypeAdapter(Rule)
+_RULE_FIELDS = frozenset({"base", "units", "multipliers"})
+_UNIT_FIELDS = frozenset({"parameter", "medium", "credits"})
+_STRICT_RULE = TypeAdapter(Rule)
 
 
-def _rule(told: Any) -> Any:
+def _read_rule(data: Any) -> Any:
     """Read a price rule, or return None if it is malformed or of an unknown kind."""
-    if not isinstance(told, dict):
-        return told if isinstance(told, Rule) else None
-    if not (told.get("base") is not None or told.get("units")) or not _RULE.issuperset(told):
+    if not isinstance(data, dict):
+        return data if isinstance(data, Rule) else None
+    if not (data.get("base") is not None or data.get("units")) or not _RULE_FIELDS.issuperset(data):
         return None
     try:
-        rule = _STRICTLY.validate_python(told)
+        rule = _STRICT_RULE.validate_python(data)
     except ValueError:
         return None
-    known = all(_UNIT.issuperset(unit) for unit in told.get("units") or ())
-    named = all(unit.parameter or unit.medium for unit in rule.units)
+    is_known = all(_UNIT_FIELDS.issuperset(unit) for unit in data.get("units") or ())
+    is_named = all(unit.parameter or unit.medium for unit in rule.units)
     factors = [factor for m in rule.multipliers for factor in m.values.values()]
-    least = min(rule.base, *(unit.credits for unit in rule.units), *factors, Decimal(0))
-    return rule if known and named and not least else None
+    lowest = min(rule.base, *(unit.credits for unit in rule.units), *factors, Decimal(0))
+    return rule if is_known and is_named and not lowest else None
 
 
 class Term(Wire):
@@ -124,7 +124,7 @@ class Model(Wire):
     estimated_credits: _Price | None = None
     supports_multi_reference_media: bool = False
     description: str = ""
-    pricing: Annotated[Rule | None, BeforeValidator(_rule)] = None
+    pricing: Annotated[Rule | None, BeforeValidator(_read_rule)] = None
     retires_at: Instant | None = None
     replaced_by: str | None = None
 

@@ -19,8 +19,8 @@ Path = tuple[str | int, ...]
 
 _log = logging.getLogger("kit")
 #: Maximum of validations; each one may find errors that the previous one could not see.
-_READINGS = 8
-_GONE = object()
+_MAX_READINGS = 8
+_REMOVED = object()
 
 
 def read_leniently(
@@ -42,14 +42,14 @@ def read_leniently(
         body = from_json(content)
     except ValueError:
         try:
-            content = replace_halves(json.loads(content))
+            content = replace_surrogates(json.loads(content))
             return read(content)
         except ValidationError as another:
             found = another
         except (ValueError, RecursionError):
             raise error from None
         body = from_json(content)
-    for _ in range(_READINGS):
+    for _ in range(_MAX_READINGS):
         if not _repair(body, found, frozenset(essential)):
             break
         try:
@@ -59,7 +59,7 @@ def read_leniently(
     raise error
 
 
-def replace_halves(body: Any) -> bytes:
+def replace_surrogates(body: Any) -> bytes:
     """Return JSON with question marks for lone surrogates, which truncated texts may end with."""
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -80,47 +80,47 @@ def _repair(body: Any, error: ValidationError, essential: frozenset[str]) -> boo
         if isinstance(parent, list):
             index = int(path[-1])
             _log.warning("left out of an answer: %s", _describe(parent[index], path, problem))
-            parent[index] = _GONE
+            parent[index] = _REMOVED
             lists[id(parent)] = parent
         else:
             _replace(parent, str(path[-1]))
     for items in lists.values():
-        items[:] = [item for item in items if item is not _GONE]
+        items[:] = [item for item in items if item is not _REMOVED]
     return True
 
 
-def _existing_part(body: Any, place: Path) -> Path:
+def _existing_part(body: Any, path: Path) -> Path:
     """Return the existing part of a path; the rest names a missing field or a type."""
-    for length, step in enumerate(place):
+    for length, step in enumerate(path):
         try:
             body = body[step]
         except (LookupError, TypeError):
-            return place[:length]
-    return place
+            return path[:length]
+    return path
 
 
 def _at(body: Any, path: Path) -> Any:
     for step in path:
         # its parent may have been removed before
-        body = {} if body is _GONE else body[step]
-    return {} if body is _GONE else body
+        body = {} if body is _REMOVED else body[step]
+    return {} if body is _REMOVED else body
 
 
 def _replace(parent: dict[str, Any], name: str) -> None:
     """Replace a malformed value by its only possible meaning, or remove it."""
     value = parent.pop(name, None)
-    meant = _MEANT[name](value) if name in _MEANT else None
-    if meant is not None and meant != value:
-        parent[name] = meant
+    converted = _CONVERTERS[name](value) if name in _CONVERTERS else None
+    if converted is not None and converted != value:
+        parent[name] = converted
 
 
 def _describe(item: Any, path: Path, problem: Any) -> str:
-    told = item.get("title") or item.get("id") if isinstance(item, dict) else item
+    label = item.get("title") or item.get("id") if isinstance(item, dict) else item
     field = ".".join(map(str, problem["loc"]))
-    return f"{'.'.join(map(str, path))} ({str(told)[:80]!r}), because of {field}: {problem['msg']}"
+    return f"{'.'.join(map(str, path))} ({str(label)[:80]!r}), because of {field}: {problem['msg']}"
 
 
-def _share(value: Any) -> float | None:
+def _read_percent(value: Any) -> float | None:
     """Parse a share written with a percent sign."""
     try:
         return float(value.removesuffix("%")) / 100 if value.endswith("%") else None
@@ -128,11 +128,11 @@ def _share(value: Any) -> float | None:
         return None
 
 
-def _kind(value: Any) -> str:
+def _read_type(value: Any) -> str:
     """Read the type of a nullable parameter; any other malformed type counts as unknown."""
     names = [name for name in value if name != "null"] if isinstance(value, list) else []
     return names[0] if len(names) == 1 and isinstance(names[0], str) else "unknown"
 
 
 #: Functions that convert malformed values of a field; None if there is no conversion.
-_MEANT: dict[str, Callable[[Any], Any]] = {"progress": _share, "type": _kind}
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {"progress": _read_percent, "type": _read_type}

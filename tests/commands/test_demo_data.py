@@ -9,7 +9,7 @@ import pytest
 
 import kit
 from kit import local
-from kit.commands.demo_data import story
+from kit.commands.demo_data import generate_events
 from kit.wire import Model
 from tests.commands.conftest import Kit
 
@@ -80,7 +80,7 @@ def test_the_same_seed_gives_the_same_story() -> None:
     size = {"name": "size", "type": "integer", "default": 512, "enum": [512, 1024]}
     model = Model.model_validate({"id": "m", "settingParameters": [size], "pricing": rule})
     first, same, other = (
-        list(story([model], 50, seed=seed, since=0, until=10**10)) for seed in (1, 1, 2)
+        list(generate_events([model], 50, seed=seed, since=0, until=10**10)) for seed in (1, 1, 2)
     )
 
     assert first == same

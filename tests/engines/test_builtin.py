@@ -51,7 +51,7 @@ def test_a_definition_is_valid_and_its_price_rule_prices_it(model: str) -> None:
     offered = model_of(definition)
 
     assert offered.id == definition.id == model
-    assert 0 < pricing.least(offered) <= pricing.at_defaults(offered)
+    assert 0 < pricing.lowest_price(offered) <= pricing.default_price(offered)
     for parameter in definition.settings:
         assert parameter.description
         if parameter.default is not None:

@@ -21,8 +21,8 @@ def model(**rule: object) -> wire.Model:
         }
     )
     prices = {
-        "credits_from": pricing.least(found),
-        "credits_at_defaults": pricing.at_defaults(found),
+        "credits_from": pricing.lowest_price(found),
+        "credits_at_defaults": pricing.default_price(found),
     }
     return found.model_copy(update=prices)
 

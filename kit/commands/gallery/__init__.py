@@ -20,7 +20,7 @@ from PIL import Image
 
 import kit
 from kit import local, wire
-from kit.commands.database import apart
+from kit.commands.database import isolate_services
 from kit.commands.gallery.page import Card, CardMedium, page
 from kit.commands.gallery.plan import Example, plan
 from kit.commands.options import check_folder
@@ -36,11 +36,11 @@ from kit.service.settings import ServiceSettings
 from kit.widgets import media as pictures
 
 #: Maximum of bytes of a picture in the page, and its maximum width in pixels.
-_LIMIT, _ACROSS = 60_000, 480
+_MAX_BYTES, _MAX_WIDTH = 60_000, 480
 #: The balloon in the samples, as fractions of the picture; size of each half and gap in pixels.
 _PART, _HALF, _GAP = (0.32, 0.24, 0.51, 0.62), (316, 428), 8
 #: Examples that are requested concurrently: more than are rendered.
-_AT_ONCE = 8
+_MAX_REQUESTS = 8
 Say = Callable[[str], None]
 
 
@@ -49,7 +49,7 @@ def make(
     only: Sequence[str] = (),
     *,
     say: Say = lambda _: None,
-    planned: Callable[[Iterable[wire.Model]], Sequence[Example]] = plan,
+    plan_examples: Callable[[Iterable[wire.Model]], Sequence[Example]] = plan,
     data: Path | None = None,
 ) -> int:
     """Write the page and return how many examples failed.
@@ -61,18 +61,18 @@ def make(
     Raises `ConfigError` if there is no such model, or the page cannot be written.
     """
     check_folder(target)
-    with apart(), tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
+    with isolate_services(), tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
         folder = Path(scratch)
-        distant = copy_configured(service_settings.load(data=data), folder / "data", say)
+        remote = copy_configured(service_settings.load(data=data), folder / "data", say)
         service = local.start_embedded(folder / "data")
         try:
             with kit.connect(*service, data=folder / "data") as studio:
-                if distant and not only:
-                    names = ", ".join(sorted(distant))
+                if remote and not only:
+                    names = ", ".join(sorted(remote))
                     say(f"not shown, they cost credits elsewhere: {names}; --model ID shows one")
-                chosen = {studio.models[name].id for name in only or {*studio.models} - distant}
+                chosen = {studio.models[name].id for name in only or {*studio.models} - remote}
                 models = [model for model in studio.models.values() if model.id in chosen]
-                return _make(studio, planned(models), target, folder, say)
+                return _make(studio, plan_examples(models), target, folder, say)
         finally:
             local.stop()
 
@@ -84,14 +84,14 @@ def _make(
     say(f"{len(examples)} examples; drawing {len(names)} inputs")
     inputs = {name: samples.write_sample(name, folder) for name in names}
     files = target.with_name(f"{target.stem}_files")
-    cards, pool = [], ThreadPoolExecutor(_AT_ONCE)
+    cards, pool = [], ThreadPoolExecutor(_MAX_REQUESTS)
     try:
         made = pool.map(partial(_make_card, studio, inputs, files), examples, count(1))
         for number, card in enumerate(made, start=1):
             cards.append(card)
             name = f"{card.example.model.id} {card.example.title}".strip()
-            said = card.error or " · ".join(card.facts)
-            say(f"[{number}/{len(examples)}] {name}: {said}")
+            text = card.error or " · ".join(card.facts)
+            say(f"[{number}/{len(examples)}] {name}: {text}")
     finally:
         pool.shutdown(cancel_futures=True)
     shown = {name: _show(path, files / path.stem) for name, path in inputs.items()}
@@ -140,7 +140,7 @@ def _show(path: Path, target: Path) -> CardMedium:
 
 
 def _encode(content: bytes | None) -> str:
-    return pictures.picture(content, limit=_LIMIT, width=_ACROSS) if content else ""
+    return pictures.picture(content, limit=_MAX_BYTES, width=_MAX_WIDTH) if content else ""
 
 
 def close_up(before: Path, after: Path) -> bytes:

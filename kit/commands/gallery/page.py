@@ -27,9 +27,9 @@ from kit.widgets.preview import limits_text
 from kit.widgets.prices import price_sentence
 
 #: Minimum and maximum ratio of width to height of a frame.
-_NARROW, _WIDE = 0.75, 16 / 9
+_MIN_RATIO, _MAX_RATIO = 0.75, 16 / 9
 #: Maximum difference of two ratios for comparing pictures on top of each other.
-_SAME_SHAPE = 0.01
+_RATIO_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ class CardMedium:
         """Ratio of width to height; 0 for a sound."""
         return self.width / self.height if self.height else 0.0
 
-    def lies_over(self, other: CardMedium) -> bool:
+    def fits_over(self, other: CardMedium) -> bool:
         """Whether both are pictures of the same shape, so that they can be compared in place."""
-        alike = abs(self.ratio - other.ratio) < _SAME_SHAPE * other.ratio
-        return self.kind == other.kind == "image" and alike and not self.close
+        same_shape = abs(self.ratio - other.ratio) < _RATIO_TOLERANCE * other.ratio
+        return self.kind == other.kind == "image" and same_shape and not self.close
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +111,8 @@ def page(cards: Sequence[Card], inputs: Inputs) -> str:
 
 
 def _lay_out(model: wire.Model, cards: Sequence[Card], inputs: Inputs) -> dict[str, Any]:
-    known = [card.medium.ratio for card in cards if card.medium and card.medium.ratio]
-    ratio = min(max(median(known or [1.5]), _NARROW), _WIDE)
+    ratios = [card.medium.ratio for card in cards if card.medium and card.medium.ratio]
+    ratio = min(max(median(ratios or [1.5]), _MIN_RATIO), _MAX_RATIO)
     shape = "tall" if ratio < 0.9 else "square" if ratio < 1.2 else "wide"
     layout = {"ratio": ratio, "shape": shape, "figures": list(_list_figures(cards, inputs))}
     return {"model": model, "price": price_sentence(model), **layout}
@@ -123,10 +123,10 @@ def _list_figures(cards: Sequence[Card], inputs: Inputs) -> Iterator[dict[str, A
     shown = {name for name, medium in inputs.items() if medium.kind == "audio"}
     for card in cards:
         medium, example = card.medium, card.example
-        near = {n: given for given, names in example.media.items() for n in names if n in inputs}
+        sources = {n: given for given, names in example.media.items() for n in names if n in inputs}
         if medium is None or not medium.close:
-            yield from ({"input": n, "parameter": near[n]} for n in near if n not in shown)
-            shown |= near.keys()
-        before = [f"input-{name}" for name in near if medium and medium.lies_over(inputs[name])]
+            yield from ({"input": n, "parameter": sources[n]} for n in sources if n not in shown)
+            shown |= sources.keys()
+        before = [f"input-{name}" for name in sources if medium and medium.fits_over(inputs[name])]
         new = card is cards[0] or example.prompt != cards[0].example.prompt
         yield {"input": None, "card": card, "new": new, "before": "".join(before[:1])}

@@ -62,17 +62,17 @@ def plan(models: Iterable[wire.Model]) -> list[Example]:
 
 
 def _plan_model(model: wire.Model) -> Iterator[Example]:
-    known = FAVORITES.get(model.id, {})
-    first = _first_example(model, known)
+    favorite = FAVORITES.get(model.id, {})
+    first = _first_example(model, favorite)
     choices = (
         {"settings": {parameter.name: value}}
         for parameter in model.setting_parameters
         for value in parameter.enum or ()
         if value != parameter.default and parameter.name not in RULES["technical"]
     )
-    few = islice(choices, RULES["most"].get(model.asset_type, RULES["most"]["video"]) - 1)
+    variants = islice(choices, RULES["most"].get(model.asset_type, RULES["most"]["video"]) - 1)
     yield first
-    for variant in known.get("variants", ()) if known else few:
+    for variant in favorite.get("variants", ()) if favorite else variants:
         shown = variant.get("settings", {})
         media = {**first.media, **variant.get("media", {})}
         given = {name: tuple(files) for name, files in media.items() if files}
@@ -80,23 +80,23 @@ def _plan_model(model: wire.Model) -> Iterator[Example]:
         yield replace(first, **{**variant, "shown": shown, "settings": settings, "media": given})
 
 
-def _first_example(model: wire.Model, known: Mapping[str, Any]) -> Example:
-    settings = known.get("settings", {})
-    usual = RULES["small_video" if model.asset_type == "video" else "small_image"]
+def _first_example(model: wire.Model, favorite: Mapping[str, Any]) -> Example:
+    settings = favorite.get("settings", {})
+    rule = RULES["small_video" if model.asset_type == "video" else "small_image"]
     small = {
         parameter.name: value
         for parameter in model.setting_parameters
-        for value in usual.get(parameter.name, ())
+        for value in rule.get(parameter.name, ())
         if value in (parameter.enum or [value])
     }
-    prompt = known.get("prompt") or (RULES["prompt"] if model.prompt_required else None)
+    prompt = favorite.get("prompt") or (RULES["prompt"] if model.prompt_required else None)
     needed = {p.name: _choose_sample(p) for p in model.media_parameters if p.required}
     return Example(
         model=model,
         shown={name: value for name, value in settings.items() if name not in RULES["technical"]},
         prompt=prompt if model.supports_prompt else None,
         settings={**small, **settings},
-        media={**needed, **known.get("media", {})},
+        media={**needed, **favorite.get("media", {})},
     )
 
 

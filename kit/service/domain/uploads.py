@@ -52,7 +52,7 @@ def issue_ticket(
     """
     model = catalog.get(order.model_id)
     kind = _check_order(order, model)
-    yield from credits.check(payer, pricing.millicredits(pricing.least(model)), now)
+    yield from credits.check(payer, pricing.millicredits(pricing.lowest_price(model)), now)
     # First, because it locks the account: concurrent requests count each other's tickets.
     yield from _reserve(payer.account_id, order.file_size_bytes, max_bytes)
     yield from _check_open_tickets(payer.account_id, now)

@@ -42,12 +42,12 @@ def test_what_would_cost_credits_elsewhere_is_shown_only_by_its_name(
 
     told: list[str] = []
 
-    assert make(tmp_path / "page.html", planned=planned, say=told.append, data=home) == 0
+    assert make(tmp_path / "page.html", plan_examples=planned, say=told.append, data=home) == 0
     assert "poster" in asked
     assert "lab-image" not in asked
     assert any("cost credits elsewhere: lab-image; --model ID" in line for line in told)
 
-    assert make(tmp_path / "page.html", ["lab-image"], planned=planned, data=home) == 0
+    assert make(tmp_path / "page.html", ["lab-image"], plan_examples=planned, data=home) == 0
     assert asked == ["lab-image"]
 
 

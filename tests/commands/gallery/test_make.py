@@ -37,14 +37,14 @@ def test_an_example_that_fails_is_a_card_with_its_sentence(kit: Kit, tmp_path: P
     target = tmp_path / "page.html"
     told: list[str] = []
 
-    assert make(target, ["flat"], say=told.append, planned=planned) == 2
+    assert make(target, ["flat"], say=told.append, plan_examples=planned) == 2
     text = target.read_text(encoding="utf-8")
     assert text.count('<figure class="failed"') == 2
     assert "the clay is too dry" in text
     assert "must be at most 10" in text
     assert any("the clay is too dry" in line for line in told)
     with pytest.raises(typer.Exit) as end:
-        models.show_gallery(target, ["flat"], planned=planned)
+        models.show_gallery(target, ["flat"], plan_examples=planned)
     assert end.value.exit_code == 1
 
 
@@ -59,7 +59,7 @@ def test_what_moves_or_sounds_lies_beside_the_page_and_asks_for_a_switch(
 
     target = tmp_path / "page.html"
 
-    assert make(target, ["ken-burns"], planned=planned) == 0
+    assert make(target, ["ken-burns"], plan_examples=planned) == 0
     text = target.read_text(encoding="utf-8")
     files = {path.name for path in (tmp_path / "page_files").iterdir()}
     assert files == {"ken-burns-1.mp4", "voice.m4a"}

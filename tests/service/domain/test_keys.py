@@ -52,19 +52,19 @@ def test_a_key_has_its_prefix_and_its_length(live: bool, prefix: str) -> None:
 
     assert text.startswith(prefix)
     assert len(text) == len(prefix) + 36
-    assert api_keys.looks_right(text)
+    assert api_keys.is_well_formed(text)
 
 
 def test_any_mistyped_letter_is_noticed() -> None:
     text = keys.generate(live=True)
     for place in range(len(text)):
         other = "A" if text[place] != "A" else "B"
-        assert not api_keys.looks_right(text[:place] + other + text[place + 1 :]), place
+        assert not api_keys.is_well_formed(text[:place] + other + text[place + 1 :]), place
 
 
 @pytest.mark.parametrize("text", ["", "cs_live_", "x" * 44, "cs_live_" + "\u0661" * 36])
 def test_what_is_no_key_does_not_look_like_one(text: str) -> None:
-    assert not api_keys.looks_right(text)
+    assert not api_keys.is_well_formed(text)
 
 
 def test_keys_differ() -> None:
