@@ -422,6 +422,6 @@ def _shorten(value: Any) -> str:
     """Return a value as shown in a message; if its own text fails, its type."""
     try:
         words = " ".join(ascii(value).split())
-    except Exception:  # noqa: BLE001 - anything may go wrong in the words of a stranger
+    except Exception:  # noqa: BLE001 - the repr of a foreign object may fail in any way
         words = f"a {type(value).__name__}"
     return words if len(words) <= 60 else f"{words[:57]}..."

@@ -106,7 +106,7 @@ def guard(call: Callable[[], None], show_problem: Callable[[str], None]) -> Call
     def callback(*_: Any) -> None:
         try:
             call()
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is said or lost
+        except Exception as error:  # noqa: BLE001 - any error is shown here, or it is lost
             show_problem(error_text(error))
 
     return callback

@@ -91,7 +91,7 @@ class OpenedBox(ipywidgets.VBox):
     def _make(self, make: Callable[[], Any]) -> None:
         try:
             widget = make()
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is shown or lost
+        except Exception as error:  # noqa: BLE001 - any error is shown here, or it is lost
             widget = ipywidgets.HTML(markup.problem(markup.error_text(error)))
         with self._lock:
             is_latest = self._latest is make

@@ -1,7 +1,7 @@
 """Files from the web, limited in size and time, and downloaded without the API key.
 
-Only public addresses are allowed by default: a URL may come from a stranger, and this computer
-reaches more than strangers do. The connection goes to the very address that was checked, because a
+Only public addresses are allowed by default: a URL may be untrusted, and this computer
+reaches services that are not public. The connection goes to the address that was checked, because a
 name may resolve differently a moment later, and redirects are checked like the first URL.
 """
 

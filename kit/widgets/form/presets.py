@@ -97,7 +97,7 @@ class PresetFolder:
             message = work() or markup.note(word)
             self.name.options = self._presets.names()
             self._message.value = message
-        except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown here or nowhere
+        except Exception as problem:  # noqa: BLE001 - any error is shown here, or it is lost
             self._message.value = markup.problem(markup.error_text(problem))
 
     def _load(self) -> str:

@@ -108,7 +108,7 @@ class Prices:
             return
         try:
             self._balance = self._service.balance()
-        except Exception:  # noqa: BLE001 - whatever was answered, the price is one without it
+        except Exception:  # noqa: BLE001 - a price without a balance is useful
             return
         self._changed()
 
@@ -119,7 +119,7 @@ class Prices:
             return
         try:
             quote: wire.Quote | None = self._service.quote(request)
-        except Exception:  # noqa: BLE001 - whatever was answered, the guess stands
+        except Exception:  # noqa: BLE001 - the estimate is still shown
             quote = None
         with self._lock:
             if request is not self._requested:

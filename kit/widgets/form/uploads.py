@@ -220,7 +220,7 @@ class Drop(anywidget.AnyWidget):
             self._message_number = message.get("n")
             try:
                 answer = self._handle(message, buffers)
-            except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown or lost
+            except Exception as problem:  # noqa: BLE001 - any error is shown here, or it is lost
                 self._drop_transfer()
                 answer = {"no": _sentence(problem)}
             self._reply(message.get("id"), answer)

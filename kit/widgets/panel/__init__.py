@@ -243,7 +243,7 @@ class Panel(SnapshotBox):
     def _build(self, page_set: PageSet, index: int) -> None:
         try:
             self._show_page(page_set, index, (page_set.pages[index].build(),))
-        except Exception as error:  # noqa: BLE001 - said on the page, with a way to try again
+        except Exception as error:  # noqa: BLE001 - shown on the page, with a button to retry
             message = ipywidgets.HTML(markup.problem(markup.error_text(error)))
             retry = ipywidgets.Button(description="Try again")
             retry.on_click(lambda _: self._build_soon(index))
@@ -265,7 +265,7 @@ class Panel(SnapshotBox):
         page_set = self._page_set
         try:
             line = page_set.heading()
-        except Exception as error:  # noqa: BLE001 - said where the line would stand
+        except Exception as error:  # noqa: BLE001 - shown in place of the line
             line = markup.problem(markup.error_text(error))
         shown = f"{SHEET}{line}"
         if page_set is self._page_set and self._heading.value != shown:

@@ -141,7 +141,7 @@ class CreatePage(ipywidgets.VBox):
     def _make(self, model: wire.Model) -> None:
         try:
             form = self._form(model)
-        except Exception as error:  # noqa: BLE001 - said where the form would be
+        except Exception as error:  # noqa: BLE001 - shown in place of the form
             form = None
             shown = ipywidgets.HTML(problem(error_text(error)))
         with self._lock:
