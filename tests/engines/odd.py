@@ -1,4 +1,4 @@
-"""Files as people really have them: small, turned, deep, see-through, moving, and broken ones."""
+"""Files as people really have them: small, turned, deep, transparent, moving, and broken ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _palette() -> bytes:
 
 
 def _palette_of_shares() -> bytes:
-    """A palette in which each color is see-through by a share of its own."""
+    """A palette in which each color is transparent by a share of its own."""
     return _written(_of().quantize(16), "PNG", transparency=bytes(range(0, 256, 16)))
 
 

@@ -48,7 +48,7 @@ class Background(Engine):
                 yield from background_problems("prompt", order.prompt)
             else:
                 yield from color_problems("color", order.parameters["color"])
-        yield from settings.unused(order, "backdrop", "replace")
+        yield from settings.unused_problems(order, "backdrop", "replace")
         yield from settings.subject_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:

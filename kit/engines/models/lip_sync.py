@@ -3,7 +3,7 @@
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.models import settings
 from kit.engines.models.settings import medium, number
-from kit.engines.sizes import LONGEST_VOICE, SLACK
+from kit.engines.sizes import MAX_VOICE_SECONDS, SLACK
 
 _SIDES = ("360p", "480p", "720p")
 
@@ -30,7 +30,7 @@ class LipSync(Engine):
         media=(
             medium("portrait", "image", "A face from the front; required without a video"),
             medium("video", "video", "A video of a face from the front; repeated if shorter"),
-            medium("audio", "audio", f"The voice, up to {LONGEST_VOICE} s", required=True),
+            medium("audio", "audio", f"The voice, up to {MAX_VOICE_SECONDS} s", required=True),
         ),
         settings=(
             settings.choice("resolution", _SIDES, "The shorter side in pixels", "480p"),
@@ -59,11 +59,11 @@ class LipSync(Engine):
             many = "both were" if faces else "neither was"
             yield "portrait", f"give either a portrait or a video; {many} given"
         longest = max(order.seconds.get("audio", ()), default=0.0)
-        if longest > LONGEST_VOICE + SLACK:
-            yield "audio", f"lasts {longest:,.0f} s; cut it to {LONGEST_VOICE} s or less"
+        if longest > MAX_VOICE_SECONDS + SLACK:
+            yield "audio", f"lasts {longest:,.0f} s; cut it to {MAX_VOICE_SECONDS} s or less"
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Render the portrait or the video, speaking the audio."""
-        from kit.engines.editing.lipsync.film import film_speech
+        from kit.engines.editing.lipsync.film import render_lip_sync
 
-        return film_speech(job, progress)
+        return render_lip_sync(job, progress)

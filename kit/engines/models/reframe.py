@@ -2,7 +2,7 @@
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress
 from kit.engines.models import settings
-from kit.engines.sizes import MOST
+from kit.engines.sizes import MAX_SIDE
 
 _MODES = ("smart_crop", "blurred_fill", "stretch_edges")
 
@@ -24,7 +24,7 @@ class Reframe(Engine):
         settings=(
             settings.aspect_ratio("9:16"),
             settings.choice("mode", _MODES, "How the new shape is filled"),
-            settings.size(1280, 256, MOST),
+            settings.size(1280, 256, MAX_SIDE),
             *settings.picture_file(transparent=True),
         ),
         media=(settings.picture("The picture to reframe"),),

@@ -1,8 +1,8 @@
 """Restyle: another look for a picture, by color grading and redrawing."""
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
-from kit.engines.editing.picture.looks import LOOKS, NOTHING, is_idle
-from kit.engines.editing.title import USUAL, headline_problems
+from kit.engines.editing.picture.looks import LOOKS, NO_CHANGE, is_idle
+from kit.engines.editing.title import DEFAULT, headline_problems
 from kit.engines.media.fonts import FACES
 from kit.engines.models import settings
 from kit.engines.models.settings import choice, number, text
@@ -45,9 +45,9 @@ class Restyle(Engine):
     def check(self, order: Order) -> settings.Problems:
         """Yield the problem if nothing would change, or if no font has the letters of the title."""
         if is_idle(order.prompt, order.parameters):
-            yield "look", NOTHING
+            yield "look", NO_CHANGE
         values = order.parameters
-        yield from headline_problems("text", values.get("text") or "", values["font"], USUAL)
+        yield from headline_problems("text", values.get("text") or "", values["font"], DEFAULT)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Grade and redraw the picture as setting and prompt ask."""

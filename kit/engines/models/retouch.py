@@ -43,7 +43,7 @@ class Retouch(Engine):
         """Yield missing inputs of the operation, and unused or useless ones."""
         if order.parameters["operation"] == "erase" and not order.media.get("mask"):
             yield "mask", "is required to erase: a picture that is white where something is to go"
-        yield from settings.unused(order, "mask", "erase")
+        yield from settings.unused_problems(order, "mask", "erase")
         if order.parameters["operation"] != "upscale" and order.parameters["scale"] == 4:
             yield "scale", "has a price and is only used by the operation 'upscale': leave it out"
 

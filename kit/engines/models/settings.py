@@ -39,11 +39,11 @@ def choice(name: str, values: Sequence[Any], description: str, default: Any = No
 
 
 def number(
-    name: str, default: float | None, least: float, most: float, told: str, kind: str = "number"
+    name: str, default: float | None, least: float, most: float, about: str, kind: str = "number"
 ) -> Parameter:
     """Return a numeric setting; without a default it is optional."""
     bounds = {"minimum": least, "maximum": most}
-    return Parameter(name=name, type=kind, default=default, description=told, **bounds)
+    return Parameter(name=name, type=kind, default=default, description=about, **bounds)
 
 
 def text(name: str, description: str, default: str | None = None) -> Parameter:
@@ -121,11 +121,11 @@ SUBJECT = (
 
 def picture_file(default: str = "jpeg", *, transparent: bool = False) -> tuple[Parameter, ...]:
     """Return the settings of a picture's file; `transparent` if results may have alpha."""
-    told = "File format; png is lossless"
-    told += ", png and webp support transparency" if transparent else ""
+    description = "File format; png is lossless"
+    description += ", png and webp support transparency" if transparent else ""
     percent = "Quality of jpeg and webp files, in percent; png is lossless"
     return (
-        choice("format", ("jpeg", "png", "webp"), told, default),
+        choice("format", ("jpeg", "png", "webp"), description, default),
         number("quality", 92, 1, 100, percent, "integer"),
     )
 
@@ -137,8 +137,8 @@ def size(default: int, least: int, most: int, more: str = "") -> Parameter:
 
 def aspect_ratio(default: str, *other: str) -> Parameter:
     """Return the aspect setting of a frame."""
-    told = "Width to height" + ("; keep uses the picture's" if other else "")
-    return choice("aspect_ratio", (*other, *ASPECTS), told, default)
+    description = "Width to height" + ("; keep uses the picture's" if other else "")
+    return choice("aspect_ratio", (*other, *ASPECTS), description, default)
 
 
 def frame(seconds: int, most: int, side: str, shape: str = "16:9") -> tuple[Parameter, ...]:
@@ -152,8 +152,8 @@ def frame(seconds: int, most: int, side: str, shape: str = "16:9") -> tuple[Para
 
 def directed_camera(otherwise: str, moves: Sequence[str]) -> Parameter:
     """Return the camera setting of a model whose prompt may also name a move."""
-    told = f"How the camera moves; auto follows the prompt (slow pan left) or is {otherwise}"
-    return choice("camera", (AUTO, *moves), told)
+    description = f"How the camera moves; auto follows the prompt (slow pan left) or is {otherwise}"
+    return choice("camera", (AUTO, *moves), description)
 
 
 def prices(base: str, per: Mapping[str, str] | None = None, **factors: Mapping[str, str]) -> Rule:
@@ -161,7 +161,7 @@ def prices(base: str, per: Mapping[str, str] | None = None, **factors: Mapping[s
     return Rule(
         base=Decimal(base),
         units=[
-            UnitPrice(**{_MEASURED.get(name, "parameter"): name}, credits=Decimal(credits))
+            UnitPrice(**{_LENGTH_INPUTS.get(name, "parameter"): name}, credits=Decimal(credits))
             for name, credits in (per or {}).items()
         ],
         multipliers=[
@@ -171,7 +171,7 @@ def prices(base: str, per: Mapping[str, str] | None = None, **factors: Mapping[s
     )
 
 
-_MEASURED = dict.fromkeys(("audio", "video", "clips"), "medium")
+_LENGTH_INPUTS = dict.fromkeys(("audio", "video", "clips"), "medium")
 
 
 def film_prices(
@@ -183,7 +183,7 @@ def film_prices(
     return prices(base, {"duration": second}, resolution=by_side, fps=by_rate, format=_SLOWER)
 
 
-def unused(order: Order, name: str, operation: str) -> Problems:
+def unused_problems(order: Order, name: str, operation: str) -> Problems:
     """Yield the problem if a picture was given that only another operation uses."""
     asked = order.parameters["operation"]
     if asked != operation and order.media.get(name):

@@ -5,7 +5,7 @@ from kit.engines.editing.picture.looks import LOOKS
 from kit.engines.editing.video import checks
 from kit.engines.models import settings
 from kit.engines.models.settings import choice, medium, number, switch
-from kit.engines.sizes import LONGEST, SHAPES, SIDES
+from kit.engines.sizes import MAX_SECONDS, SHAPES, SIDES
 from kit.wire import Parameter
 
 _CAPTIONS = "Text of the captions, spread over the speech, or over the whole clip without speech"
@@ -21,7 +21,7 @@ class Edit(Engine):
         category="Editing",
         description=(
             "Trims, speeds up or slows down, reframes, steadies, grades, captions and sets a video"
-            f" of up to {LONGEST // 60} minutes to sound. Captions are timed by how long words"
+            f" of up to {MAX_SECONDS // 60} minutes to sound. Captions are timed by how long words"
             " take to say and where the sound is loud: the model does not recognize speech. The"
             " price goes by the length of the whole input."
         ),
@@ -33,21 +33,23 @@ class Edit(Engine):
             medium("music", "audio", "Music for the result; repeated if it is too short"),
         ),
         settings=(
-            number("start", 0, 0, LONGEST, "Start of the part to keep, in seconds of the video"),
-            number("end", None, 0, LONGEST, "End of the part to keep, in seconds of the video"),
+            number(
+                "start", 0, 0, MAX_SECONDS, "Start of the part to keep, in seconds of the video"
+            ),
+            number("end", None, 0, MAX_SECONDS, "End of the part to keep, in seconds of the video"),
             number("speed", 1, 0.25, 4, "2 is twice as fast; voices keep their pitch"),
             choice("aspect_ratio", ("keep", *SHAPES), "Width to height; keep uses the video's"),
             settings.FIT,
             choice("resolution", ("keep", *SIDES), "The shorter side; keep: its own, up to 1080"),
             switch("stabilize", False, "Reduce camera shake; the edges are cropped a little"),
             choice("look", ("none", *LOOKS), "Color grade"),
-            Parameter(name="captions", description=_CAPTIONS, max_length=checks.LONGEST_TEXT),
+            Parameter(name="captions", description=_CAPTIONS, max_length=checks.MAX_TEXT),
             choice("caption_style", ("bold", "clean", "karaoke"), "Style of the captions"),
             choice("caption_position", ("bottom", "middle", "top"), "Position of the captions"),
             number("fade_in", 0, 0, 5, "Seconds of a fade from black at the start"),
             number("fade_out", 0, 0, 5, "Seconds of a fade to black at the end"),
             *settings.SOUND,
-            number("poster_time", None, 0, LONGEST, "Second of the result for the preview"),
+            number("poster_time", None, 0, MAX_SECONDS, "Second of the result for the preview"),
             settings.FILM_FORMAT,
             settings.FILM_QUALITY,
         ),

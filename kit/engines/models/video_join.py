@@ -4,7 +4,7 @@ from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.editing.video.checks import join_faults
 from kit.engines.models import settings
 from kit.engines.models.settings import choice, medium, number
-from kit.engines.sizes import LONGEST, SHAPES, SIDES
+from kit.engines.sizes import MAX_SECONDS, SHAPES, SIDES
 from kit.wire import Parameter
 
 _TRANSITIONS = ("cut", "crossfade", "fade_black", "slide", "wipe")
@@ -21,7 +21,7 @@ class Join(Engine):
         description=(
             "Puts 2 to 10 videos one after another, with the same size, frame rate and loudness,"
             " and a transition at each joint. The clips together may last"
-            f" {LONGEST // 60} minutes; trim them with the Video Editor first."
+            f" {MAX_SECONDS // 60} minutes; trim them with the Video Editor first."
         ),
         supports_prompt=False,
         prompt_required=False,

@@ -19,8 +19,8 @@ from kit.engines.media.soundfile import open_sound
 from kit.engines.media.stills import open_still
 from kit.engines.samples import views
 
-_SIZE, _CLOSE = (640, 360), (384, 480)  # of films of places and of the face
-_HERE = Path(__file__).parent
+_SIZE, _FACE_SIZE = (640, 360), (384, 480)  # of films of places and of the face
+_FOLDER = Path(__file__).parent
 _FPS, _SECONDS = 25, 3.0
 #: Prompt and seed of the filmed places; a balloon flies over the first.
 _PLACES = (
@@ -28,25 +28,25 @@ _PLACES = (
     ("red desert mesas at sunset, clear sky", 4),
     ("a sea at sunset with low waves", 8),
 )
-_KINDS = {".jpg": "jpeg", ".png": "png"}
+_FORMATS = {".jpg": "jpeg", ".png": "png"}
 _ACROSS, _EDGE, _SHAKE = 900, 16, 3.0  # pixels
 
 
 def _write_picture(draw: Callable[[], Bytes], name: str, folder: Path) -> Path:
     path = folder / name
-    path.write_bytes(encode(draw(), _KINDS[path.suffix]))
+    path.write_bytes(encode(draw(), _FORMATS[path.suffix]))
     return path
 
 
 def _copy(name: str, folder: Path) -> Path:
-    return Path(copyfile(_HERE / name, folder / name))
+    return Path(copyfile(_FOLDER / name, folder / name))
 
 
 def _film_place(number: int, folder: Path) -> Path:
     """Pan slowly over a place, with music."""
     path, (prompt, seed) = folder / f"clip-{number}.mp4", _PLACES[number]
     ground = views.paint_place(prompt, _ACROSS, seed)
-    sound = cut(open_sound(_HERE / "music.m4a"), number * 2.0, number * 2.0 + _SECONDS)
+    sound = cut(open_sound(_FOLDER / "music.m4a"), number * 2.0, number * 2.0 + _SECONDS)
     shake = _shake(seed)
     room = np.array(ground.shape[1::-1]) - _SIZE
     with Clip(path, *_SIZE, fps=_FPS, sound=sound) as clip:
@@ -59,12 +59,12 @@ def _film_place(number: int, folder: Path) -> Path:
 
 
 def _film_face(folder: Path) -> Path:
-    path, width = folder / "speaker.mp4", _CLOSE[0] + 2 * _EDGE
-    portrait = open_still(_HERE / "portrait.jpg").pixels
+    path, width = folder / "speaker.mp4", _FACE_SIZE[0] + 2 * _EDGE
+    portrait = open_still(_FOLDER / "portrait.jpg").pixels
     ground = np.asarray(resize(portrait, width, round(width * len(portrait) / portrait.shape[1])))
-    with Clip(path, *_CLOSE, fps=_FPS) as clip:
+    with Clip(path, *_FACE_SIZE, fps=_FPS) as clip:
         for moved in _shake(seed=3):
-            clip.add(_cut_out(ground, _EDGE - moved, _CLOSE))
+            clip.add(_cut_out(ground, _EDGE - moved, _FACE_SIZE))
     return path
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Asset, Progress
-from kit.engines.editing.lipsync.voice import hear
+from kit.engines.editing.lipsync.voice import analyze_voice
 from kit.engines.media import sound, soundfile
 from kit.errors import EngineError
 from tests.engines.drawn import LINE, face, place
@@ -95,7 +95,7 @@ def test_the_mouth_opens_while_the_voice_sounds_and_both_are_together(spoken: Sp
 def test_louder_and_opener_vowels_open_the_mouth_more(spoken: Spoken, tmp_path: Path) -> None:
     louder = dark(spoken("louder"))
     voice = soundfile.open_sound(recording(tmp_path / "voice.wav", STEPS["open and round"]()))
-    jaw = hear(voice, 25, Progress()).jaw
+    jaw = analyze_voice(voice, 25, Progress()).jaw
 
     assert 20 < louder[2:10].max() < louder[17:24].max()
     assert jaw[2:10].max() > 1.1 * jaw[17:24].max()
@@ -113,7 +113,7 @@ def test_a_voice_moves_the_mouth_and_noise_does_not(kind: str, moves: bool, tmp_
     }
     voice = soundfile.open_sound(recording(tmp_path / "sound.wav", lines[kind]))
 
-    assert (hear(voice, 25, Progress()).jaw.mean() > 0.3) == moves
+    assert (analyze_voice(voice, 25, Progress()).jaw.mean() > 0.3) == moves
 
 
 def test_intensity_says_how_far_the_mouth_opens(spoken: Spoken) -> None:

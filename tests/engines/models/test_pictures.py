@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.editing.attending import keep_reporting
+from kit.engines.editing.edit_thread import keep_reporting
 from kit.engines.media.stills import info_of
 from kit.errors import EngineError
 from tests.engines.drawn import ball

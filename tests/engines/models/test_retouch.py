@@ -64,7 +64,7 @@ def test_an_erase_that_cannot_be_filled_well_says_so(tmp_path: Path) -> None:
 
     assert facts[0]["fit"] > 0.9 > 0.35 > facts[1]["fit"]
     assert "note" not in facts[0]
-    assert "may be seen" in facts[1]["note"]
+    assert "may be visible" in facts[1]["note"]
 
 
 @pytest.mark.parametrize("size", [(9, 9), (5, 40)])
@@ -91,7 +91,7 @@ REFUSED = {
     "nothing": (_NONE, "mask_empty", "covers 0%"),
     "all": (_NONE + 255, "mask_full", "covers 100%"),
     "black for white": (255 - _MARK // 4 * 3, "mask_full", "turn black and white around"),
-    "a hole": (np.dstack([_NONE + 90] * 3 + [255 - _MARK]), "", "see-through counts as black"),
+    "a hole": (np.dstack([_NONE + 90] * 3 + [255 - _MARK]), "", "transparent parts count as black"),
     "another shape": (_MARK[:, :100], "mask_shape", "another shape"),
 }
 

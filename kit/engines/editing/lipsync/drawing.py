@@ -22,10 +22,10 @@ from kit.engines.editing.lipsync.mouth import (
     MouthShape,
     colors_of,
     fill_fields,
-    inside,
-    pull,
+    paint_inside,
     reach_of,
     step_for,
+    warp,
 )
 from kit.engines.editing.lipsync.voice import Speech
 from kit.engines.media.color import Bytes, Floats
@@ -36,13 +36,13 @@ from kit.engines.media.noise import smooth_step
 Area: TypeAlias = tuple[slice, slice]
 
 #: The area that a moving head may change, in face units, with a margin for what moves along.
-_REACH: Box = (-260.0, -250.0, 260.0, 330.0)
+_HEAD_BOX: Box = (-260.0, -250.0, 260.0, 330.0)
 _SWAY = 18.0
 #: Center and radii of the head, at which its motion has faded out, and those of the face.
 _HEAD, _RADII, _FADED = (0.0, 40.0), (112.0, 160.0), (255.0, 285.0)
 _FACE, _FACE_RADII, _NECK = (0.0, 60.0), (98.0, 135.0), 235.0
 #: Amplitudes at full motion: tilt in radians; sway, lift, turn and nod in face units.
-_MOVES = (0.030, 4.0, 2.2, 6.0, 5.0)
+_PEAKS = (0.030, 4.0, 2.2, 6.0, 5.0)
 #: Half width of an eye, its edges above and below the center, with lashes.
 _HALF, _UPPER, _LOWER = 27.0, 11.5, 10.5
 #: Width of the fade at a lid's rim, distance from a lid's edge down to the skin used for it, and
@@ -54,7 +54,7 @@ _FADE, _BELOW, _SHADE = 3.0, 3.5, 0.08
 _IRIS, _CONTRAST, _DARK, _ROUGH = 4.0, 0.35, 0.12, 0.25
 _TALL, _TALLER, _UNEVEN = 34, 2.4, 7.5
 _CLOSING, _SHUT, _OPENING = 0.08, 0.04, 0.16  # seconds
-_FIRST, _NEXT = (0.7, 2.4), (2.0, 5.2)
+_FIRST_BLINK, _NEXT_BLINKS = (0.7, 2.4), (2.0, 5.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class Speaker:
 
 def speaker_of(pixels: Bytes, pose: FacePose, lips: Lips, *, apart: float = 0.0) -> Speaker:
     """Return the speaker in a picture; `apart` is the distance of the eyes, 0 if not detected."""
-    eyes = tuple(_iris(pixels, pose, side * apart / 2) for side in (-1, 1) if apart)
-    closable = bool(eyes) and _closable(pixels, pose, eyes)
+    eyes = tuple(_find_iris(pixels, pose, side * apart / 2) for side in (-1, 1) if apart)
+    closable = bool(eyes) and _can_close(pixels, pose, eyes)
     return Speaker(lips, colors_of(pixels, pose, lips), eyes if closable else ())
 
 
@@ -78,15 +78,15 @@ class Portrait:
 
     def __init__(self, pixels: Bytes, pose: FacePose, speaker: Speaker) -> None:
         self._pixels, self._pose, self._speaker = pixels, pose, speaker
-        self._area = _area(pose, _REACH, pixels.shape)
-        self._x, self._y = _units(pose, self._area)
+        self._area = _area(pose, _HEAD_BOX, pixels.shape)
+        self._x, self._y = _face_units(pose, self._area)
 
     def frame(self, shape: MouthShape, moves: Sequence[float], lids: float) -> Bytes:
         """Return the picture for a row of `head_moves` and lids from 0 (open) to 1 (shut)."""
         roll, sway, lift, turn, nod = moves
 
         def fields(x: Floats, y: Floats) -> Sequence[Floats]:
-            weight, depth = _weights(x, y)
+            weight, depth = _head_weights(x, y)
             across, along = sway + roll * (_NECK - y), lift + roll * x
             return -weight * across - depth * turn, -weight * along - depth * nod
 
@@ -99,7 +99,7 @@ class Portrait:
 def draw_mouth(pixels: Bytes, pose: FacePose, speaker: Speaker, shape: MouthShape) -> Bytes:
     """Return a picture, such as a video frame, with only its mouth moved."""
     area = _area(pose, reach_of(speaker.lips), pixels.shape)
-    return _draw(pixels, pose, speaker, area, _units(pose, area), shape, 0.0)
+    return _draw(pixels, pose, speaker, area, _face_units(pose, area), shape, 0.0)
 
 
 def head_moves(
@@ -119,23 +119,23 @@ def head_moves(
     stress = speech.stress - 0.5 * float(speech.stress.mean())
     waves[4] = 0.45 * waves[4] + 0.9 * stress
     amounts = (lively, lively, amount, lively, amount)
-    rows = [most * share * wave for most, share, wave in zip(_MOVES, amounts, waves, strict=True)]
+    rows = [most * share * wave for most, share, wave in zip(_PEAKS, amounts, waves, strict=True)]
     return np.stack(rows, axis=1)
 
 
 def blinks(frames: int, fps: int, rng: np.random.Generator) -> Floats:
     """Return the lid closure in each frame, 0 to 1, with a blink every few seconds."""
     seconds, lids = np.arange(frames) / fps, np.zeros(frames, np.float32)
-    moment = rng.uniform(*_FIRST)
+    moment = rng.uniform(*_FIRST_BLINK)
     while moment < frames / fps:
         since = seconds - moment
         down, up = since / _CLOSING, 1 - (since - _CLOSING - _SHUT) / _OPENING
         lids = np.maximum(lids, smooth_step(0, 1, np.minimum(down, up)))
-        moment += rng.uniform(*_NEXT)
+        moment += rng.uniform(*_NEXT_BLINKS)
     return lids
 
 
-def _weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def _head_weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return the weight of the head's motion at each place, and the depth of the face there."""
     across, along = x - _HEAD[0], y - _HEAD[1]
     inner = np.hypot(across / _RADII[0], along / _RADII[1])
@@ -154,7 +154,7 @@ def _area(pose: FacePose, box: Box, shape: tuple[int, ...]) -> Area:
     return slice(first[1], last[1]), slice(first[0], last[0])
 
 
-def _units(pose: FacePose, area: Area) -> tuple[Floats, Floats]:
+def _face_units(pose: FacePose, area: Area) -> tuple[Floats, Floats]:
     """Return the positions of an area's pixels in face units."""
     rows, columns = area
     back = cv2.invertAffineTransform(pose.matrix()).astype(np.float32)
@@ -188,15 +188,15 @@ def _draw(
 
     source_x, source_y = x.copy(), y.copy()
     part = part_of(reach_of(lips))
-    source_x[part], source_y[part] = pull(x[part], y[part], lips, shape, step_for(pose.unit))
+    source_x[part], source_y[part] = warp(x[part], y[part], lips, shape, step_for(pose.unit))
     out[area] = _sample(pixels, pose, source_x, source_y)
     for eye in speaker.eyes if lids > 0 else ():
         low, high = eye[1] - _UPPER - _FADE, eye[1] + _LOWER + _FADE
         part = part_of((eye[0] - _HALF, low, eye[0] + _HALF, high))
         at = (x[part], y[part])
-        _close(pixels, pose, out[area][part], at, eye, lids, speaker.colors.dark)
+        _draw_lid(pixels, pose, out[area][part], at, eye, lids, speaker.colors.dark)
     part = part_of(reach_of(lips, inner=True))
-    painted = inside(x[part], y[part], lips, shape, speaker.colors, pose.unit)
+    painted = paint_inside(x[part], y[part], lips, shape, speaker.colors, pose.unit)
     if painted is not None:
         _paint(out[area][part], *painted)
     return out
@@ -215,7 +215,7 @@ def _paint(under: Bytes, color: Floats, cover: Floats) -> None:
     under[:] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
 
 
-def _close(
+def _draw_lid(
     pixels: Bytes,
     pose: FacePose,
     under: Bytes,
@@ -250,7 +250,7 @@ def _gray(pixels: Bytes, pose: FacePose, box: Box) -> Floats:
     return np.asarray(cv2.cvtColor(crop(pixels, pose, box), cv2.COLOR_RGB2GRAY), np.float32)
 
 
-def _iris(pixels: Bytes, pose: FacePose, side: float) -> Point:
+def _find_iris(pixels: Bytes, pose: FacePose, side: float) -> Point:
     """Return the center of an eye, moved to the dark of its iris."""
     gray = _gray(pixels, pose, (side - 30, -26, side + 30, 26))
     along, across = np.mgrid[-26:26, -30:30].astype(np.float32)
@@ -260,14 +260,14 @@ def _iris(pixels: Bytes, pose: FacePose, side: float) -> Point:
     return side + column - 30, float(row - 26)
 
 
-def _closable(pixels: Bytes, pose: FacePose, eyes: tuple[Point, ...]) -> bool:
+def _can_close(pixels: Bytes, pose: FacePose, eyes: tuple[Point, ...]) -> bool:
     if abs(eyes[0][1] - eyes[1][1]) > _UNEVEN:
         return False
-    heights = [_height(pixels, pose, eye) for eye in eyes]
+    heights = [_eye_height(pixels, pose, eye) for eye in eyes]
     return 0 < max(heights) <= min(_TALL, _TALLER * min(heights))
 
 
-def _height(pixels: Bytes, pose: FacePose, eye: Point) -> int:
+def _eye_height(pixels: Bytes, pose: FacePose, eye: Point) -> int:
     """Return the height of the dark part of an eye in face units, or 0 if it gets no lid."""
     x, y = eye
     around = _gray(pixels, pose, (x - 20, y - 20, x + 20, y + 20))

@@ -24,15 +24,15 @@ Box: TypeAlias = tuple[float, float, float, float]
 MOUTH, MOUTH_WIDTH, _BELOW_CORNERS = 112.0, 82.0, 3.0
 #: Minimum distance of the eyes, in distances from between them to between the mouth's corners: on a
 #: head turned aside they look closer together than they are.
-_DROP = 0.95
+_MIN_EYES = 0.95
 #: Center of a face, the radii of two closer looks at it, and their side in pixels.
 _MIDDLE, _REACHES, _SIDE = 29.0, (210.0, 290.0), 192
 #: Offset of the nose, in distances between the eyes, from which half of the mouth is hidden.
-_ASIDE = 0.55
+_MAX_ASIDE = 0.55
 #: Maximum distance of a given mouth from a face's average mouth, and from the detected mouth to
 #: count as a correction of it.
 _ON_FACE, _CORRECTION = (60.0, 38.0), 26.0
-_GIVE = "set mouth_x, mouth_y and mouth_width"
+_ADVICE = "set mouth_x, mouth_y and mouth_width"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Placement:
         """Return the placement in a model's settings."""
         return cls(*(values.get(name) for name in ("mouth_x", "mouth_y", "mouth_width")))
 
-    def alone(self, size: tuple[int, int]) -> tuple[FacePose, Guess] | None:
+    def exact_face(self, size: tuple[int, int]) -> tuple[FacePose, Guess] | None:
         """Return the upright face with exactly this mouth, or None if not all is given."""
         if self.x is None or self.y is None or self.width is None:
             return None
@@ -136,7 +136,7 @@ def pose_of(points: Floats) -> FacePose:
     """Return the pose of a face from its eyes, corners of the mouth and nose, shape (5, 2)."""
     (ax, ay), (bx, by), *mouth = points[:4].tolist()
     middle = np.mean(mouth, axis=0) - ((ax + bx) / 2, (ay + by) / 2)
-    apart = max(math.hypot(bx - ax, by - ay), _DROP * math.hypot(*middle), 1.0)
+    apart = max(math.hypot(bx - ax, by - ay), _MIN_EYES * math.hypot(*middle), 1.0)
     return FacePose((ax + bx) / 2, (ay + by) / 2, apart / 100, math.atan2(by - ay, bx - ax))
 
 
@@ -149,10 +149,10 @@ def mouth_of(points: Floats, pose: FacePose) -> Guess:
 def is_aside(points: Floats) -> bool:
     """Return whether a face is turned so far to the side that half of its mouth is hidden."""
     left, right, _, _, nose = (pose_of(points).to_units(point) for point in points.tolist())
-    return abs(nose[0]) > _ASIDE * (right[0] - left[0])
+    return abs(nose[0]) > _MAX_ASIDE * (right[0] - left[0])
 
 
-def look(pixels: Bytes, pose: FacePose, reach: float = _REACHES[1]) -> Floats | None:
+def detect_points(pixels: Bytes, pose: FacePose, reach: float = _REACHES[1]) -> Floats | None:
     """Return the five points of the face near a pose; None without a face."""
     scale = _SIDE / (2 * reach)
     # A sparsely sampled large face would be aliased.
@@ -170,14 +170,14 @@ def look(pixels: Bytes, pose: FacePose, reach: float = _REACHES[1]) -> Floats | 
     return np.asarray(cv2.transform(units[None], pose.matrix() / factor)[0], np.float32)
 
 
-def refine(pixels: Bytes, points: Floats) -> Floats:
+def refine_points(pixels: Bytes, points: Floats) -> Floats:
     """Return the points of a face, refined by detection on an upright crop of it alone."""
-    looks = [look(pixels, pose_of(points), reach) for reach in _REACHES]
+    looks = [detect_points(pixels, pose_of(points), reach) for reach in _REACHES]
     found = [each for each in looks if each is not None]
     return np.asarray(np.mean(found, axis=0), np.float32) if found else points
 
 
-def place(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float]:
+def place_mouth(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float]:
     """Return the speaking face, its mouth, and the distance of its eyes, 0 if not detected.
 
     Raises
@@ -187,22 +187,22 @@ def place(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float]:
         (``aside``); or an incomplete given mouth is on no face (``off_face``).
     """
     size = (pixels.shape[1], pixels.shape[0])
-    alone, points = given.alone(size), choose(find(pixels), given, size)
+    alone, points = given.exact_face(size), choose_face(find(pixels), given, size)
     if points is not None:
-        points = refine(pixels, points)
+        points = refine_points(pixels, points)
         pose = pose_of(points)
         if not is_aside(points):
             apart = math.dist(*points[:2].tolist()) / pose.unit
             return pose, given.correct(mouth_of(points, pose), pose, size), apart
         if alone is None:
             sentence = "the face is seen from the side; use a picture that shows it from the front"
-            raise EngineError(f"{sentence}, or {_GIVE}", code="aside")
+            raise EngineError(f"{sentence}, or {_ADVICE}", code="aside")
     if alone is None:
-        raise no_face("picture")
+        raise no_face_error("picture")
     return *alone, 0.0
 
 
-def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Floats | None:
+def choose_face(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Floats | None:
     """Return the points of the face with its mouth at the given place, or of the clearest one.
 
     Raises `EngineError` if an incomplete given place is on none of them (``off_face``).
@@ -212,7 +212,7 @@ def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Fl
         return found[0] if found else None
     offsets = [np.abs(given.offset(pose_of(points), size)) for points in found]
     fits = [number for number, offset in enumerate(offsets) if (offset <= _ON_FACE).all()]
-    if found and not fits and given.alone(size) is None:
+    if found and not fits and given.exact_face(size) is None:
         raise EngineError(
             "the mouth lies outside the face that was found; correct mouth_x and mouth_y, or set"
             " mouth_width too to place it anywhere",
@@ -221,10 +221,10 @@ def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Fl
     return found[min(fits, key=lambda n: math.hypot(*offsets[n]))] if fits else None
 
 
-def no_face(medium: str) -> EngineError:
+def no_face_error(medium: str) -> EngineError:
     """Return the error for a picture or a video without a detected face."""
     sentence = f"no face was found in the {medium}; use one that shows a face from the front"
-    return EngineError(f"{sentence}, or {_GIVE}", code="no_face")
+    return EngineError(f"{sentence}, or {_ADVICE}", code="no_face")
 
 
 def _points(face: Face) -> Floats:

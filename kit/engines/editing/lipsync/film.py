@@ -24,17 +24,17 @@ from kit.engines.editing.lipsync.face import (
     FacePose,
     Guess,
     Placement,
-    choose,
+    choose_face,
+    detect_points,
     is_aside,
-    look,
     mouth_of,
-    no_face,
-    place,
+    no_face_error,
+    place_mouth,
     pose_of,
-    refine,
+    refine_points,
 )
 from kit.engines.editing.lipsync.mouth import Lips, MouthShape, find_lips, shape_of
-from kit.engines.editing.lipsync.voice import Speech, hear
+from kit.engines.editing.lipsync.voice import Speech, analyze_voice
 from kit.engines.film.filming import write_film
 from kit.engines.media import sound, soundfile, stills
 from kit.engines.media.clip import rgb_frame
@@ -42,35 +42,34 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import find
 from kit.engines.media.footage import Footage
 from kit.engines.media.scaling import resize
-from kit.engines.sizes import LONGEST_VOICE as LONGEST
-from kit.engines.sizes import SLACK
+from kit.engines.sizes import MAX_VOICE_SECONDS, SLACK
 from kit.errors import EngineError
 
 #: Minimum share of a video's frames with a face.
-_LEAST_IN_SIGHT = 0.2
+_MIN_IN_SIGHT = 0.2
 #: Maximum aspect of a picture; longer ones are scaled down.
-_NARROWEST = 2.5
+_MAX_ASPECT = 2.5
 #: Maximum side of a picture as read, and the gray behind transparent pixels.
-_LARGEST, _BEHIND = 2048, 232
-_POSTER = 0.4
+_MAX_SIDE, _BACKDROP = 2048, 232
+_POSTER_SHARE = 0.4
 #: Longer side for tracking, seconds between detections, weight of a detection, seconds that a face
 #: may be missing, and the minimum number of tracked points.
-_SIDE, _EVERY, _PULL, _PATIENCE, _LEAST_POINTS = 480, 0.24, 0.3, 0.8, 8
-_FLOW: dict[str, Any] = {
+_TRACK_SIDE, _DETECT_SECONDS, _DETECT_WEIGHT, _MAX_MISSING, _MIN_POINTS = 480, 0.24, 0.3, 0.8, 8
+_FLOW_OPTIONS: dict[str, Any] = {
     "winSize": (17, 17),
     "maxLevel": 3,
     "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 20, 0.03),
 }
 
 
-def film_speech(job: Job, progress: Progress) -> Asset:
+def render_lip_sync(job: Job, progress: Progress) -> Asset:
     """Render a job of the lip-sync model."""
     values = job.parameters
     progress.report(0.0)
     kind = "portrait" if job.media.get("portrait") else "video"
     path, voice = job.media[kind][0], _voice(job.media["audio"][0])
     progress.report(0.02)
-    speech = hear(voice, values["fps"], progress.part(0.02, 0.06))
+    speech = analyze_voice(voice, values["fps"], progress.part(0.02, 0.06))
 
     with ExitStack() as stack:
         if kind == "portrait":
@@ -87,7 +86,7 @@ def film_speech(job: Job, progress: Progress) -> Asset:
             fps=values["fps"],
             count=len(speech),
             sound=voice,
-            poster=int(_POSTER * len(speech)),
+            poster=int(_POSTER_SHARE * len(speech)),
             facts={"source": kind, **facts, "frames": len(speech), "seed": job.seed},
         )
 
@@ -95,22 +94,22 @@ def film_speech(job: Job, progress: Progress) -> Asset:
 def _size(width: int, height: int, resolution: str) -> tuple[int, int]:
     """Return the even size of the clip: the picture's aspect, with the requested shorter side."""
     side = int(resolution.rstrip("p"))
-    scale = min(side / min(width, height), _NARROWEST * side / max(width, height))
+    scale = min(side / min(width, height), _MAX_ASPECT * side / max(width, height))
     return max(2, 2 * round(width * scale / 2)), max(2, 2 * round(height * scale / 2))
 
 
 def _voice(path: Path) -> sound.Sound:
     # One extra second shows whether the voice is too long.
-    voice = soundfile.open_sound(path, seconds=LONGEST + 1)
-    if voice.seconds > LONGEST + SLACK:
-        sentence = f"the audio lasts more than {LONGEST} s; cut it to {LONGEST} s or less"
+    voice = soundfile.open_sound(path, seconds=MAX_VOICE_SECONDS + 1)
+    if voice.seconds > MAX_VOICE_SECONDS + SLACK:
+        sentence = f"the audio lasts more than {MAX_VOICE_SECONDS} s; cut it to this length or less"
         raise EngineError(sentence, code="too_long")
     if not voice.count:
         raise EngineError("the audio is empty", code="no_sound")
     return voice
 
 
-def _shapes(speech: Speech, lips: Lips, intensity: float) -> list[MouthShape]:
+def _mouth_shapes(speech: Speech, lips: Lips, intensity: float) -> list[MouthShape]:
     rows = np.stack([speech.jaw, speech.spread, speech.hiss, speech.closure], axis=1)
     return [shape_of(lips, row, intensity) for row in rows.tolist()]
 
@@ -120,18 +119,18 @@ def _portrait(
 ) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
     """Return the frames of a speaking picture, their size, and its metadata."""
     values = job.parameters
-    pixels = stills.open_still(path, side=_LARGEST).flatten(_BEHIND)
+    pixels = stills.open_still(path, side=_MAX_SIDE).flatten(_BACKDROP)
     height, width = pixels.shape[:2]
     size = _size(width, height, values["resolution"])
     pixels = np.asarray(resize(pixels, *size))
-    pose, guess, apart = place(pixels, Placement.of(values))
+    pose, guess, apart = place_mouth(pixels, Placement.of(values))
     lips = find_lips(pixels, pose, guess)
     speaker = speaker_of(pixels, pose, lips, apart=apart)
     portrait = Portrait(pixels, pose, speaker)
     ways = np.random.default_rng([job.seed, 1]), np.random.default_rng([job.seed, 2])
     moves = head_moves(speech, values["fps"], values["head_motion"], ways[0]).tolist()
     lids = blinks(len(speech), values["fps"], ways[1]) * float(values["blink"])
-    mouths = _shapes(speech, lips, values["intensity"])
+    mouths = _mouth_shapes(speech, lips, values["intensity"])
     frames = itertools.starmap(portrait.frame, zip(mouths, moves, lids.tolist(), strict=True))
     x, y = pose.to_pixels((lips.x, lips.y))
     facts = {
@@ -150,36 +149,36 @@ def _video(
     """Return the frames of a speaking video, their size, and its metadata."""
     fps, count = job.parameters["fps"], len(speech)
     size = _size(footage.width, footage.height, job.parameters["resolution"])
-    scale = min(1.0, _SIDE / max(footage.width, footage.height))
+    scale = min(1.0, _TRACK_SIDE / max(footage.width, footage.height))
     small = max(2, round(footage.width * scale)), max(2, round(footage.height * scale))
     expected = min(count, max(1, round(footage.seconds * fps)))
 
-    def reported() -> Iterator[Bytes]:
+    def report_frames() -> Iterator[Bytes]:
         frames = footage.frames(fps, end=count / fps, size=small)
         for number, pixels in enumerate(frames, start=1):
             yield pixels
             progress.report(number / expected)
 
-    track = track_face(reported(), fps, Placement.of(job.parameters))
+    track = track_face(report_frames(), fps, Placement.of(job.parameters))
     if track is None:
-        raise no_face("video")
+        raise no_face_error("video")
     seen = sum(pose is not None for pose in track.poses) / len(track.poses)
-    if seen < _LEAST_IN_SIGHT:
+    if seen < _MIN_IN_SIGHT:
         raise EngineError(
             f"a face from the front is seen in only {seen:.0%} of the video; trim it to where"
-            " somebody looks at the camera, or set mouth_x, mouth_y and mouth_width",
+            " the face looks at the camera, or set mouth_x, mouth_y and mouth_width",
             code="no_face",
         )
-    mouths = _shapes(speech, track.lips, job.parameters["intensity"])
+    mouths = _mouth_shapes(speech, track.lips, job.parameters["intensity"])
     facts = {
         "face_in_sight": round(seen, 3),
         "teeth": track.lips.toothy,
         "video_frames": len(track.poses),
     }
-    return _spoken(footage, fps, size, track, size[0] / small[0], mouths), size, facts
+    return _speaking_frames(footage, fps, size, track, size[0] / small[0], mouths), size, facts
 
 
-def _spoken(
+def _speaking_frames(
     footage: Footage,
     fps: int,
     size: tuple[int, int],
@@ -215,7 +214,7 @@ class FaceTrack:
 
 def track_face(frames: Iterable[Bytes], fps: float, given: Placement) -> FaceTrack | None:
     """Return the pose of the face in each frame, or None if no frame has a face."""
-    stride, patience = max(1, round(fps * _EVERY)), round(fps * _PATIENCE)
+    stride, patience = max(1, round(fps * _DETECT_SECONDS)), round(fps * _MAX_MISSING)
     poses: list[FacePose | None] = []
     mouths: dict[int, Lips] = {}
     pose: FacePose | None = None
@@ -225,30 +224,30 @@ def track_face(frames: Iterable[Bytes], fps: float, given: Placement) -> FaceTra
     for number, pixels in enumerate(frames):
         gray = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY))
         if pose is not None and before is not None:
-            pose, marks = _carried(before, gray, pose, marks)
+            pose, marks = _follow(before, gray, pose, marks)
         if number % stride == 0:
-            pose, guess = _sought(pixels, pose, given, first=number == 0)
+            pose, guess = _detect_face(pixels, pose, given, first=number == 0)
             if pose and guess:
                 mouths[number] = find_lips(pixels, pose, guess)
-                marks, seen = _marks(gray, pose), number
+                marks, seen = _track_points(gray, pose), number
             elif number - seen > patience and None in astuple(given):
                 pose = None
         before = gray
         poses.append(pose)
-    return _track(poses, mouths, stride) if mouths else None
+    return _smooth(poses, mouths, stride) if mouths else None
 
 
-def _sought(
+def _detect_face(
     pixels: Bytes, pose: FacePose | None, given: Placement, *, first: bool
 ) -> tuple[FacePose | None, Guess | None]:
     """Return the pose of the face, and its mouth unless the pose is only tracked."""
     size = (pixels.shape[1], pixels.shape[0])
-    alone = given.alone(size)
+    alone = given.exact_face(size)
     # The given place applies to the first frame; later the face may be anywhere.
     given = given if first else Placement()
-    points = look(pixels, pose) if pose else choose(find(pixels), given, size)
+    points = detect_points(pixels, pose) if pose else choose_face(find(pixels), given, size)
     if points is not None and pose is None:
-        points = refine(pixels, points)
+        points = refine_points(pixels, points)
     if points is None or is_aside(points):
         # A tracked mouth on a face that is half hidden would be displaced.
         kept = pose if points is None or alone else None
@@ -257,11 +256,11 @@ def _sought(
     if pose is not None:
         # Move it a little toward the detected pose.
         way = np.array(astuple(pose)), np.array(astuple(found))
-        found = FacePose(*(way[0] + _PULL * (way[1] - way[0])).tolist())
+        found = FacePose(*(way[0] + _DETECT_WEIGHT * (way[1] - way[0])).tolist())
     return found, given.correct(mouth_of(points, found), found, size)
 
 
-def _track(poses: Sequence[FacePose | None], mouths: Mapping[int, Lips], stride: int) -> FaceTrack:
+def _smooth(poses: Sequence[FacePose | None], mouths: Mapping[int, Lips], stride: int) -> FaceTrack:
     """Return smoothed poses, and the mouth that is typical of all that were found."""
     toothy = 2 * sum(lips.toothy for lips in mouths.values()) > len(mouths)
     alike = [lips for lips in mouths.values() if lips.toothy == toothy]
@@ -277,15 +276,15 @@ def _track(poses: Sequence[FacePose | None], mouths: Mapping[int, Lips], stride:
     return FaceTrack(steady, usual, np.asarray(levels))
 
 
-def _carried(before: Bytes, now: Bytes, pose: FacePose, marks: Any) -> tuple[FacePose | None, Any]:
+def _follow(before: Bytes, now: Bytes, pose: FacePose, marks: Any) -> tuple[FacePose | None, Any]:
     """Return the pose after the motion between two frames, None after a cut, and its points."""
-    if marks is None or len(marks) < _LEAST_POINTS:
-        marks = _marks(before, pose)
-    if marks is None or len(marks) < _LEAST_POINTS:
+    if marks is None or len(marks) < _MIN_POINTS:
+        marks = _track_points(before, pose)
+    if marks is None or len(marks) < _MIN_POINTS:
         return pose, marks
-    moved, found, _ = cv2.calcOpticalFlowPyrLK(before, now, marks, None, **_FLOW)
+    moved, found, _ = cv2.calcOpticalFlowPyrLK(before, now, marks, None, **_FLOW_OPTIONS)
     kept = found.ravel() == 1
-    if kept.sum() < _LEAST_POINTS:
+    if kept.sum() < _MIN_POINTS:
         return None, None
     matrix, good = cv2.estimateAffinePartial2D(marks[kept], moved[kept], ransacReprojThreshold=1.5)
     if matrix is None or good.mean() < 0.4:
@@ -296,7 +295,7 @@ def _carried(before: Bytes, now: Bytes, pose: FacePose, marks: Any) -> tuple[Fac
     return moved_pose, moved[kept][good.ravel() == 1]
 
 
-def _marks(gray: Bytes, pose: FacePose) -> Any:
+def _track_points(gray: Bytes, pose: FacePose) -> Any:
     """Return trackable points: on brows, eyes and nose, which move little in speech."""
     mask = np.zeros(gray.shape, np.uint8)
     center = tuple(round(value) for value in pose.to_pixels((0.0, 15.0)))

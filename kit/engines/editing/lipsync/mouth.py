@@ -28,8 +28,8 @@ _HALF, _ABOVE, _BELOW, _MIDDLE = 75, 44, 66, slice(63, 88)
 #: the parting that are compared with it.
 _NEAR, _NEAR_GIVEN, _REACH = 11, 8, 14
 #: Maximum distance of the center from that of the corners, and limits of the relative width.
-_ASTRAY, _WIDER = 4.0, (0.95, 1.22)
-_FARTHEST, _USUAL_SMILE = 62, 100.0
+_MAX_OFFSET, _WIDTH_RANGE = 4.0, (0.95, 1.22)
+_MAX_HALF, _USUAL_SMILE = 62, 100.0
 #: How far teeth take on the skin's own hue, their brightness in full light, and the skin's distance
 #: from gray, as a share of its brightness, in a picture in full color.
 _WARMTH, _TOOTH, _VIVID = 0.35, 201.0, 0.3
@@ -83,29 +83,29 @@ def find_lips(pixels: Bytes, pose: FacePose, guess: Guess) -> Lips:
     lab = cv2.GaussianBlur(lab, (0, 0), 1.2)
     middle = lab[:, _MIDDLE].mean(axis=1)
     near = _NEAR_GIVEN if guess.given[1] else _NEAR
-    teeth = _teeth(middle, near)
+    teeth = _find_teeth(middle, near)
     if teeth is None:
-        lower = upper = _path(lab[:, :, 0] * 0.6, _seam(middle, near))
+        lower = upper = _find_path(lab[:, :, 0] * 0.6, _find_seam(middle, near))
     else:
         # The redness of the lips falls at the upper and rises at the lower edge of the teeth.
         fall = cv2.Sobel(lab[:, :, 1], cv2.CV_32F, 0, 1, ksize=3)
-        upper, lower = _path(fall, teeth[0]), _path(-fall, teeth[1])
-    x, half = _sides(lab, lower, upper)
-    x = guess.x + (0.0 if guess.given[0] else float(np.clip(x, -_ASTRAY, _ASTRAY)))
-    narrow, wide = (1.0, 1.0) if guess.given[2] else _WIDER
+        upper, lower = _find_path(fall, teeth[0]), _find_path(-fall, teeth[1])
+    x, half = _find_sides(lab, lower, upper)
+    x = guess.x + (0.0 if guess.given[0] else float(np.clip(x, -_MAX_OFFSET, _MAX_OFFSET)))
+    narrow, wide = (1.0, 1.0) if guess.given[2] else _WIDTH_RANGE
     half = float(np.clip(half, guess.half * narrow, guess.half * wide))
     u = (np.arange(2 * _HALF) + left - x) / half
-    opening = _fit(u, lower + top)
+    opening = _fit_curve(u, lower + top)
     if teeth is None:
         return Lips(x, half, opening, opening)
-    level, slope, bend = _fit(u, upper + top)
+    level, slope, bend = _fit_curve(u, upper + top)
     # Keep the upper edge above the lower one, and make them nearly meet at the corners.
     level = min(level, opening[0] - 1.0)
     bent = 0.25 * opening[2] + 0.75 * float(np.clip(level + bend - opening[0], -22, 0))
     return Lips(x, half, (level, slope, bend), (*opening[:2], bent), toothy=True)
 
 
-def _teeth(middle: Floats, near: int) -> tuple[int, int] | None:
+def _find_teeth(middle: Floats, near: int) -> tuple[int, int] | None:
     """Return the first and last row of teeth: bright, and paler than both lips."""
     best, found = 1.0, None
     for row in range(_ABOVE - near + 4, _ABOVE + near + 1):
@@ -122,7 +122,7 @@ def _teeth(middle: Floats, near: int) -> tuple[int, int] | None:
     return found - rows[0], found + rows[1]
 
 
-def _seam(middle: Floats, near: int) -> int:
+def _find_seam(middle: Floats, near: int) -> int:
     """Return the row of the deepest dark valley; redder and more typical rows are preferred."""
     light, red = middle[:, 0], middle[:, 1]
 
@@ -134,7 +134,7 @@ def _seam(middle: Floats, near: int) -> int:
     return max(range(_ABOVE - near, _ABOVE + near + 1), key=score)
 
 
-def _path(cost: Floats, center: int) -> Floats:
+def _find_path(cost: Floats, center: int) -> Floats:
     """Return the row of the cheapest path from left to right, for every column."""
     top = int(np.clip(center - 16, 0, len(cost) - 33))
     far = np.abs(np.arange(33) + top - center)
@@ -154,7 +154,7 @@ def _path(cost: Floats, center: int) -> Floats:
     return np.asarray(rows[::-1], np.float32) + top
 
 
-def _sides(lab: Floats, lower: Floats, upper: Floats) -> tuple[float, float]:
+def _find_sides(lab: Floats, lower: Floats, upper: Floats) -> tuple[float, float]:
     """Return the center and the half width: as far as the path differs from its surroundings."""
     at, columns = ((lower + upper) / 2).round().astype(int), np.arange(2 * _HALF)
     rows = {n: lab[np.clip(at + n, 0, len(lab) - 1), columns] for n in range(-22, 25)}
@@ -166,12 +166,12 @@ def _sides(lab: Floats, lower: Floats, upper: Floats) -> tuple[float, float]:
     usual = (_USUAL_SMILE if (lower > upper).any() else MOUTH_WIDTH) / 2
     ends = []
     for step in (-1, 1):
-        three = np.convolve(outside[_HALF::step][:_FARTHEST], np.ones(3), "valid") == 3
+        three = np.convolve(outside[_HALF::step][:_MAX_HALF], np.ones(3), "valid") == 3
         ends.append(float(np.argmax(three)) if three.any() else usual)
     return (ends[1] - ends[0]) / 2, (ends[0] + ends[1]) / 2
 
 
-def _fit(u: Floats, path: Floats) -> Curve:
+def _fit_curve(u: Floats, path: Floats) -> Curve:
     bend, slope, level = np.polyfit(u, path, 2, w=np.exp(-(np.abs(u / 0.95) ** 4)))
     # A stronger bend is not a mouth but a wrong path.
     return float(level), float(np.clip(slope, -8, 8)), float(np.clip(bend, -16, 6))
@@ -202,7 +202,7 @@ def colors_of(pixels: Bytes, pose: FacePose, lips: Lips) -> Colors:
 Fields: TypeAlias = Callable[[Floats, Floats], Sequence[Any]]
 
 #: Opening at a jaw of 1, its maximum, and the share of the upper lip in it.
-_OPENING, _MOST, _UP = 27.0, 46.0, 0.14
+_OPENING, _MAX_OPENING, _UPPER_SHARE = 27.0, 46.0, 0.14
 #: The chin follows the lower lip by this share; below the chin the motion fades out in the neck.
 _CHIN, _CHIN_BELOW, _NECK_BELOW = 0.84, 58.0, 140.0
 _ROUNDING, _SPREADING = 0.26, 0.11
@@ -237,7 +237,7 @@ def shape_of(lips: Lips, sound: Sequence[float], intensity: float) -> MouthShape
     opening += 3.5 * hiss * min(intensity, 1.0) * (1 - closure)
     change = (_SPREADING if spread > 0 else _ROUNDING) * spread * min(intensity, 1.2)
     # A smile opens less.
-    return MouthShape(min((0.8 if lips.toothy else 1.0) * opening, _MOST), 1 + change, hiss)
+    return MouthShape(min((0.8 if lips.toothy else 1.0) * opening, _MAX_OPENING), 1 + change, hiss)
 
 
 def step_for(unit: float) -> int:
@@ -261,13 +261,13 @@ def fill_fields(fields: Fields, x: Floats, y: Floats, step: int) -> list[Floats]
     ]
 
 
-def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tuple[Floats, Floats]:
+def warp(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tuple[Floats, Floats]:
     """Return the source of each place of the picture with a moved mouth."""
 
     def fields(x: Floats, y: Floats) -> Sequence[Any]:
-        moved = _narrowed(x, y, lips, shape)
+        moved = _move_corners(x, y, lips, shape)
         upper, lower = _edges(moved, lips, shape)
-        aperture, up = _aperture(moved, lips), _up(lips, shape)
+        aperture, up = _aperture(moved, lips), _upper_rise(lips, shape)
         below = np.maximum(y - lower, 0)
         near = np.exp(below * np.float32(-1 / 22))
         neck = smooth_step(_NECK_BELOW, _CHIN_BELOW, below)
@@ -281,7 +281,7 @@ def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tupl
     return x + across, np.where(y >= parting, y - down, y + rise)
 
 
-def inside(
+def paint_inside(
     x: Floats, y: Floats, lips: Lips, shape: MouthShape, colors: Colors, unit: float
 ) -> tuple[Floats, Floats] | None:
     """Return the inside of a mouth, RGB, and its coverage, 0 to 1; None if not visible.
@@ -290,7 +290,7 @@ def inside(
     """
     if shape.opening < _SMALLEST_GAP or not x.size:
         return None
-    x = _narrowed(x, y, lips, shape)
+    x = _move_corners(x, y, lips, shape)
     u, soft = (x - lips.x) / lips.half, max(1.0, 1.1 / unit)
     upper, lower = _edges(x, lips, shape)
     gap = lower - upper
@@ -301,13 +301,13 @@ def inside(
     color = colors.dark * (0.62 + 0.5 * depth)[:, :, None]
     tongue = smooth_step(0.5, 0.9, depth - 0.25 * u * u) * np.clip((0.95 - np.abs(u)) * 2.5, 0, 1)
     tongue *= np.clip((gap - 5) / 8, 0, 1) * (1 - shape.hiss)
-    color = _over(color, colors.tongue, tongue * 0.92)
+    color = _blend(color, colors.tongue, tongue * 0.92)
     # Light comes from the front: places farther back, toward the corners, are darker.
     shade = np.clip(1.05 - 0.6 * u * u, 0.3, 1)
     rim = lower - (1.2 + 2.8 * max(shape.hiss, 0.6 * lips.toothy)) * _aperture(x, lips)
     teeth = np.clip((y - rim) / soft, 0, 1) * np.clip((0.62 - np.abs(u)) * 4, 0, 1)
     teeth *= max(0.2 + 0.6 * shape.hiss, 0.75 * lips.toothy)
-    color = _over(color, colors.tooth * (0.74 * shade)[:, :, None], teeth)
+    color = _blend(color, colors.tooth * (0.74 * shade)[:, :, None], teeth)
     # The shadow of the upper lip or upper teeth on the parts behind.
     color *= (0.7 + 0.3 * np.clip((y - upper) / 5, 0, 1))[:, :, None]
     if not lips.toothy:
@@ -319,20 +319,20 @@ def inside(
         teeth = np.clip((edge - y) / soft + 0.5, 0, 1) * np.clip((0.8 - np.abs(u)) * 4, 0, 1)
         # Rounded lips hide the teeth.
         teeth *= 0.95 * min(1.0, max(0.0, 1 - (1 - shape.width) * 4))
-        color = _over(color, colors.tooth * light[:, :, None], teeth)
+        color = _blend(color, colors.tooth * light[:, :, None], teeth)
     return color, cv2.GaussianBlur(np.asarray(cover, np.float32), (0, 0), 0.6 * unit)
 
 
-def _up(lips: Lips, shape: MouthShape) -> float:
+def _upper_rise(lips: Lips, shape: MouthShape) -> float:
     # The teeth of a smile hold the upper lip in place.
-    return 0.0 if lips.toothy else _UP * shape.opening
+    return 0.0 if lips.toothy else _UPPER_SHARE * shape.opening
 
 
 def _edges(x: Floats, lips: Lips, shape: MouthShape) -> tuple[Floats, Floats]:
     """Return the edges of the upper and the lower lip, for positions along the mouth."""
     # Past the corners the line is level; otherwise a smile's bend would reach the eyes.
     line = curve_at(lips.lower, np.clip((x - lips.x) / lips.half, -1, 1))
-    aperture, up = _aperture(x, lips), _up(lips, shape)
+    aperture, up = _aperture(x, lips), _upper_rise(lips, shape)
     return line - up * aperture, line + (shape.opening - up) * aperture
 
 
@@ -342,7 +342,7 @@ def _aperture(x: Floats, lips: Lips) -> Floats:
     return np.asarray(np.clip(1 - np.abs((x - lips.x) / corner) ** 2.2, 0, 1), np.float32)
 
 
-def _narrowed(x: Floats, y: Floats, lips: Lips, shape: MouthShape) -> Floats:
+def _move_corners(x: Floats, y: Floats, lips: Lips, shape: MouthShape) -> Floats:
     """Return the source of columns as the corners of the mouth move in or out."""
     away = x - lips.x
     weight = np.exp(-((away / (1.75 * lips.half)) ** 2) - ((y - lips.y) / 30) ** 2)
@@ -350,5 +350,5 @@ def _narrowed(x: Floats, y: Floats, lips: Lips, shape: MouthShape) -> Floats:
     return np.asarray(x - away * weight, np.float32)
 
 
-def _over(color: Any, other: Any, cover: Any) -> Floats:
+def _blend(color: Any, other: Any, cover: Any) -> Floats:
     return np.asarray(color + (other - color) * cover[:, :, None], np.float32)

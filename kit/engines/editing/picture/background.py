@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import keep_reporting
+from kit.engines.editing.edit_thread import keep_reporting
 from kit.engines.editing.picture import files
 from kit.engines.media.color import Bytes, dither, encode, lab_of, linear, srgb
 from kit.engines.media.cutout import MIN_CERTAINTY, Box, cut_out
@@ -23,15 +23,15 @@ from kit.engines.prompt.brief import Brief
 from kit.engines.sizes import BOX
 from kit.errors import EngineError
 
-_POINTED = (0.001, 0.97)  # shares of the picture that a mask may cover
-_LEAST = 0.004  # of the picture: smaller subjects are ignored
+_MASK_SHARES = (0.001, 0.97)  # shares of the picture that a mask may cover
+_MIN_SUBJECT = 0.004  # of the picture: smaller subjects are ignored
 _OPAQUE = 0.9  # mean coverage below which a picture counts as cut out; round corners are above it
-_DISC = 9  # pixels of the blur's radius in the reduced picture
-_WIDEST = 0.045  # of the blur, as a share of the longer side
-_UNSURE = 0.75  # a less certain cutout is returned with a note
-_HELP = "say where it is, by a mask or by subject_x, subject_y, subject_width and subject_height"
-_LARGEST = 2048  # maximum side in pixels of a painting; flat shapes can be enlarged
-_NARROWEST = 64  # pixels a side; narrower strips are cut from that
+_DISC_RADIUS = 9  # pixels of the blur's radius in the reduced picture
+_MAX_BLUR = 0.045  # of the blur, as a share of the longer side
+_NOTE_CERTAINTY = 0.75  # a less certain cutout is returned with a note
+_ADVICE = "say where it is, by a mask or by subject_x, subject_y, subject_width and subject_height"
+_MAX_PAINTED = 2048  # maximum side in pixels of a painting; flat shapes can be enlarged
+_MIN_SIDE = 64  # pixels a side; narrower strips are cut from that
 
 
 @keep_reporting
@@ -61,15 +61,15 @@ def change_background(job: Job, progress: Progress) -> Asset:
         back, kept = _make_backdrop(job, alpha, backdrop, progress), None
         pixels = files.composite(back, clean_rim(pixels, alpha), alpha)
     elif strength:
-        radius = max(1.0, _WIDEST * strength * max(alpha.shape))
+        radius = max(1.0, _MAX_BLUR * strength * max(alpha.shape))
         back = _defocus(pixels, alpha, radius)
         pixels = files.composite(back, clean_rim(pixels, alpha), alpha)
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
     if sure is not None:
         facts["certainty"] = round(float(sure), 2)
-        if sure < _UNSURE:
-            facts["note"] = f"the subject may be cut out roughly here: {_HELP}"
+        if sure < _NOTE_CERTAINTY:
+            facts["note"] = f"the subject may be cut out roughly here: {_ADVICE}"
     return files.write_result(job, progress, "background", pixels, alpha=kept, facts=facts)
 
 
@@ -77,7 +77,7 @@ def _read_hint(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
     """Return the user's hint of the subject as a mask or a box, None without one."""
     if job.media.get("mask"):
         where = "about where the subject is and black elsewhere"
-        return files.read_mask(job, shape, _POINTED, where)
+        return files.read_mask(job, shape, _MASK_SHARES, where)
     if any(job.parameters.get(name) is None for name in BOX):
         return None
     (x, y, wide, high), (height, width) = (float(job.parameters[name]) for name in BOX), shape
@@ -98,23 +98,23 @@ def _find_subject(
             return _require_subject(still.alpha, known=False), None
         if still.alpha.mean() < 255 * _OPAQUE:
             # Only hidden pixels would become visible.
-            sentence = "the picture has no background to blur: it is see-through around its subject"
+            sentence = "the picture has no background to blur: it is transparent around its subject"
             raise EngineError(sentence, code="no_background")
     found = cut_out(still.flatten(), near)
     alpha, sure = found.alpha, found.certainty
     alpha = alpha if still.alpha is None else np.minimum(alpha, still.alpha)
     alpha = _require_subject(alpha, known=near is not None)
     if sure < MIN_CERTAINTY:
-        sentence = f"the subject does not stand out clearly enough to be cut out well: {_HELP}"
+        sentence = f"the subject does not stand out clearly enough to be cut out well: {_ADVICE}"
         raise EngineError(sentence, code="unsure_subject")
     return alpha, sure if near is None else None
 
 
 def _require_subject(alpha: Bytes, *, known: bool) -> Bytes:
-    if alpha.mean() >= 255 * _LEAST:
+    if alpha.mean() >= 255 * _MIN_SUBJECT:
         return alpha
     sentence = "no subject stands out from the background of this picture"
-    raise EngineError(sentence if known else f"{sentence}: {_HELP}", code="no_subject")
+    raise EngineError(sentence if known else f"{sentence}: {_ADVICE}", code="no_subject")
 
 
 def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Progress) -> Bytes:
@@ -133,7 +133,7 @@ def _defocus(pixels: Bytes, alpha: Bytes, radius: float) -> Bytes:
     glow around its own outline.
     """
     longer = max(alpha.shape)
-    size = fit_size(alpha.shape, round(longer * min(1.0, _DISC / radius)))
+    size = fit_size(alpha.shape, round(longer * min(1.0, _DISC_RADIUS / radius)))
     small, cover = (resize(plane, *size).astype(np.float32) / 255 for plane in (pixels, alpha))
     weight = (1.0 - cover)[..., None] ** 4 + 1e-4
     reach = max(1, round(radius * max(size) / longer))
@@ -175,7 +175,7 @@ def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Pro
 def paint_landscape(brief: Brief, width: int, height: int, progress: Progress) -> Bytes:
     """Return a painted landscape, as in the poster model."""
     progress.check()
-    wide, tall = fit_size((height, width), _LARGEST, least=_NARROWEST)
+    wide, tall = fit_size((height, width), _MAX_PAINTED, least=_MIN_SIDE)
     brief = replace(brief, width=wide, height=tall, falling=False)
     picture = paint_brief(brief, Progress(lambda _: progress.check())).pixels()
     return np.asarray(resize(picture, width, height))

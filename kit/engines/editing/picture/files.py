@@ -14,25 +14,25 @@ from kit.engines.media.picture import THUMBNAIL_SIDE, write_still
 from kit.engines.media.scaling import fit_size, resize
 from kit.engines.media.stills import Still, info_of, open_still, scale_down
 from kit.engines.prompt.colors import no_color, rgb_of
-from kit.engines.sizes import MOST
+from kit.engines.sizes import MAX_SIDE
 from kit.errors import EngineError
 
-_SHAPES = 0.02  # maximum difference between the aspects of a mask and its picture
+_MAX_DIFFERENCE = 0.02  # maximum difference between the aspects of a mask and its picture
 
 
 def read_picture(
     job: Job,
     name: str = "image",
     *,
-    most: int = MOST,
+    side: int = MAX_SIDE,
     clear: int | None = None,
     cover: tuple[int, int] | None = None,
 ) -> Still:
-    """Return an input picture, upright and at most `most` pixels a side; with alpha if `clear`."""
+    """Return an input picture, upright and at most `side` pixels a side; with alpha if `clear`."""
     files = job.media.get(name)
     if not files:
         raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
-    still = open_still(files[0], side=most, cover=cover)
+    still = open_still(files[0], side=side, cover=cover)
     return still if clear is None or still.alpha is None else scale_down(still, clear)
 
 
@@ -43,7 +43,7 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
     """
     given, (height, width) = read_picture(job, "mask"), shape
     tall, wide = given.pixels.shape[:2]
-    if abs(wide / tall / (width / height) - 1.0) > _SHAPES:
+    if abs(wide / tall / (width / height) - 1.0) > _MAX_DIFFERENCE:
         mask_of, picture = (info_of(job.media[name][0]) for name in ("mask", "image"))
         raise EngineError(
             f"the mask of {mask_of.width} x {mask_of.height} pixels has another shape than the"
@@ -60,7 +60,7 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
     if share > shares[0]:
         sentence += f", on less than {shares[1]:.0%}: turn black and white around if black marks it"
     elif given.alpha is not None:
-        sentence += ", and what is see-through counts as black"
+        sentence += ", and transparent parts count as black"
     raise EngineError(sentence, code="mask_full" if share > shares[0] else "mask_empty")
 
 
@@ -115,7 +115,7 @@ def composite(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
     return np.asarray(cv2.add(out, rest, dst=out))
 
 
-def bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, slice, slice]]:
+def row_bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, slice, slice]]:
     """Yield a picture's rows in bands, so that long work can report progress and be stopped.
 
     Each is the rows to read, with `overlap` more on both sides, to write, and their part of those.

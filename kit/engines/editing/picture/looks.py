@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from kit.engines.prompt.styles import Style, read_style
 
 Shift: TypeAlias = tuple[float, float, float]
-_NONE: Shift = (0.0, 0.0, 0.0)
+_NO_SHIFT: Shift = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Look:
     contrast: float = 1.0
     saturation: float = 1.0
     light: float = 0.0
-    shadows: Shift = _NONE
-    highlights: Shift = _NONE
+    shadows: Shift = _NO_SHIFT
+    highlights: Shift = _NO_SHIFT
     vignette: float = 0.0
     glow: float = 0.0
 
@@ -38,7 +38,7 @@ LOOKS = {
     "cinematic": Look(
         0.02, 0, 1.14, 0.94, 0, (-0.035, 0.015, 0.05), (0.05, 0.02, -0.045), 0.32, 0.06
     ),
-    "warm": Look(0.09, 0, 1.03, 1.08, 0, _NONE, (0.02, 0.008, -0.03)),
+    "warm": Look(0.09, 0, 1.03, 1.08, 0, _NO_SHIFT, (0.02, 0.008, -0.03)),
     "cold": Look(-0.09, 0, 1.05, 0.9, 0, (-0.01, 0, 0.045)),
     "vintage": Look(0.06, 0, 0.84, 0.72, 0, (0.085, 0.055, 0.06), (0, -0.015, -0.1), 0.35),
     "noir": Look(0, 0, 1.42, 0, -0.03, vignette=0.5, glow=0.05),
@@ -47,11 +47,11 @@ LOOKS = {
     "matte": Look(0, 0, 0.86, 0.86, 0, (0.07, 0.07, 0.075)),
     "vivid": Look(0, 0, 1.12, 1.38, 0.01),
     "pastel": Look(0, 0, 0.84, 0.95, 0.16, (0.07, 0.06, 0.09)),
-    "golden": Look(0.13, 0, 1.05, 1.12, 0, _NONE, (0.05, 0.015, -0.07), 0.2, 0.14),
+    "golden": Look(0.13, 0, 1.05, 1.12, 0, _NO_SHIFT, (0.05, 0.015, -0.07), 0.2, 0.14),
     "dreamy": Look(0, 0.015, 0.92, 0.98, 0.05, glow=0.4),
 }
 #: The message if nothing would change.
-NOTHING = (
+NO_CHANGE = (
     "there is nothing to do: choose a look, a way to redraw or a title, or ask for one in the"
     " prompt, such as 'warm and vintage' or 'like a pencil sketch'"
 )

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import keep_reporting
+from kit.engines.editing.edit_thread import keep_reporting
 from kit.engines.editing.picture.files import read_picture, write_result
 from kit.engines.editing.picture.restyling import color_matrix
 from kit.engines.media.color import Bytes, Floats
@@ -14,10 +14,10 @@ from kit.engines.media.scaling import resize
 from kit.engines.media.subject import find
 from kit.engines.sizes import longest_side
 
-_SMALL = 160  # pixels a side of the blurred copy
-_DIM = 0.72  # brightness of the blurred copy: the picture stays brighter
-_SHADOW = 0.012  # radius of the shadow around the picture, of the longer side
-_KEPT = 2.2  # how much of the middle keeps its proportions; larger keeps more
+_SIDE = 160  # pixels a side of the blurred copy
+_COPY_LIGHT = 0.72  # brightness of the blurred copy: the picture stays brighter
+_SHADOW_RADIUS = 0.012  # radius of the shadow around the picture, of the longer side
+_KEPT_MIDDLE = 2.2  # how much of the middle keeps its proportions; larger keeps more
 
 
 @keep_reporting
@@ -54,17 +54,17 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     tall, wide = inner.shape[:2]
     top, left = (height - tall) // 2, (width - wide) // 2
     # The picture's shadow is as soft as the copy: both are drawn small.
-    share = _SMALL / max(width, height)
+    share = _SIDE / max(width, height)
     size = max(8, round(width * share)), max(8, round(height * share))
     part = np.rint([tall * width / height, wide * height / width])
     part = part.clip(1, (wide, tall)).astype(int).tolist()
     tiny = resize(cv2.getRectSubPix(inner, part, ((wide - 1) / 2, (tall - 1) / 2)), *size)
-    tiny = cv2.GaussianBlur(np.float32(tiny), (0, 0), 0.04 * _SMALL, borderType=cv2.BORDER_REFLECT)
-    tiny = cv2.transform(tiny, _DIM * color_matrix(1.15))
+    tiny = cv2.GaussianBlur(np.float32(tiny), (0, 0), 0.04 * _SIDE, borderType=cv2.BORDER_REFLECT)
+    tiny = cv2.transform(tiny, _COPY_LIGHT * color_matrix(1.15))
     shade = np.full(size[::-1], 1.0, np.float32)
     box = (round(left * share), round(top * share), round(wide * share), round(tall * share))
     cv2.rectangle(shade, box, 0.55, -1)
-    tiny *= cv2.GaussianBlur(shade, (0, 0), max(0.8, _SHADOW * _SMALL))[..., None]
+    tiny *= cv2.GaussianBlur(shade, (0, 0), max(0.8, _SHADOW_RADIUS * _SIDE))[..., None]
     tiny = cv2.convertScaleAbs(np.maximum(tiny, 0.0))
     frame = cv2.resize(tiny, (width, height), interpolation=cv2.INTER_CUBIC)
     frame[top : top + tall, left : left + wide] = inner
@@ -89,6 +89,6 @@ def _bend(length: int, there: int) -> Floats:
     """
     at = (np.arange(length) + 0.5) / length * 2.0 - 1.0
     share = min(1.0, there / length)
-    power = max(1.0, min(_KEPT, 0.92 / max(1.0 - share, 1e-6)))
+    power = max(1.0, min(_KEPT_MIDDLE, 0.92 / max(1.0 - share, 1e-6)))
     bent = np.abs(at) - (1.0 - share) * np.abs(at) ** power
     return np.asarray((np.sign(at) * bent / share + 1.0) / 2.0 * there - 0.5, np.float32)

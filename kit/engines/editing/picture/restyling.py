@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import keep_reporting
-from kit.engines.editing.picture.files import bands, read_picture, write_result
-from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of, manner_of
+from kit.engines.editing.edit_thread import keep_reporting
+from kit.engines.editing.picture.files import read_picture, row_bands, write_result
+from kit.engines.editing.picture.looks import NO_CHANGE, Look, is_idle, look_of, manner_of
 from kit.engines.editing.picture.retouching import sharpen
-from kit.engines.editing.title.layout import Title
+from kit.engines.editing.title.layout import TitleText
 from kit.engines.editing.title.titling import set_title
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import field, smooth_step
 from kit.engines.media.scaling import blur, fit_size, resize
 from kit.engines.media.stills import Still
 from kit.engines.prompt.styles import read_style
-from kit.engines.sizes import MOST, MOST_IN_BANDS
+from kit.engines.sizes import MAX_BAND_SIDE, MAX_SIDE
 from kit.errors import EngineError
 
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
-_ROWS = 64  # of a band
+_BAND_ROWS = 64  # of a band
 _GLOW_SIDE = 320  # pixels a side of the blurred copy for a glow
 _DRAWN_SIDE = 1600  # pixels a side for redrawing: strokes keep their size relative to the picture
 
@@ -40,10 +40,10 @@ def restyle(job: Job, progress: Progress) -> Asset:
     manner = manner_of(values["stylize"], style)
     text = (values.get("text") or "").strip()
     if is_idle(job.prompt, values):
-        raise EngineError(NOTHING, code="nothing_to_do")
+        raise EngineError(NO_CHANGE, code="nothing_to_do")
     # A grade keeps the size; redrawing and titles need the whole picture.
     plain = manner == "none" and not text
-    still = read_picture(job, most=MOST_IN_BANDS if plain else MOST, clear=MOST)
+    still = read_picture(job, side=MAX_BAND_SIDE if plain else MAX_SIDE, clear=MAX_SIDE)
     progress.report(0.1)
     pixels, alpha = still.pixels, still.alpha
     if manner != "none":
@@ -58,7 +58,7 @@ def restyle(job: Job, progress: Progress) -> Asset:
     if text:
         # Transparency would cut off parts of letters.
         pixels, alpha = Still(pixels, alpha).flatten(), None
-        title = Title(headline=text, face=values["font"], position=values["position"])
+        title = TitleText(headline=text, face=values["font"], position=values["position"])
         pixels, placed = set_title(pixels, title)
         facts = {**facts, **placed}
     progress.report(0.85)
@@ -73,29 +73,29 @@ def _grade(old: Bytes, new: Bytes, look: Look, share: float) -> None:
     """
     kept = 1.0 if look.saturation else max(0.0, 1.0 - 2 * share)
     if look != Look():
-        _put_on(new, look, share if new is old else 1.0, kept)
-    for rows, _, _ in bands(len(new), _ROWS) if new is not old else ():
+        _apply_look(new, look, share if new is old else 1.0, kept)
+    for rows, _, _ in row_bands(len(new), _BAND_ROWS) if new is not old else ():
         rest = old[rows] if kept == 1 else cv2.transform(old[rows], color_matrix(kept))
         cv2.addWeighted(new[rows], share, rest, 1.0 - share, 0.0, dst=new[rows])
 
 
-def _put_on(pixels: Bytes, look: Look, share: float, kept: float) -> None:
+def _apply_look(pixels: Bytes, look: Look, share: float, kept: float) -> None:
     """Apply a share of a look to a picture, in place, keeping `kept` of its colors."""
-    table, few = tables(look), fit_size(pixels.shape, _GLOW_SIDE)
+    table, few = curves_of(look), fit_size(pixels.shape, _GLOW_SIDE)
     size, light = pixels.shape[1::-1], None
     shade: Any = vignette(few, share * look.vignette)
     if look.glow:
         small = cv2.transform(resize(pixels, *few), color_matrix(look.saturation))
-        light = cv2.split(cv2.bitwise_not(veil(cv2.LUT(small, table), share * look.glow, few)))
+        light = cv2.split(cv2.bitwise_not(glow_of(cv2.LUT(small, table), share * look.glow, few)))
         light = [cv2.resize(cv2.multiply(p, shade, scale=1 / 255), size) for p in light]
     shade = cv2.resize(shade, size) if look.glow or look.vignette else None
     # The tables blend in the original; its colors are scaled by their slope.
     steep = share * float(np.ptp(table[0, 96:161], axis=0).mean()) / 64
     saturation = (steep * look.saturation + (1 - share) * kept) / (steep + 1 - share)
-    table = cv2.addWeighted(table, share, tables(Look()), 1 - share, 0.0)
+    table = cv2.addWeighted(table, share, curves_of(Look()), 1 - share, 0.0)
     ways = cv2.split(table if light is None else cv2.bitwise_not(table))
     mix = color_matrix(saturation)
-    for rows, _, _ in bands(len(pixels), _ROWS):
+    for rows, _, _ in row_bands(len(pixels), _BAND_ROWS):
         part = pixels[rows]
         # Colors first, so that a monochrome look is toned. By planes it takes half the time.
         colors = cv2.transform(part, mix) if saturation else cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
@@ -122,7 +122,7 @@ def color_matrix(saturation: float) -> Floats:
     return np.asarray(saturation * np.eye(3) + (1 - saturation) * _LUMA, np.float32)
 
 
-def tables(look: Look) -> Bytes:
+def curves_of(look: Look) -> Bytes:
     """Return the tone curves of red, green and blue, shape (1, 256, 3)."""
     tone = np.linspace(0.0, 1.0, 256)
     shifts = (look.warmth + look.tint / 2, -look.tint, -look.warmth + look.tint / 2)
@@ -139,7 +139,7 @@ def tables(look: Look) -> Bytes:
     return np.asarray(np.rint(np.stack(channels, axis=1) * 255).clip(0, 255), np.uint8)[None]
 
 
-def veil(pixels: Bytes, amount: float, size: tuple[int, int]) -> Bytes:
+def glow_of(pixels: Bytes, amount: float, size: tuple[int, int]) -> Bytes:
     """Return the glow of the brightest places of a picture, in a size."""
     small = resize(pixels, *fit_size(pixels.shape, _GLOW_SIDE)).astype(np.float32) / 255
     light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
@@ -163,7 +163,7 @@ def _paint(pixels: Bytes) -> Bytes:
     unit = max(pixels.shape) / 1024
     out = pixels
     for size in (7, 4, 3):
-        out = _smear(out, max(2, round(size * unit)))
+        out = _kuwahara(out, max(2, round(size * unit)))
     hsv = cv2.cvtColor(sharpen(out, 1.6 * unit, 0.9), cv2.COLOR_RGB2HSV)
     hsv[..., 1] = cv2.convertScaleAbs(hsv[..., 1], alpha=1.18)
     out = cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)
@@ -178,7 +178,7 @@ def _paint(pixels: Bytes) -> Bytes:
     return np.asarray(np.rint(out + light).clip(0, 255), np.uint8)
 
 
-def _smear(pixels: Bytes, radius: int) -> Bytes:
+def _kuwahara(pixels: Bytes, radius: int) -> Bytes:
     """Return each pixel as the mean of the quarter around it with the least variance.
 
     Source: Kuwahara et al. (1976); soft weights after Papari et al. (IEEE TIP 2007).
@@ -247,12 +247,12 @@ def _hatch(calm: Bytes, unit: float) -> Bytes:
 
 
 _PRINT_SIDE = 720  # pixels a side of the copy in which areas are found
-_INKS = 11
-_CELL = 10  # steps of 8-bit Lab that count as one color in the search for inks
+_INK_COUNT = 11
+_COLOR_CELL = 10  # steps of 8-bit Lab that count as one color in the search for inks
 _SCALE = np.array([0.72, 1.25, 1.25], np.float32)  # hue separates areas better than light
-_EVEN, _SPREAD = 4, 20.0  # maximum steps between neighbors, and in all, of an area of one ink
-_PLAIN = 0.012  # share of the picture: smaller areas are not evened
-_LINE, _SHORTEST = 13.0, 60  # steps darker than around, and length in pixels, of a drawn line
+_MAX_STEP, _MAX_SPREAD = 4, 20.0  # between neighbors, and in all, of an area of one ink
+_MIN_AREA = 0.012  # share of the picture: smaller areas are not evened
+_LINE_STEP, _MIN_LINE = 13.0, 60  # steps darker than around, and length in pixels, of a drawn line
 
 
 def _print(pixels: Bytes) -> Bytes:
@@ -274,7 +274,7 @@ def _print(pixels: Bytes) -> Bytes:
 def _find_inks(lab: Floats) -> Floats:
     """Return cluster centers of the colors, with larger weights of rare and vivid ones."""
     colors = lab[::2, ::2].reshape(-1, 3)
-    keys = np.floor(colors / _CELL).astype(np.int64) @ np.array([4096, 64, 1])
+    keys = np.floor(colors / _COLOR_CELL).astype(np.int64) @ np.array([4096, 64, 1])
     counts = np.bincount(keys)
     sums = np.stack([np.bincount(keys, channel) for channel in colors.T], axis=1)
     means, counts = sums[counts > 0] / counts[counts > 0, None], counts[counts > 0]
@@ -282,7 +282,7 @@ def _find_inks(lab: Floats) -> Floats:
     weights = np.sqrt(counts) * (1.0 + vivid / 60.0) * (counts > 0.0002 * len(colors))
     found = np.repeat(means, np.rint(weights).astype(int), axis=0).astype(np.float32)
     cv2.setRNGSeed(3)
-    most, until = min(_INKS, len(np.unique(found, axis=0))), (cv2.TERM_CRITERIA_COUNT, 12, 0)
+    most, until = min(_INK_COUNT, len(np.unique(found, axis=0))), (cv2.TERM_CRITERIA_COUNT, 12, 0)
     inks = cv2.kmeans(found, most, None, until, 4, cv2.KMEANS_PP_CENTERS)[2]
     return np.asarray(inks[np.argsort(inks[:, 0])])
 
@@ -290,13 +290,13 @@ def _find_inks(lab: Floats) -> Floats:
 def _even_out(which: NDArray[Any], calm: Bytes, lab: Floats, inks: Floats) -> None:
     """Give large smooth areas one ink; otherwise a gradient would become stripes."""
     slope = cv2.morphologyEx(calm, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
-    even = cv2.compare(reduce(cv2.max, cv2.split(slope)), _EVEN, cv2.CMP_LE)
+    even = cv2.compare(reduce(cv2.max, cv2.split(slope)), _MAX_STEP, cv2.CMP_LE)
     count, areas, facts, _ = cv2.connectedComponentsWithStats(even)
     for number in range(1, count):
-        if facts[number, cv2.CC_STAT_AREA] > _PLAIN * which.size:
+        if facts[number, cv2.CC_STAT_AREA] > _MIN_AREA * which.size:
             mask = (areas == number).astype(np.uint8)
             mean, spread = cv2.meanStdDev(lab, mask=mask)
-            if np.linalg.norm(spread) < _SPREAD:
+            if np.linalg.norm(spread) < _MAX_SPREAD:
                 which[mask > 0] = int(((inks - mean.T) ** 2).sum(axis=1).argmin())
 
 
@@ -304,8 +304,8 @@ def _find_lines(calm: Bytes) -> NDArray[np.bool_]:
     """Return where a fine dark line is that is too thin for an area: a mouth, a branch, a rope."""
     gray = cv2.cvtColor(calm, cv2.COLOR_RGB2GRAY).astype(np.float32)
     dark = cv2.GaussianBlur(gray, (0, 0), 3.2) - cv2.GaussianBlur(gray, (0, 0), 1.1)
-    _, parts, facts, _ = cv2.connectedComponentsWithStats((dark > _LINE).astype(np.uint8))
-    return np.asarray((facts[parts, cv2.CC_STAT_AREA] >= _SHORTEST) & (parts > 0))
+    _, parts, facts, _ = cv2.connectedComponentsWithStats((dark > _LINE_STEP).astype(np.uint8))
+    return np.asarray((facts[parts, cv2.CC_STAT_AREA] >= _MIN_LINE) & (parts > 0))
 
 
 def _mix_inks(inks: Floats) -> Floats:
@@ -334,7 +334,7 @@ def _fill_areas(which: Bytes, colors: Floats, size: Sequence[int]) -> Bytes:
     near = 255 / (9.0 * min(1.0, which.shape[0] / size[1]))
     mix = np.column_stack([colors[used], np.ones(len(used))]).T.astype(np.float32)
     out = np.empty((size[1], size[0], 3), np.uint8)
-    for rows, _, _ in bands(size[1], _ROWS):
+    for rows, _, _ in row_bands(size[1], _BAND_ROWS):
         part = shares[rows]
         least = cv2.subtract(part.max(axis=1), near)[:, None]
         total = mix @ (np.maximum(part, least) - least).astype(np.float32)

@@ -14,8 +14,8 @@ from kit.errors import EngineError
 from kit.parameters import Problem
 
 _MARGIN = 0.07  # of the shorter side
-_SMALLEST = 8.0  # pixels per em in which letters are still legible
-_KERNED = 0.94  # share of a line's width that remains with kerning
+_MIN_SIZE = 8.0  # pixels per em in which letters are still legible
+_KERNING = 0.94  # share of a line's width that remains with kerning
 #: Height and width of a picture in pixels.
 Shape: TypeAlias = tuple[int, ...]
 
@@ -105,7 +105,7 @@ STYLES = {
     ),
 }
 #: The default style of a title.
-USUAL = "bold"
+DEFAULT = "bold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def headline_room(
     return TitleRoom(
         width=(wide - 2 * margin_of(shape)) * width * style.width,
         lines=6 if tall > wide else 4,
-        smallest=max(_SMALLEST, 0.022 * min(tall, wide)),
+        smallest=max(_MIN_SIZE, 0.022 * min(tall, wide)),
         largest=0.34 * min(tall, wide),
         height=height * style.height * tall,
     )
@@ -144,8 +144,8 @@ def subtitle_room(shape: Shape, headline: TitleRoom, size: float) -> TitleRoom:
     return TitleRoom(
         width=headline.width,
         lines=3,
-        smallest=max(_SMALLEST, 0.6 * least),
-        largest=max(least, 0.34 * size, _SMALLEST),
+        smallest=max(_MIN_SIZE, 0.6 * least),
+        largest=max(least, 0.34 * size, _MIN_SIZE),
         height=0.16 * shape[0],
     )
 
@@ -191,7 +191,7 @@ def _problems(
     faces = faces_with(text, face)
     # Joined letters are narrower than in the tables.
     if faces and not any(unicodedata.bidirectional(letter) == "AL" for letter in text):
-        ems = _KERNED * width_of(text, faces[0]) + tracking * len(text)
+        ems = _KERNING * width_of(text, faces[0]) + tracking * len(text)
         most = room.width * room.lines / room.smallest
         if ems > most:
             yield (

@@ -15,8 +15,8 @@ import cv2
 import numpy as np
 
 from kit.engines.editing.title import (
+    DEFAULT,
     STYLES,
-    USUAL,
     TitleRoom,
     headline_room,
     margin_of,
@@ -35,13 +35,13 @@ _ALONE = 1.3  # how much larger the letters of a single word may be: it is alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Title:
+class TitleText:
     """The text of a title; ``auto`` leaves face and position to style and picture."""
 
     headline: str
     subtitle: str = ""
     face: str = "auto"
-    style: str = USUAL
+    style: str = DEFAULT
     position: str = "auto"
     accent: Color | None = None
 
@@ -97,27 +97,27 @@ _PLACES = {"top": (0.0, 0.1), "center": (0.5, 0.3), "bottom": (1.0, 0.0)}
 #: Shares of the width between the margins and of a style's height that a title may fill, and the
 #: factor on the usual maximum letter size.
 _ROOMS = ((1.0, 1.0, 1.0), (1.0, 0.68, 1.0), (0.62, 1.0, 1.0), (0.48, 1.0, 1.0), (1.0, 1.0, _ALONE))
-_SIDE = 420  # pixels a side of the analyzed copy; smaller faces need not be kept free
-_NARROW = 0.66  # share of that width up to which a title can be at a side
-_ASIDE, _LOST = 0.2, 0.5  # cost of leaving the style's side; a single word looks lost there
-_SMALLER, _LARGER = 1.3, 0.4  # cost of letters of half the size, and gain of those of twice it
-_FACE = 5.0  # cost of covering all faces; a fifth of one is worse than small letters aside
-_WRAPPED = 0.2  # cost of each further line of the subtitle
+_CHART_SIDE = 420  # pixels a side of the analyzed copy; smaller faces need not be kept free
+_MAX_SIDE_WIDTH = 0.66  # share of that width up to which a title can be at a side
+_SIDE_COST, _LOST_COST = 0.2, 0.5  # of leaving the style's side; a single word looks lost there
+_SMALL_COST, _LARGE_GAIN = 1.3, 0.4  # of letters of half the size; of those of twice it
+_FACE_COST = 5.0  # cost of covering all faces; a fifth of one is worse than small letters aside
+_LINE_COST = 0.2  # cost of each further line of the subtitle
 _HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
 
 
-def lay_out(pixels: Bytes, title: Title, *, people: bool = True) -> Layout:
+def lay_out(pixels: Bytes, title: TitleText, *, people: bool = True) -> Layout:
     """Return a title set and placed where it hides little and needs little shade."""
     shape = (pixels.shape[0], pixels.shape[1])
     options = [place for stack in _stacks(shape, title) for place in _places(shape, title, stack)]
-    chart = _chart(pixels, people=people)
+    chart = _cost_chart(pixels, people=people)
     # For a single word the first option has the usual size; larger is better, but less so.
     sizes = [layout.headline.size for layout in options]
     usual, cells = sizes[0] if title.is_word else max(sizes), chart.shape[2] / shape[1]
     return min(options, key=lambda layout: _cost(layout, chart, cells, title, usual))
 
 
-def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:
+def _stacks(shape: tuple[int, int], title: TitleText) -> Iterator[Layout]:
     style = STYLES[title.style]
     known: set[Block] = set()
     for width, height, larger in _ROOMS:
@@ -139,7 +139,7 @@ def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:
 
 
 def _pieces(
-    shape: tuple[int, int], title: Title, share: tuple[float, float, float]
+    shape: tuple[int, int], title: TitleText, share: tuple[float, float, float]
 ) -> list[TitlePiece]:
     style = STYLES[title.style]
     room = headline_room(shape, style, *share[:2])
@@ -167,11 +167,11 @@ def _pieces(
     return [replace(first, after=gap), *rule, second]
 
 
-def _places(shape: tuple[int, int], title: Title, stack: Layout) -> Iterator[Layout]:
+def _places(shape: tuple[int, int], title: TitleText, stack: Layout) -> Iterator[Layout]:
     margin = margin_of(shape)
     edge, rest = round(1.15 * margin), shape[1] - stack.width
     flush = "right" if is_rtl(title.headline) else "left"
-    aside = ("left", "right") if stack.width <= _NARROW * (shape[1] - 2 * margin) else ()
+    aside = ("left", "right") if stack.width <= _MAX_SIDE_WIDTH * (shape[1] - 2 * margin) else ()
     for side in dict.fromkeys((title.side, *aside)):
         left = {"left": margin, "right": rest - margin, "center": rest // 2}[side]
         align = "center" if side == "center" else flush
@@ -180,12 +180,12 @@ def _places(shape: tuple[int, int], title: Title, stack: Layout) -> Iterator[Lay
             yield replace(stack, left=left, top=top, align=align, place=place, side=side)
 
 
-def _chart(pixels: Bytes, *, people: bool) -> Floats:
+def _cost_chart(pixels: Bytes, *, people: bool) -> Floats:
     """Return the costs of letters, shape (4, rows, columns).
 
     Saliency, detail, relative luminance, and 1 where faces are from brow to chin.
     """
-    pixels = resize(pixels, *fit_size(pixels.shape, _SIDE))
+    pixels = resize(pixels, *fit_size(pixels.shape, _CHART_SIDE))
     subject = find(pixels, people=people)
     draw = subject.attention
     small = resize(pixels, *draw.shape[::-1])
@@ -198,7 +198,7 @@ def _chart(pixels: Bytes, *, people: bool) -> Floats:
     return np.stack([draw, np.abs(cv2.Laplacian(gray, cv2.CV_32F)), luminance(small), near])
 
 
-def _cost(layout: Layout, chart: Floats, cells: float, title: Title, usual: int) -> float:
+def _cost(layout: Layout, chart: Floats, cells: float, title: TitleText, usual: int) -> float:
     left, top, right, bottom = (max(0, round(edge * cells)) for edge in layout.box)
     draw, detail, light, near = chart[:, top : max(top, bottom) + 1, left : max(left, right) + 1]
     to_light, to_dark = shade_stops(light)
@@ -208,13 +208,13 @@ def _cost(layout: Layout, chart: Floats, cells: float, title: Title, usual: int)
     return (
         _HIDDEN * float(draw.mean() / chart[0].mean())
         + _PEAK * max(0.0, float(np.percentile(draw, 95)) - 0.3)
-        + _FACE * float(near.sum() / max(1.0, float(chart[3].sum())))
+        + _FACE_COST * float(near.sum() / max(1.0, float(chart[3].sum())))
         + _DETAIL * float(detail.mean())
         + _SHADE * max(0.0, stops)
         + _PLACES[layout.place][1]
-        + (_LOST if title.is_word else _ASIDE) * (layout.side != title.side)
-        + _WRAPPED * lines
-        - (_LARGER if larger > 0 else _SMALLER) * larger
+        + (_LOST_COST if title.is_word else _SIDE_COST) * (layout.side != title.side)
+        + _LINE_COST * lines
+        - (_LARGE_GAIN if larger > 0 else _SMALL_COST) * larger
     )
 
 

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import keep_reporting
+from kit.engines.editing.edit_thread import keep_reporting
 from kit.engines.editing.picture.background import paint_backdrop, paint_landscape
 from kit.engines.editing.picture.files import color_of, read_picture, write_result
 from kit.engines.editing.title import STYLES, TitleStyle, headline_of, subtitle_of
@@ -21,8 +21,8 @@ from kit.engines.editing.title.layout import (
     LUMA,
     Box,
     Layout,
-    Title,
     TitlePiece,
+    TitleText,
     lay_out,
     luminance,
     shade_stops,
@@ -43,7 +43,7 @@ def make_card(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     values = job.parameters
     accent = values["accent"].strip().lower()
-    title = Title(
+    title = TitleText(
         headline=job.prompt,
         subtitle=values.get("subtitle") or "",
         face=values["font"],
@@ -69,7 +69,7 @@ def make_card(job: Job, progress: Progress) -> Asset:
 
 
 def set_title(
-    pixels: Bytes, title: Title, *, painted: bool = False
+    pixels: Bytes, title: TitleText, *, painted: bool = False
 ) -> tuple[Bytes, dict[str, Any]]:
     """Return a picture with a title on it, and metadata of its layout.
 
@@ -103,14 +103,14 @@ def set_title(
 
 
 #: Minimum contrast of text and background. Source: WCAG 2.2, success criterion 1.4.3.
-_LEAST = 4.5
+_MIN_CONTRAST = 4.5
 _AIM = 4.75  # margin for rounding and for glints smaller than a letter
-_BLOCK = 6  # pixels over which brightness is averaged: smaller glints do not hide letters
+_BLOCK_PIXELS = 6  # pixels over which brightness is averaged: smaller glints do not hide letters
 _KNEE = 0.6  # share of the limit from which brightness is compressed
-_FADE = (0.3, 0.2)  # shares of the picture over which a scrim fades out, across and down
+_FADE_SHARES = (0.3, 0.2)  # shares of the picture over which a scrim fades out, across and down
 _WHITE: Color = (255, 255, 255)
 _OUTLINE: Color = (14, 14, 18)
-_DEEP: Color = (176, 12, 44)  # the accent of dark letters
+_DARK_ACCENT: Color = (176, 12, 44)  # the accent of dark letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +124,20 @@ class _Inks:
     contrast: float
 
 
-def _choose_inks(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _Inks]:
-    style, part = STYLES[title.style], _cut(pixels, layout.box)
+def _choose_inks(pixels: Bytes, layout: Layout, title: TitleText) -> tuple[Bytes, _Inks]:
+    style, part = STYLES[title.style], _crop(pixels, layout.box)
     to_light, to_dark = shade_stops(luminance(part[::8, ::8]))
     light = bool(style.night) or to_light <= to_dark
     dark, pale, ink = _tints(pixels, part)
     letters = _WHITE if light else ink
-    accent = title.accent or (style.accent if light else _DEEP)
+    accent = title.accent or (style.accent if light else _DARK_ACCENT)
     # The color closest to the background determines the shading, within reason.
     nearest, stressed = (float(luminance(np.array(c, np.float32))) for c in (letters, accent))
     if not style.night and (style.picks_word or style.kicker):
         nearest = min(nearest, max(stressed, 0.5)) if light else max(nearest, min(stressed, 0.08))
     least = style.scrim if light else 0.0
     out = _shade(pixels, layout, dark if light else pale, nearest, least, light=light)
-    behind = luminance(_average(_cut(out, layout.box)))
+    behind = luminance(_average(_crop(out, layout.box)))
     ground = float(np.percentile(behind, 99.0 if light else 1.0))
     headline = letters
     if style.night:
@@ -171,7 +171,7 @@ def _shade(
     kept = (np.minimum(gray, _KNEE * bound) + rest * (1.0 - np.exp(-above / rest))) / gray
     bent = kept * (1.0 + (1.0 - kept) * (hue - 1.0))
 
-    def shaded(part: Bytes, share: float, weight: Any = 1.0) -> Bytes:
+    def shade(part: Bytes, share: float, weight: Any = 1.0) -> Bytes:
         part, dim = part if light else cv2.bitwise_not(part), 1.0 + share * (tint - 1.0)
         gray, gains = cv2.transform(part, (LUMA * dim)[None]), (dim * bent - 1.0).astype(np.float32)
         factors = (1.0 + weight * cv2.LUT(gray, gain) for gain in gains.T)
@@ -179,24 +179,24 @@ def _shade(
         out = cv2.merge([cv2.multiply(plane, own, dtype=cv2.CV_8U) for plane, own in planes])
         return np.asarray(out if light else cv2.bitwise_not(out))
 
-    behind, strength = np.rint(_average(_cut(pixels, layout.box))).astype(np.uint8), 1.0
+    behind, strength = np.rint(_average(_crop(pixels, layout.box))).astype(np.uint8), 1.0
     for share in np.linspace(0.0, 1.0, 26):
-        found = luminance(shaded(behind, share))
+        found = luminance(shade(behind, share))
         middle, worst = np.percentile(found, (70, 99.5) if light else (30, 0.5))
         apart = (max(worst, ink) + 0.05) / (min(worst, ink) + 0.05)
         if share >= least and (middle <= calm if light else middle >= calm) and apart >= _AIM:
             strength = float(share)
             break
     (height, width), (left, top, right, bottom) = pixels.shape[:2], layout.box
-    down = _FADE[1] * (height + 2 * (bottom - top))
+    down = _FADE_SHARES[1] * (height + 2 * (bottom - top))
     weight = _gradient(height, top, bottom, down)[:, None]
     if layout.side != "center":
-        weight = weight * _gradient(width, left, right, _FADE[0] * width)
+        weight = weight * _gradient(width, left, right, _FADE_SHARES[0] * width)
     out = pixels.copy()
     for first in range(0, height, 48):
         rows = slice(first, first + 48)
         if weight[rows].max() > 1 / 512:
-            out[rows] = shaded(pixels[rows], strength, weight[rows])
+            out[rows] = shade(pixels[rows], strength, weight[rows])
     return out
 
 
@@ -236,7 +236,7 @@ def _accent_on(color: Color, ground: float, ink: Color, *, light: bool) -> Color
     for lightness in np.linspace(lab[0], end, 24):
         kept = min(1.0, abs(end - lightness) / whole + 0.25)
         rgb = _color(encode(linear(np.array([lightness, *(lab[1:] * kept)]))))
-        if _contrast(rgb, ground) >= _LEAST:
+        if _contrast(rgb, ground) >= _MIN_CONTRAST:
             return rgb
     return ink
 
@@ -251,18 +251,18 @@ def _color(rgb: Any) -> Color:
     return red, green, blue
 
 
-def _cut(pixels: Bytes, box: Box) -> Bytes:
+def _crop(pixels: Bytes, box: Box) -> Bytes:
     left, top, right, bottom = box
     return pixels[max(0, top) : bottom, max(0, left) : right]
 
 
 def _average(part: Bytes) -> Floats:
-    size = (max(1, part.shape[1] // _BLOCK), max(1, part.shape[0] // _BLOCK))
+    size = (max(1, part.shape[1] // _BLOCK_PIXELS), max(1, part.shape[0] // _BLOCK_PIXELS))
     return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
 #: Deviation, in ems, and strength of the layers of a glow.
-_GLOWS = ((0.035, 0.9), (0.12, 0.75), (0.34, 1.0))
+_GLOW_LAYERS = ((0.035, 0.9), (0.12, 0.75), (0.34, 1.0))
 
 
 def _draw(
@@ -275,7 +275,7 @@ def _draw(
         out[y : y + piece.height, left : left + wide] = inks.accent
         return
     if style.night:
-        _shine(out, piece.block, (left, y), layout.align, inks.accent)
+        _add_glow(out, piece.block, (left, y), layout.align, inks.accent)
     how: dict[str, Any] = {"color": inks.accent if style.kicker else inks.letters}
     how["shadow"] = max(0.1, style.shadow) if inks.light else 0.0
     if piece.is_headline:
@@ -296,11 +296,11 @@ def _draw(
     stamp(out, picture, left - across // 2, y - down // 2)
 
 
-def _shine(out: Bytes, block: Block, at: tuple[int, int], align: str, color: Color) -> None:
+def _add_glow(out: Bytes, block: Block, at: tuple[int, int], align: str, color: Color) -> None:
     reach = round(1.1 * block.size)
     letters = mask(block, margin=reach, align=align)
     glow = np.zeros(letters.shape, np.float32)
-    for share, amount in _GLOWS:
+    for share, amount in _GLOW_LAYERS:
         glow += amount / 255 * blur(letters, max(1.0, share * block.size))
     light = np.broadcast_to(np.array(color, np.float32), (*glow.shape, 3))
     picture = np.dstack([light, 255 * np.clip(glow, 0, 1)]).astype(np.uint8)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from kit.engines.editing.video.checks import CAPTION_FACES, check_pace, saying, spoken_words
+from kit.engines.editing.video.checks import CAPTION_FACES, check_pace, speech_seconds, spoken_words
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.fonts import face_for, faces_with
@@ -29,13 +29,13 @@ from kit.engines.media.sound import RATE, Sound
 from kit.engines.text import speech
 
 #: Signs that may precede a pause, and those that nearly always do.
-_ENDS, _STOPS = tuple(".!?…,;:—–"), tuple(".!?…")
-_STEP, _TOGETHER = 0.02, 500  # seconds of an analysis step, and steps that are read at once
+_PAUSES, _STOPS = tuple(".!?…,;:—–"), tuple(".!?…")
+_STEP, _BLOCK_STEPS = 0.02, 500  # seconds of an analysis step, and steps that are read at once
 #: Minimum length of a pause in seconds, and minimum range of speech between loud and quiet in
 #: decibels.
 _PAUSE, _RANGE = 0.22, 12.0
 #: Maximum slowdown of a text against its usual pace, and maximum speed-up of speech.
-_SLOWEST, _HURRIED = 1.8, 1.9
+_MAX_SLOWDOWN, _MAX_SPEED = 1.8, 1.9
 #: Time of a word, in syllables: for each of its syllables, each letter, and the word itself; and
 #: the factor on the last word before a pause.
 #: Source: fitted to nine recordings in four languages by eSpeak NG, which reports its times.
@@ -43,11 +43,11 @@ _SYLLABLE, _LETTER, _ITSELF, _DRAWN = 0.3, 0.24, 0.1, 1.25
 #: Maximum seconds between a pause and the end of a word; pauses inside a sentence and inside a
 #: phrase count as farther away by these amounts.
 _REACH, _WITHIN, _INSIDE = 0.9, 0.15, 0.45
-_LINGER = 0.18  # seconds that a group stays after its last word
-_BRIDGE = 0.7  # shorter gaps between two groups are closed
-_BREATH = 0.45  # longer gaps between two words start a new group
-_WIDTH = 0.88  # of the frame, for the letters
-_POP, _POP_FROM = 0.1, 0.84  # seconds in which a group grows, and its initial size
+_LINGER_SECONDS = 0.18  # seconds that a group stays after its last word
+_CLOSED_GAP = 0.7  # shorter gaps between two groups are closed
+_MAX_GAP = 0.45  # longer gaps between two words start a new group
+_WIDTH_SHARE = 0.88  # of the frame, for the letters
+_POP_SECONDS, _POP_SCALE = 0.1, 0.84  # seconds in which a group grows, and its initial size
 _PLACES = {"bottom": (0.87, 0.75), "middle": (0.5, 0.5), "top": (0.13, 0.16)}  # wide, tall
 
 Line: TypeAlias = NDArray[np.float64]
@@ -70,7 +70,7 @@ class Group:
     words: tuple[Word, ...]
     start: float
     end: float
-    left: bool
+    rtl: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class CaptionStyle:
     color: Color
     accent: Color
     #: Whether spoken words keep the color.
-    said: bool = False
+    keep: bool = False
     #: In ems.
     stroke: float = 0.0
     shadow: float = 0.0
@@ -109,12 +109,12 @@ STYLES = {
         *(CAPTION_FACES["clean"], 0.062, 4, 28, (204, 204, 204), _WHITE), stroke=0.05, shadow=0.14
     ),
     "karaoke": CaptionStyle(
-        *(CAPTION_FACES["karaoke"], 0.066, 4, 26, _WHITE, (120, 220, 255)), said=True, card=0.62
+        *(CAPTION_FACES["karaoke"], 0.066, 4, 26, _WHITE, (120, 220, 255)), keep=True, card=0.62
     ),
 }
 
 
-def timed(
+def time_words(
     text: str,
     seconds: float,
     sound: Sound | None = None,
@@ -129,26 +129,26 @@ def timed(
 
     Examples
     --------
-    >>> [word.text for word in timed("Honey never spoils.", 3.0)]
+    >>> [word.text for word in time_words("Honey never spoils.", 3.0)]
     ['Honey', 'never', 'spoils.']
     """
     parts = spoken_words(text)
     if not parts:
         return []
     texts = [part for part, _ in parts]
-    heard = None if sound is None else _hear(sound, seconds, check)
-    if heard is not None and sum(map(saying, texts)) > _HURRIED * heard.sum() * _STEP:
+    heard = None if sound is None else _speech(sound, seconds, check)
+    if heard is not None and sum(map(speech_seconds, texts)) > _MAX_SPEED * heard.sum() * _STEP:
         heard = None  # too short for these words: the sound is something else
     active = np.ones(max(1, round(seconds / _STEP)), bool) if heard is None else heard
     clock = np.concatenate([[0.0], np.cumsum(active) * _STEP])
-    lengths = np.array([_length(text, paced=heard is None) for text in texts])
-    needed = lengths.sum() if heard is None else sum(map(saying, texts))
+    lengths = np.array([_word_length(text, paced=heard is None) for text in texts])
+    needed = lengths.sum() if heard is None else sum(map(speech_seconds, texts))
     check_pace(float(needed), float(clock[-1]))
-    whole = min(clock[-1], needed * _SLOWEST) if heard is None else clock[-1]
+    whole = min(clock[-1], needed * _MAX_SLOWDOWN) if heard is None else clock[-1]
     bounds = np.concatenate([[0.0], np.cumsum(lengths)]) * (whole / lengths.sum())
     if heard is not None:
         edges = np.flatnonzero(np.diff(active.astype(np.int8)) == -1) + 1
-        bounds = _anchored(bounds, texts, [m for m in clock[edges] if 0 < m < clock[-1] - 1e-6])
+        bounds = _snap_bounds(bounds, texts, [m for m in clock[edges] if 0 < m < clock[-1] - 1e-6])
     times, hair = np.arange(len(clock)) * _STEP, 1e-6
     # Where the clock stands still, a word starts after the pause and ends before it.
     starts = times[np.clip(np.searchsorted(clock, bounds[:-1] + hair) - 1, 0, None)]
@@ -161,13 +161,13 @@ def timed(
     ]
 
 
-def _hear(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np.bool_] | None:
+def _speech(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np.bool_] | None:
     """Return a mask of steps with speech, or None if it cannot be determined."""
     count, step = max(1, round(seconds / _STEP)), round(RATE * _STEP)
     power = []
-    for first in range(0, count, _TOGETHER):
+    for first in range(0, count, _BLOCK_STEPS):
         check()
-        line = sound.part(first * step, min(first + _TOGETHER, count) * step).mean(axis=0)
+        line = sound.part(first * step, min(first + _BLOCK_STEPS, count) * step).mean(axis=0)
         power.append(np.square(line).reshape(-1, step).mean(axis=1))
     level = 10 * np.log10(np.concatenate(power) + 1e-9)
     quiet, loud = np.percentile(level, 8), np.percentile(level, 92)
@@ -181,15 +181,15 @@ def _hear(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np
     return active if active.any() else None
 
 
-def _length(text: str, *, paced: bool) -> float:
+def _word_length(text: str, *, paced: bool) -> float:
     """Return the duration of a word: in seconds, with its pause, or in shares of the speech.
 
     With speech, relative durations matter: strength has one syllable, as a has.
     """
-    ends = text.endswith(_ENDS)
+    ends = text.endswith(_PAUSES)
     if paced:
         pause = speech.STOP if text.endswith(_STOPS) else speech.COMMA
-        return saying(text) + pause * ends
+        return speech_seconds(text) + pause * ends
     length = 0.0
     for word in speech.words(text):
         figure = any(sign.isdigit() for sign in word)  # read as words
@@ -199,10 +199,10 @@ def _length(text: str, *, paced: bool) -> float:
     return (length or 0.2) * (_DRAWN if ends else 1.0)
 
 
-def _anchored(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Line:
+def _snap_bounds(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Line:
     """Move the boundaries between words to pauses, in speech time."""
     extra = np.array(
-        [0.0 if t.endswith(_STOPS) else _WITHIN if t.endswith(_ENDS) else _INSIDE for t in texts]
+        [0.0 if t.endswith(_STOPS) else _WITHIN if t.endswith(_PAUSES) else _INSIDE for t in texts]
     )
     word, old, new = 0, [0.0], [0.0]
     for pause in pauses:
@@ -214,7 +214,7 @@ def _anchored(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Li
     return np.asarray(np.interp(bounds, [*old, bounds[-1]], [*new, bounds[-1]]))
 
 
-def grouped(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
+def group_words(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
     """Return words in groups as a style shows them.
 
     A group ends with a sentence, a phrase or a line, after a silence, and where no font would have
@@ -222,18 +222,18 @@ def grouped(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
     """
     parts: list[tuple[Sequence[Word], bool]] = []
     for sentence in _split(words, lambda last, _: last.text.endswith(_STOPS)):
-        left = is_rtl(" ".join(word.text for word in sentence))
+        rtl = is_rtl(" ".join(word.text for word in sentence))
         for phrase in _split(
             sentence,
-            lambda a, b: a.ends_line or a.text.endswith(_ENDS) or b.start - a.end > _BREATH,
+            lambda a, b: a.ends_line or a.text.endswith(_PAUSES) or b.start - a.end > _MAX_GAP,
         ):
-            parts += [(part, left) for part in _divided(phrase, style)]
+            parts += [(part, rtl) for part in _divide(phrase, style)]
     groups = []
-    for number, (part, left) in enumerate(parts):
+    for number, (part, rtl) in enumerate(parts):
         following = parts[number + 1][0][0].start if number + 1 < len(parts) else np.inf
         end = part[-1].end
-        shown = following if following - end < _BRIDGE else end + _LINGER
-        groups.append(Group(tuple(part), part[0].start, shown, left))
+        shown = following if following - end < _CLOSED_GAP else end + _LINGER_SECONDS
+        groups.append(Group(tuple(part), part[0].start, shown, rtl))
     return groups
 
 
@@ -242,7 +242,7 @@ def _split(words: Sequence[Word], between: Callable[[Word, Word], bool]) -> list
     return [words[a:b] for a, b in pairwise([0, *cuts, len(words)]) if b > a]
 
 
-def _divided(phrase: Sequence[Word], style: CaptionStyle) -> list[Sequence[Word]]:
+def _divide(phrase: Sequence[Word], style: CaptionStyle) -> list[Sequence[Word]]:
     """Divide a phrase into as few groups as a style allows, of about equal length."""
     faces = [frozenset(faces_with(_style_word(word, style), style.face)) for word in phrase]
     # Number of groups, unevenness, and starts of the groups, for the words before each place.
@@ -269,7 +269,7 @@ def _style_word(word: Word, style: CaptionStyle) -> str:
     return text if faces_with(text, style.face) else word.text
 
 
-def _text(group: Group, style: CaptionStyle) -> str:
+def _group_text(group: Group, style: CaptionStyle) -> str:
     return " ".join(_style_word(word, style) for word in group.words)
 
 
@@ -280,10 +280,10 @@ class Captions:
         self, words: Sequence[Word], style: str, position: str, size: tuple[int, int]
     ) -> None:
         self._style, self._size = STYLES[style], size
-        self._groups = grouped(words, self._style)
+        self._groups = group_words(words, self._style)
         for group in self._groups:
             # Report missing letters now, not after minutes of rendering.
-            face_for(_text(group, self._style), self._style.face)
+            face_for(_group_text(group, self._style), self._style.face)
         self._middle = _PLACES[position][size[0] < size[1]]
 
     def draw(self, frame: Bytes, moment: float) -> None:
@@ -293,10 +293,10 @@ class Captions:
         if not self._groups or moment < self._groups[0].start:
             return
         group = self._groups[0]
-        said = sum(word.start <= moment for word in group.words) - 1
-        rest = max(0.0, 1 - (moment - group.start) / _POP) if self._style.pop else 0.0
-        scale = round(1 - (1 - _POP_FROM) * rest * rest, 3)
-        layers = _draw_group(group, self._style, said, scale, self._size, self._middle)
+        last = sum(word.start <= moment for word in group.words) - 1
+        rest = max(0.0, 1 - (moment - group.start) / _POP_SECONDS) if self._style.pop else 0.0
+        scale = round(1 - (1 - _POP_SCALE) * rest * rest, 3)
+        layers = _draw_group(group, self._style, last, scale, self._size, self._middle)
         for plane, layer in zip(views(frame, *self._size), layers, strict=True):
             color, left, rows, columns = layer
             part = plane[rows, columns]
@@ -306,11 +306,11 @@ class Captions:
 
 @lru_cache(1)  # words come in order: no other picture is needed again
 def _draw_group(
-    group: Group, style: CaptionStyle, said: int, scale: float, size: tuple[int, int], middle: float
+    group: Group, style: CaptionStyle, last: int, scale: float, size: tuple[int, int], middle: float
 ) -> list[tuple[Bytes, Bytes, slice, slice]]:
     """Return, for each plane, the changed part, the addition to it, and how much of it stays."""
     width, height = size
-    picture = _lettered(group, style, said, size)
+    picture = _draw_words(group, style, last, size)
     # Chroma has half the pixels: the part has even bounds, within the frame.
     wide, high = (
         min(side, own + own % 2 + 2) for side, own in zip(size, picture.shape[1::-1], strict=True)
@@ -332,17 +332,17 @@ def _draw_group(
 
 
 @lru_cache(1)  # the letters stay the same while it grows
-def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int]) -> Bytes:
-    """Return a group as a picture, shape (h, w, 4), with the word number `said` in color."""
+def _draw_words(group: Group, style: CaptionStyle, last: int, size: tuple[int, int]) -> Bytes:
+    """Return a group as a picture, shape (h, w, 4), with the word number `last` in color."""
     block = balance_lines(
-        _text(group, style),
+        _group_text(group, style),
         style.face,
-        _WIDTH * size[0],
+        _WIDTH_SHARE * size[0],
         most_lines=2,
         largest=max(10, round(style.size * min(size))),
         # Illegible in a tiny film, but that must not make the job fail.
         smallest=1,
-        rtl=group.left,
+        rtl=group.rtl,
     )
     # A word may be two on the block; count those before.
     firsts = np.cumsum([0, *(len(_style_word(word, style).split()) for word in group.words)])
@@ -350,14 +350,14 @@ def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int
         block,
         color=style.color,
         accent=style.accent,
-        accented=range(0 if style.said else int(firsts[said]), int(firsts[said + 1])),
+        accented=range(0 if style.keep else int(firsts[last]), int(firsts[last + 1])),
         stroke=style.stroke,
         shadow=style.shadow,
     )
-    return _carded(picture, style.card, block.size) if style.card else picture
+    return _add_card(picture, style.card, block.size) if style.card else picture
 
 
-def _carded(picture: Bytes, opacity: float, size: int) -> Bytes:
+def _add_card(picture: Bytes, opacity: float, size: int) -> Bytes:
     """Put a picture on a dark card with round corners."""
     across, down = round(0.55 * size), round(0.32 * size)
     height, width = picture.shape[0] + 2 * down, picture.shape[1] + 2 * across

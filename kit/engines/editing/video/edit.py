@@ -14,11 +14,11 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.picture.looks import LOOKS, Look
-from kit.engines.editing.picture.restyling import color_matrix, screen, tables, veil, vignette
-from kit.engines.editing.video.captions import Captions, timed
+from kit.engines.editing.picture.restyling import color_matrix, curves_of, glow_of, screen, vignette
+from kit.engines.editing.video.captions import Captions, time_words
 from kit.engines.editing.video.checks import caption_words
-from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
-from kit.engines.editing.video.plan import EditPlan, check_work, fades, plan_of
+from kit.engines.editing.video.framing import Frame, Motion, frame_of, frame_picture, motion_of
+from kit.engines.editing.video.plan import EditPlan, check_work, fade_seconds, plan_of
 from kit.engines.film.filming import write_film
 from kit.engines.media.clip import views
 from kit.engines.media.color import RGB, YUV, Bytes
@@ -27,11 +27,11 @@ from kit.engines.media.sound import Sound, cut, fit_length, mix, normalize, stre
 from kit.engines.media.soundfile import open_sound
 from kit.engines.sizes import QUALITIES
 
-_POSTER = 0.35  # the preview shows this moment of the result
-_LOUD = -14.0
-_TAIL = 1.5  # seconds in which music fades out at the end
-_LEAST = 0.05  # shorter results have no fade of their sound
-_CUT = 0.005  # seconds of fade-in after a cut, to avoid clicks
+_POSTER_SHARE = 0.35  # the preview shows this moment of the result
+_LUFS = -14.0
+_TAIL_SECONDS = 1.5  # seconds in which music fades out at the end
+_MIN_SECONDS = 0.05  # shorter results have no fade of their sound
+_CUT_FADE = 0.005  # seconds of fade-in after a cut, to avoid clicks
 
 Check: TypeAlias = Callable[[], None]
 
@@ -49,8 +49,8 @@ def edit(job: Job, progress: Progress) -> Asset:
         check_work(read, plan.frames, plan.size, steady=steady)
         sound, spoken = _sound(job, footage, plan, partial(progress.report, 0.01))
         words = caption_words(values.get("captions") or "", values["caption_style"])
-        said = timed(words.text, plan.seconds, spoken, check=partial(progress.report, 0.03))
-        captions = Captions(said, values["caption_style"], values["caption_position"], plan.size)
+        timings = time_words(words.text, plan.seconds, spoken, check=partial(progress.report, 0.03))
+        captions = Captions(timings, values["caption_style"], values["caption_position"], plan.size)
         done = 0.05 + 0.37 * (looks - 1)
         motion = motion_of(
             footage,
@@ -63,7 +63,7 @@ def edit(job: Job, progress: Progress) -> Asset:
             steady=steady,
         )
         asked = values.get("poster_time")
-        moment = plan.seconds * _POSTER if asked is None else float(asked)
+        moment = plan.seconds * _POSTER_SHARE if asked is None else float(asked)
         writing = progress.part(done, 1.0)
         return write_film(
             job,
@@ -98,20 +98,20 @@ def _frames(
 ) -> Iterator[Bytes]:
     look = LOOKS.get(job.parameters["look"])
     grade = _grader(look, plan.size) if look else None
-    fade_in, fade_out = fades(job.parameters, plan.seconds)
+    fade_in, fade_out = fade_seconds(job.parameters, plan.seconds)
     last = (plan.frames - 1) / float(plan.fps)
     read = footage.frames(
         plan.reading, start=plan.start, end=plan.end, size=frame.read, i420=True, check=check
     )
     for number, planes in zip(range(plan.frames), read, strict=False):
         moment = float(number / plan.fps)
-        shown = framed(planes, frame, motion(number) if motion else None)
+        shown = frame_picture(planes, frame, motion(number) if motion else None)
         if grade is not None:
             grade(shown)
         captions.draw(shown, moment)
         rise = moment / fade_in if fade_in else 1.0
         fall = (last - moment) / fade_out if fade_out else 1.0
-        yield faded(shown, min(rise, fall))
+        yield fade_frame(shown, min(rise, fall))
 
 
 def _grader(look: Look, size: tuple[int, int]) -> Callable[[Bytes], None]:
@@ -120,7 +120,7 @@ def _grader(look: Look, size: tuple[int, int]) -> Callable[[Bytes], None]:
     Chroma has half size in a video: where colors change luma, the difference to gray is computed at
     half size too, and luma gets the change of gray at full size plus that difference.
     """
-    shade, table = vignette(size, look.vignette), tables(look)
+    shade, table = vignette(size, look.vignette), curves_of(look)
     mix, half = color_matrix(look.saturation) @ RGB, (size[0] // 2, size[1] // 2)
     tones = cv2.transform(np.array([[(n, 128, 128) for n in range(256)]], np.uint8), RGB)
     gray = cv2.transform(cv2.LUT(tones, table), YUV)[..., 0]
@@ -132,7 +132,7 @@ def _grader(look: Look, size: tuple[int, int]) -> Callable[[Bytes], None]:
         small = cv2.transform(cv2.merge((small, *chromas)), mix)
         cv2.LUT(small, table, dst=small)
         if look.glow:
-            light = veil(small, look.glow, half)
+            light = glow_of(small, look.glow, half)
             screen(small, light)
             light = cv2.cvtColor(light, cv2.COLOR_RGB2GRAY)
             screen(rough, light)
@@ -147,7 +147,7 @@ def _grader(look: Look, size: tuple[int, int]) -> Callable[[Bytes], None]:
     return grade
 
 
-def faded(frame: Bytes, light: float) -> Bytes:
+def fade_frame(frame: Bytes, light: float) -> Bytes:
     """Return an I420 frame darkened toward black, in place; 1 is unchanged."""
     if light < 1.0:
         height = frame.shape[0] * 2 // 3
@@ -175,30 +175,30 @@ def _sound(
     voice = _file(job, "voice", plan.seconds, check)
     spoken = base = own if voice is None else voice
     if own is not None and voice is not None:
-        base = mix(level(voice, values, check), level(own, values, check), check=check)
-    both = with_music(base, job, plan.seconds, check)
+        base = mix(set_level(voice, values, check), set_level(own, values, check), check=check)
+    both = add_music(base, job, plan.seconds, check)
     if both is None:
         return None, spoken
-    rise, fall = fades(values, plan.seconds)
-    rise, fall = max(rise, _CUT if plan.start else 0.0), max(fall, 0.01)
+    rise, fall = fade_seconds(values, plan.seconds)
+    rise, fall = max(rise, _CUT_FADE if plan.start else 0.0), max(fall, 0.01)
     return fit_length(both, plan.seconds, fade_in=rise, fade_out=fall), spoken
 
 
-def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> Sound | None:
+def add_music(base: Sound | None, job: Job, seconds: float, check: Check) -> Sound | None:
     """Return a sound with the job's music below it, with the requested length and loudness."""
     values = job.parameters
     if base is not None:
-        base = level(base, values, check)
+        base = set_level(base, values, check)
     music = _file(job, "music", seconds, check, loop=True)
     if music is None or values["music_volume"] == 0:
         return base
     alone = base is None or not any(part.any() for _, part in base.parts(check))
     quieter = 0.0 if alone else 20 * np.log10(values["music_volume"])
-    music = normalize(music, _LOUD + float(quieter), check=check)
+    music = normalize(music, _LUFS + float(quieter), check=check)
     if base is None:
         return music
     both = mix(base, music, duck=values["duck"] and not alone, check=check)
-    return level(both, values, check)
+    return set_level(both, values, check)
 
 
 def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = False) -> Sound | None:
@@ -206,10 +206,10 @@ def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = Fal
     if not paths:
         return None
     heard = open_sound(paths[0], seconds=seconds, folder=job.folder, check=check)
-    tail = min(_TAIL, seconds / 4) if loop and seconds > _LEAST else 0.0
+    tail = min(_TAIL_SECONDS, seconds / 4) if loop and seconds > _MIN_SECONDS else 0.0
     return fit_length(heard, seconds, loop=loop, fade_in=tail / 6, fade_out=tail)
 
 
-def level(sound: Sound, values: Mapping[str, Any], check: Check) -> Sound:
+def set_level(sound: Sound, values: Mapping[str, Any], check: Check) -> Sound:
     """Return a sound at the loudness of platforms, if the settings ask for that."""
-    return normalize(sound, _LOUD, check=check) if values["normalize"] else sound
+    return normalize(sound, _LUFS, check=check) if values["normalize"] else sound

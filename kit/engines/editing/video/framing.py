@@ -30,28 +30,28 @@ Line: TypeAlias = NDArray[np.float64]
 Motion: TypeAlias = Callable[[int], Line] | None
 
 #: Reduction of the blurred copy, and its brightness and saturation.
-_TINY, _DIM, _FADE = 16, 0.6, 0.9
+_COPY_SCALE, _COPY_LIGHT, _COPY_CHROMA = 16, 0.6, 0.9
 #: Relative difference up to which aspects count as equal and the picture is stretched; and
 #: reduction from which cubic weights, which take four times the work, are not needed.
-_SAME, _REDUCED = 0.012, 1.1
-_SIDE = 320  # pixels of the first analysis
+_SAME_ASPECT, _REDUCED = 0.012, 1.1
+_CHART_SIDE = 320  # pixels of the first analysis
 #: Mean difference of two small gray frames above which a new shot may start, and its minimum ratio
 #: to the differences around it.
-_CUT, _SUDDEN = 22.0, 3.0
-_LOOK_EVERY = 0.5  # seconds between two searches for the subject
-_NOT_ALIKE = 4.0  # steps of gray; larger differences of a place are all treated alike
-_CALM = 0.65  # seconds over which a stabilized camera path is averaged
+_MIN_CHANGE, _MIN_RATIO = 22.0, 3.0
+_LOOK_SECONDS = 0.5  # seconds between two searches for the subject
+_MAX_CHANGE = 4.0  # steps of gray; larger differences of a place are all treated alike
+_CALM_SECONDS = 0.65  # seconds over which a stabilized camera path is averaged
 #: Limits of the enlargement that hides the edges exposed by stabilization, and maximum corrections:
 #: shifts in shares of the width, rotation in radians, logarithm of the scale.
-_LEAST, _MOST = 1.04, 1.14
-_LARGEST = np.array([0.06, 0.06, 0.035, 0.04])
+_MIN_ZOOM, _MAX_ZOOM = 1.04, 1.14
+_MAX_CORRECTION = np.array([0.06, 0.06, 0.035, 0.04])
 #: Seconds over which a crop path is averaged: the first with an error below a share of the crop's
 #: length, as a subject that runs to and fro soon leaves a slow crop.
-_GLIDES, _OFF = (0.6, 0.45, 0.3), 0.25
+_GLIDE_SECONDS, _MAX_ERROR = (0.6, 0.45, 0.3), 0.25
 #: Number of crop positions; and the cost of a move relative to the same offset at one sample: more
 #: than half, so that it does not move for a single sample, and less than all.
-_PLACES, _LAZY = 65, 0.7
-_CALMLY = 0.25  # of the crop's length: for shorter moves it does not move at all
+_POSITIONS, _MOVE_COST = 65, 0.7
+_MIN_MOVE = 0.25  # of the crop's length: for shorter moves it does not move at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def frame_of(footage: Footage, size: tuple[int, int], fit: str, *, steady: bool 
     """
     across, down = size[0] / footage.width, size[1] / footage.height
     scale, whole, window = across, size, size
-    if abs(across / down - 1) >= _SAME:
+    if abs(across / down - 1) >= _SAME_ASPECT:
         scale = max(across, down) if fit == "smart_crop" else min(across, down)
         whole = _even(footage.width * scale), _even(footage.height * scale)
         window = (min(whole[0], size[0]), min(whole[1], size[1]))
@@ -90,16 +90,16 @@ def frame_of(footage: Footage, size: tuple[int, int], fit: str, *, steady: bool 
     return Frame(whole, window, size, (_even(footage.width / times), _even(footage.height / times)))
 
 
-def framed(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
+def frame_picture(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
     """Return an I420 frame of the whole size, from an I420 picture as it was read.
 
     The matrix, shape (2, 3), maps the whole picture to the window.
     """
-    shown = planes if matrix is None else _moved(planes, how, matrix)
-    return shown if how.window == how.size else _filled(shown, how)
+    shown = planes if matrix is None else _warp(planes, how, matrix)
+    return shown if how.window == how.size else _fill_around(shown, how)
 
 
-def _moved(planes: Bytes, how: Frame, matrix: Line) -> Bytes:
+def _warp(planes: Bytes, how: Frame, matrix: Line) -> Bytes:
     out = np.empty((how.window[1] * 3 // 2, how.window[0]), np.uint8)
     pairs = list(zip(views(planes, *how.read), views(out, *how.window), strict=True))
     if how.read != how.whole:
@@ -145,21 +145,21 @@ def _cubic(share: float) -> Line:
     return np.asarray(np.where(far < 1, near, ((3.75 - 0.75 * far) * far - 6) * far + 3))
 
 
-def _filled(shown: Bytes, how: Frame) -> Bytes:
+def _fill_around(shown: Bytes, how: Frame) -> Bytes:
     """Place the window on a blurred, darker copy of itself that fills the frame."""
     width, height = how.size
     out = np.empty((height * 3 // 2, width), np.uint8)
     left, top = (width - how.window[0]) // 4 * 2, (height - how.window[1]) // 4 * 2
-    scale = max(width / how.window[0], height / how.window[1]) / _TINY
+    scale = max(width / how.window[0], height / how.window[1]) / _COPY_SCALE
     pairs = zip(views(shown, *how.window), views(out, *how.size), strict=True)
     for number, (source, target) in enumerate(pairs):
         high, wide = target.shape
         small = [max(4, round(side * scale)) for side in source.shape[::-1]]
         tiny = cv2.resize(source, small, interpolation=cv2.INTER_AREA)
-        across, down = max(2, round(wide / _TINY)), max(2, round(high / _TINY))
+        across, down = max(2, round(wide / _COPY_SCALE)), max(2, round(high / _COPY_SCALE))
         x, y = max(0, (small[0] - across) // 2), max(0, (small[1] - down) // 2)
         tiny = cv2.GaussianBlur(tiny[y : y + down, x : x + across], (0, 0), 1.6)
-        zero, share = (128, _FADE) if number else (16, _DIM)
+        zero, share = (128, _COPY_CHROMA) if number else (16, _COPY_LIGHT)
         cv2.convertScaleAbs(tiny, dst=tiny, alpha=share, beta=zero * (1 - share))
         cv2.resize(tiny, (wide, high), dst=target, interpolation=cv2.INTER_CUBIC)
         x, y = (left // 2, top // 2) if number else (left, top)
@@ -189,7 +189,7 @@ def motion_of(
     """
     if not steady and frame.room == (0, 0):
         return None
-    scale = _SIDE / max(footage.width, footage.height)
+    scale = _CHART_SIDE / max(footage.width, footage.height)
     size = max(16, _even(footage.width * scale)), max(16, _even(footage.height * scale))
     aspect = frame.window[0] / frame.window[1]
     small = footage.frames(
@@ -204,14 +204,14 @@ def motion_of(
     moves, changes = np.zeros((frames, 4)), np.zeros(frames)
     looks: list[tuple[int, Subject]] = []
     before: Bytes | None = None
-    every = max(1, round(_LOOK_EVERY * fps))
+    every = max(1, round(_LOOK_SECONDS * fps))
     for number, planes in zip(range(frames), small, strict=False):
         gray = views(planes, *size)[0]
         if before is not None:
             tiny = [cv2.resize(it, (48, 27), interpolation=cv2.INTER_AREA) for it in (before, gray)]
             changes[number] = cv2.absdiff(*tiny).mean()
-            moves[number] = _move(before, gray) if steady else 0.0
-        look = number % every == 0 or changes[number] > _CUT or number == frames - 1
+            moves[number] = _motion_between(before, gray) if steady else 0.0
+        look = number % every == 0 or changes[number] > _MIN_CHANGE or number == frames - 1
         if look and frame.room != (0, 0):
             looks.append((number, find(rgb_of(planes))))
         before = gray
@@ -222,25 +222,25 @@ def motion_of(
     for axis, room in enumerate(frame.room):
         if room:
             share = frame.window[axis] / frame.whole[axis]
-            places = [(number, _best(seen, aspect, axis)) for number, seen in looks]
-            way = room * _followed(places, shots, share, fps)
+            places = [(number, _best_start(seen, aspect, axis)) for number, seen in looks]
+            way = room * _follow(places, shots, share, fps)
             # A crop that hardly moves stays fixed, on whole pixels: that is sharper.
             corners[:, axis] = 2 * np.rint(way.mean() / 2) if np.ptp(way) < 2.0 else way
     if not steady:
         return lambda number: np.column_stack([np.eye(2), -corners[number]])
-    corrections, zoom = _steadied(moves, shots, frame, fps)
-    return lambda number: _turned(frame, corrections[number], zoom, corners[number])
+    corrections, zoom = _steady(moves, shots, frame, fps)
+    return lambda number: _steady_matrix(frame, corrections[number], zoom, corners[number])
 
 
 def _shots(changes: Line) -> list[slice]:
     """Return the intervals between cuts: changes larger than those before and after."""
     count, padded = len(changes), np.pad(changes, 2, mode="edge")
     around = np.max([padded[:count], padded[1 : count + 1], padded[3 : count + 3]], axis=0)
-    cuts = np.flatnonzero((changes > _CUT) & (changes > _SUDDEN * around)).tolist()
+    cuts = np.flatnonzero((changes > _MIN_CHANGE) & (changes > _MIN_RATIO * around)).tolist()
     return [slice(a, b) for a, b in pairwise([*sorted({0, *cuts}), count])]
 
 
-def _move(before: Bytes, after: Bytes) -> Line:
+def _motion_between(before: Bytes, after: Bytes) -> Line:
     """Return the motion of a picture, in the units of corrections; zeros if tracking fails."""
     points = cv2.goodFeaturesToTrack(before, 140, 0.01, 8)
     if points is None or len(points) < 8:
@@ -266,13 +266,13 @@ def _move(before: Bytes, after: Bytes) -> Line:
     # does.
     one, other = (cv2.GaussianBlur(gray, (0, 0), 1.5) for gray in (before, after))
     stood, moved = (
-        np.minimum(cv2.absdiff(guess, other), _NOT_ALIKE).sum()
-        for guess in (one, _carried(np.asarray(one), move))
+        np.minimum(cv2.absdiff(guess, other), _MAX_CHANGE).sum()
+        for guess in (one, _move_picture(np.asarray(one), move))
     )
     return move if moved < stood else np.zeros(4)
 
 
-def _carried(gray: Bytes, move: Line) -> Bytes:
+def _move_picture(gray: Bytes, move: Line) -> Bytes:
     """Return a picture after a motion, its edges extended."""
     height, width = gray.shape
     turn, size = float(-np.degrees(move[2])), float(np.exp(move[3]))
@@ -282,22 +282,22 @@ def _carried(gray: Bytes, move: Line) -> Bytes:
     return np.asarray(cv2.warpAffine(gray, matrix, (width, height), borderMode=edge))
 
 
-def _steadied(moves: Line, shots: list[slice], frame: Frame, fps: float) -> tuple[Line, float]:
+def _steady(moves: Line, shots: list[slice], frame: Frame, fps: float) -> tuple[Line, float]:
     """Return the correction of each frame and the enlargement of the picture."""
     corrections = np.zeros_like(moves)
     for shot in shots:
         way = np.cumsum(moves[shot], axis=0)
-        smooth = np.stack([_smoothed(line, _CALM * fps) for line in way.T], axis=1)
+        smooth = np.stack([_smooth(line, _CALM_SECONDS * fps) for line in way.T], axis=1)
         # Large corrections are limited softly, so that they never stop abruptly.
-        corrections[shot] = _LARGEST * np.tanh((smooth - way) / _LARGEST)
+        corrections[shot] = _MAX_CORRECTION * np.tanh((smooth - way) / _MAX_CORRECTION)
     wide, high = frame.window
     across, down, turn, size = np.abs(corrections).T
     shift = 2 * frame.whole[0]
     needed = np.maximum((shift * across + turn * high) / wide, (shift * down + turn * wide) / high)
-    return corrections, float(np.clip(1 + needed.max() + size.max(), _LEAST, _MOST))
+    return corrections, float(np.clip(1 + needed.max() + size.max(), _MIN_ZOOM, _MAX_ZOOM))
 
 
-def _turned(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
+def _steady_matrix(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
     """Return the matrix that stabilizes a picture and moves a window; no edge is visible."""
     scale = zoom * float(np.exp(correction[3]))
     cos, sin = scale * np.cos(correction[2]), scale * np.sin(correction[2])
@@ -310,7 +310,7 @@ def _turned(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
     return np.column_stack([linear, half + held - linear @ (corner + half)])
 
 
-def _followed(looks: list[tuple[int, float]], shots: list[slice], share: float, fps: float) -> Line:
+def _follow(looks: list[tuple[int, float]], shots: list[slice], share: float, fps: float) -> Line:
     """Return the start of a crop in each frame, in shares of its range, 0 to 1.
 
     `looks` are (frame, best start) pairs; the crop's length is a share of the frame's.
@@ -320,13 +320,13 @@ def _followed(looks: list[tuple[int, float]], shots: list[slice], share: float, 
         inside = [(n, place) for n, place in looks if shot.start <= n < shot.stop]
         if not inside:
             continue
-        places = _lazily([place for _, place in inside])
-        if np.ptp(places) * (1 - share) < _CALMLY * share:
+        places = _calm_path([place for _, place in inside])
+        if np.ptp(places) * (1 - share) < _MIN_MOVE * share:
             places[:] = np.median(places)
         at = np.interp(np.arange(shot.start, shot.stop), [n for n, _ in inside], places)
-        smooth, most = at, _OFF * share / max(1 - share, 1e-9)
-        for seconds in _GLIDES:
-            smooth = _smoothed(at, seconds * fps)
+        smooth, most = at, _MAX_ERROR * share / max(1 - share, 1e-9)
+        for seconds in _GLIDE_SECONDS:
+            smooth = _smooth(at, seconds * fps)
             if np.abs(smooth - at).max() <= most:
                 break
         # Smoothing extrapolates past the ends, possibly out of the picture.
@@ -334,7 +334,7 @@ def _followed(looks: list[tuple[int, float]], shots: list[slice], share: float, 
     return out
 
 
-def _best(seen: Subject, aspect: float, axis: int) -> float:
+def _best_start(seen: Subject, aspect: float, axis: int) -> float:
     """Return the best start of a crop, in shares of its range."""
     window = seen.window(aspect)
     start, length = float(window[axis]), window[2 + axis]
@@ -346,10 +346,10 @@ def _best(seen: Subject, aspect: float, axis: int) -> float:
     return start / most
 
 
-def _lazily(best: list[float]) -> Line:
+def _calm_path(best: list[float]) -> Line:
     """Return positions near the best ones with little motion, optimized over all samples."""
-    places = np.linspace(0.0, 1.0, _PLACES)
-    cost = _LAZY * np.abs(places[:, None] - places[None, :])
+    places = np.linspace(0.0, 1.0, _POSITIONS)
+    cost = _MOVE_COST * np.abs(places[:, None] - places[None, :])
     off, back = np.abs(places - best[0]), []
     for place in best[1:]:
         reached = off[None, :] + cost
@@ -361,7 +361,7 @@ def _lazily(best: list[float]) -> Line:
     return places[way[::-1]]
 
 
-def _smoothed(line: Line, sigma: float) -> Line:
+def _smooth(line: Line, sigma: float) -> Line:
     """Smooth along a line with a Gaussian of a deviation in frames; steady pans stay steady."""
     if len(line) < 2 or sigma < 0.5:
         return line

@@ -18,8 +18,8 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.video.edit import faded, level, with_music
-from kit.engines.editing.video.framing import Frame, frame_of, framed, motion_of
+from kit.engines.editing.video.edit import add_music, fade_frame, set_level
+from kit.engines.editing.video.framing import Frame, frame_of, frame_picture, motion_of
 from kit.engines.editing.video.plan import check_work, common_rate, frame_size, smooth_rate
 from kit.engines.film.filming import write_film
 from kit.engines.media.clip import views
@@ -29,8 +29,8 @@ from kit.engines.media.sound import RATE, Sound, fit_length, overlay
 from kit.engines.media.soundfile import open_sound
 from kit.engines.sizes import QUALITIES
 
-_FEATHER = 0.14  # of the width, the soft edge of a wipe
-_POSTER = 0.35  # of the length; the clip whose middle is nearest provides the poster
+_WIPE_EDGE = 0.14  # of the width, the soft edge of a wipe
+_POSTER_SHARE = 0.35  # of the length; the clip whose middle is nearest provides the poster
 _LAST_FADE = 0.01
 
 #: From a plane of both frames, its chroma step, and the transition's progress, to the new plane.
@@ -39,14 +39,14 @@ Blend: TypeAlias = Callable[[Bytes, Bytes, int, float], Bytes]
 
 def _slide(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
     """Return a plane pushed out to the left by the second one, by whole pixels of chroma."""
-    gone = round(one.shape[1] * step * _eased(share) / 2) * 2 // step
+    gone = round(one.shape[1] * step * _ease(share) / 2) * 2 // step
     return np.hstack([one[:, gone:], other[:, :gone]])
 
 
 def _wipe(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
     """Return the second plane uncovered from left to right, with a soft edge."""
     place = (np.arange(one.shape[1], dtype=np.float32) + 0.5) / one.shape[1]
-    cover = np.clip(((1 + _FEATHER) * _eased(share) - place) / _FEATHER, 0.0, 1.0)
+    cover = np.clip(((1 + _WIPE_EDGE) * _ease(share) - place) / _WIPE_EDGE, 0.0, 1.0)
     cover = np.broadcast_to(cover * cover * (3 - 2 * cover), one.shape)
     cover = np.ascontiguousarray(cover, np.float32)
     return np.asarray(cv2.blendLinear(other, one, cover, 1 - cover))
@@ -60,7 +60,7 @@ _BLENDS: Mapping[str, Blend] = {
 }
 
 
-def _eased(share: float) -> float:
+def _ease(share: float) -> float:
     return 0.5 - 0.5 * math.cos(math.pi * share)
 
 
@@ -91,7 +91,7 @@ class ClipPiece:
         read = self.footage.frames(rate, end=end, size=self.frame.read, i420=True)
         pixels = next(read)
         for number in range(self.frames):
-            yield framed(pixels, self.frame, motion(number) if motion else None)
+            yield frame_picture(pixels, self.frame, motion(number) if motion else None)
             pixels = next(read, pixels)
 
 
@@ -102,15 +102,15 @@ def join(job: Job, progress: Progress) -> Asset:
         films = [
             stack.enter_context(Footage(path, check=progress.check)) for path in job.media["clips"]
         ]
-        return _joined(job, films, progress)
+        return _join(job, films, progress)
 
 
-def _joined(job: Job, films: Sequence[Footage], progress: Progress) -> Asset:
+def _join(job: Job, films: Sequence[Footage], progress: Progress) -> Asset:
     values = job.parameters
     size = frame_size(values, [(film.width, film.height) for film in films])
     fps = Fraction(values.get("fps") or common_rate([smooth_rate(film) for film in films]))
     counts = [max(1, round(film.seconds * fps)) for film in films]
-    joints = [0, *_joints(counts, values, fps), 0]
+    joints = [0, *_overlap_frames(counts, values, fps), 0]
     shapes = [frame_of(film, size, values["fit"]) for film in films]
     pieces = [
         ClipPiece(*each) for each in zip(films, counts, shapes, joints, joints[1:], strict=False)
@@ -138,13 +138,13 @@ def _joined(job: Job, films: Sequence[Footage], progress: Progress) -> Asset:
         fps=fps,
         count=total,
         sound=sound,
-        poster=min(min(middles, key=lambda at: abs(at - _POSTER * total)), total - 1),
+        poster=min(min(middles, key=lambda at: abs(at - _POSTER_SHARE * total)), total - 1),
         facts={"clips": len(pieces), "frames": total, "fps": round(float(fps), 3)},
         quality=QUALITIES[values["quality"]],
     )
 
 
-def _joints(counts: Sequence[int], values: Mapping[str, Any], fps: Fraction) -> list[int]:
+def _overlap_frames(counts: Sequence[int], values: Mapping[str, Any], fps: Fraction) -> list[int]:
     """Return the frames of each transition; a clip gives at most half of itself to each."""
     wanted = max(1, round(values["transition_seconds"] * fps))
     wanted = 0 if values["transition"] == "cut" else wanted
@@ -171,10 +171,10 @@ def _sound(
                 # Equal power in both fades, so that a crossfade has no dip.
                 ends = (piece.before, piece.after)
                 rise, fall = (max(float(n / fps) * (0.5 + way / 2), 0.01) for n in ends)
-                own = fit_length(level(own, values, check), length, fade_in=rise, fade_out=fall)
+                own = fit_length(set_level(own, values, check), length, fade_in=rise, fade_out=fall)
                 sounds.append((round(start / fps * RATE), own))
         base = overlay(sounds, float(end / fps))
-    whole = with_music(base, job, seconds, check)
+    whole = add_music(base, job, seconds, check)
     return None if whole is None else fit_length(whole, seconds, fade_out=_LAST_FADE)
 
 
@@ -190,17 +190,17 @@ def _frames(
         if blend is not None:
             for step in range(before):
                 share = (step + 1) / (before + 1)
-                yield _blended(blend, next(running), next(pictures), piece.frame.size, share)
+                yield _combine(blend, next(running), next(pictures), piece.frame.size, share)
             yield from islice(pictures, piece.frames - before - after)
         for place, shown in enumerate(() if blend else pictures):
             # A clip fades in from black over half a transition, and out over half of one.
             rise = (place + 0.5) / (before / 2) if before else 1.0
             fall = (piece.frames - place - 0.5) / (after / 2) if after else 1.0
-            yield faded(shown, min(rise, fall))
+            yield fade_frame(shown, min(rise, fall))
         running = pictures
 
 
-def _blended(blend: Blend, one: Bytes, other: Bytes, size: tuple[int, int], share: float) -> Bytes:
+def _combine(blend: Blend, one: Bytes, other: Bytes, size: tuple[int, int], share: float) -> Bytes:
     out = np.empty_like(one)
     planes = zip(views(one, *size), views(other, *size), views(out, *size), (1, 2, 2), strict=True)
     for left, right, target, step in planes:

@@ -18,12 +18,12 @@ _RATES = (
 )
 #: Frames per second below which slow motion would look like a slide show, and below which a
 #: variable rate is used unchanged.
-_SMOOTH, _SLOW = 23, 20
+_MIN_SMOOTH, _MIN_VARIABLE = 23, 20
 #: Pixels of the shorter side, and of the longer side; encoders refuse smaller sides.
-_SMALLEST, _LARGEST, _LONGEST_SIDE = 64, 1080, 4096
+_MIN_SIDE, _MAX_SIDE, _MAX_LONG_SIDE = 64, 1080, 4096
 #: Processor seconds per million pixels: read, drawn and encoded, and warped for stabilization. They
 #: are rough, but an immediate refusal is better than a job that is stopped after a quarter hour.
-_READING, _DRAWING, _MOVING, _MOST_WORK = 0.005, 0.02, 0.015, 1300
+_READ_COST, _DRAW_COST, _MOVE_COST, _MAX_WORK = 0.005, 0.02, 0.015, 1300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,17 +72,17 @@ def plan_of(values: Mapping[str, Any], footage: Footage) -> EditPlan:
         start=float(values["start"]),
         end=whole if asked is None else min(float(asked), whole),
         speed=speed,
-        fps=_slowed(common_rate([smooth_rate(footage)]), speed),
+        fps=_slow_rate(common_rate([smooth_rate(footage)]), speed),
         width=width,
         height=height,
     )
-    if plan.frames * width * height / 1e6 * (_DRAWING + _MOVING) <= _MOST_WORK:
+    if plan.frames * width * height / 1e6 * (_DRAW_COST + _MOVE_COST) <= _MAX_WORK:
         return plan
     # Smooth everywhere is too much work: the mean of a variable rate may do.
-    return replace(plan, fps=_slowed(common_rate([footage.fps]), speed))
+    return replace(plan, fps=_slow_rate(common_rate([footage.fps]), speed))
 
 
-def fades(values: Mapping[str, Any], seconds: float) -> tuple[float, float]:
+def fade_seconds(values: Mapping[str, Any], seconds: float) -> tuple[float, float]:
     """Return the seconds of the fades from and to black, shortened alike if they do not fit."""
     rise, fall = float(values["fade_in"]), float(values["fade_out"])
     share = min(1.0, seconds / max(rise + fall, 1e-9))
@@ -97,8 +97,8 @@ def check_work(
     `read` are videos and the decoded seconds of each, all passes together.
     """
     pixels = sum(s * film.fps * film.width * film.height for film, s in read)
-    drawing = frames * size[0] * size[1] * (_DRAWING + _MOVING * steady)
-    if (_READING * pixels + drawing) / 1e6 > _MOST_WORK:
+    drawing = frames * size[0] * size[1] * (_DRAW_COST + _MOVE_COST * steady)
+    if (_READ_COST * pixels + drawing) / 1e6 > _MAX_WORK:
         raise EngineError(
             "this is too much for one job: choose less video, a lower resolution or frame rate, or"
             " fewer effects",
@@ -113,25 +113,25 @@ def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> t
     equals that of the largest), and the largest of `sizes` in it, so that no detail is lost.
     """
     ordered = sorted(sizes, key=lambda size: -size[0] * size[1])
-    ratio = SHAPES.get(values["aspect_ratio"]) or _most([round(w / h, 2) for w, h in ordered])
+    ratio = SHAPES.get(values["aspect_ratio"]) or _mode([round(w / h, 2) for w, h in ordered])
     shape = next((w / h for w, h in sizes if round(w / h, 2) == ratio), ratio)
-    if not _SMALLEST / _LONGEST_SIDE <= shape <= _LONGEST_SIDE / _SMALLEST:
+    if not _MIN_SIDE / _MAX_LONG_SIDE <= shape <= _MAX_LONG_SIDE / _MIN_SIDE:
         raise EngineError(
             "a video that is this narrow cannot keep its shape: choose an aspect ratio",
             code="bad_shape",
         )
     alike = [size for size in sizes if round(size[0] / size[1], 2) == ratio] or sizes
-    own = min(_LARGEST, max(_SMALLEST, max(min(size) for size in alike)))
+    own = min(_MAX_SIDE, max(_MIN_SIDE, max(min(size) for size in alike)))
     side: float = SIDES.get(values["resolution"], own)
     # The longer side is limited, whatever the shorter one is.
-    side = min(side, _LONGEST_SIDE * min(shape, 1 / shape))
+    side = min(side, _MAX_LONG_SIDE * min(shape, 1 / shape))
     width, height = (side * shape, side) if shape >= 1 else (side, side / shape)
     return 2 * round(width / 2), 2 * round(height / 2)
 
 
 def common_rate(rates: Sequence[float]) -> Fraction:
     """Return the standard frame rate, 10 to 60, nearest to that of most videos."""
-    rate = min(max(_most([round(rate, 1) for rate in rates]), 10.0), 60.0)
+    rate = min(max(_mode([round(rate, 1) for rate in rates]), 10.0), 60.0)
     exact = next((r for r in rates if round(r, 1) == rate), rate)
     nearest = min(_RATES, key=lambda usual: abs(float(usual) - exact))
     return nearest if abs(float(nearest) - exact) <= 0.015 * exact else Fraction(round(exact))
@@ -139,22 +139,22 @@ def common_rate(rates: Sequence[float]) -> Fraction:
 
 def smooth_rate(footage: Footage) -> float:
     """Return the frame rate that keeps the fast parts of a variable rate smooth."""
-    if footage.fast_fps == footage.fps or footage.fast_fps < _SLOW:
+    if footage.fast_fps == footage.fps or footage.fast_fps < _MIN_VARIABLE:
         return footage.fast_fps
     # Cameras vary around a standard rate.
     return float(min(_RATES, key=lambda usual: abs(float(usual) - footage.fast_fps)))
 
 
-def _slowed(rate: Fraction, speed: float) -> Fraction:
+def _slow_rate(rate: Fraction, speed: float) -> Fraction:
     """Return the frame rate at which each frame of a slowed video is shown equally long.
 
     Slow motion of a fast camera then repeats no frame, and that of a normal one shows each frame
     two or more times, evenly.
     """
     slow = rate * Fraction(speed).limit_denominator(1000)
-    return rate if speed >= 1 else slow * max(1, -(-_SMOOTH // slow))
+    return rate if speed >= 1 else slow * max(1, -(-_MIN_SMOOTH // slow))
 
 
-def _most(values: Sequence[float]) -> Any:
+def _mode(values: Sequence[float]) -> Any:
     """Return the most frequent value, the first one of equals."""
     return max(values, key=lambda value: (values.count(value), -values.index(value)))

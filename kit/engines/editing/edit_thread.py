@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from kit.engines.base import Asset, Job, Progress
 
-_BEAT = 0.2  # seconds after which unchanged progress is reported again
+_REPORT_SECONDS = 0.2  # seconds after which unchanged progress is reported again
 
 Edit: TypeAlias = Callable[[Job, Progress], Asset]
 
@@ -29,18 +29,18 @@ def keep_reporting(edit: Edit) -> Edit:
     @functools.wraps(edit)
     def run(job: Job, progress: Progress) -> Asset:
         progress.check()
-        news: SimpleQueue[float | None] = SimpleQueue()
-        inner = Progress(news.put)
+        reports: SimpleQueue[float | None] = SimpleQueue()
+        inner = Progress(reports.put)
         known: float | None = 0.0
         pool = ThreadPoolExecutor(1, thread_name_prefix="edit")
         future = pool.submit(edit, job, inner)
-        future.add_done_callback(lambda _: news.put(None))
+        future.add_done_callback(lambda _: reports.put(None))
         pool.shutdown(wait=False)
         try:
             while known is not None:
                 progress.report(known)
                 with suppress(Empty):
-                    known = news.get(timeout=_BEAT)
+                    known = reports.get(timeout=_REPORT_SECONDS)
         except BaseException:
             inner.cancel()
             raise
