@@ -86,9 +86,9 @@ def record(
     """Draw and encode all frames of a take, with weather, and return the clip."""
     track = None
     for path in job.media.get("soundtrack", ()):  # first: a broken one is refused before any work
-        heard = sound.normalize(soundfile.open_sound(path, seconds=take.seconds))
+        music = sound.normalize(soundfile.open_sound(path, seconds=take.seconds))
         fade = 0.0 if take.loop else min(_FADE_SECONDS, take.seconds / 4)
-        track = sound.fit_length(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
+        track = sound.fit_length(music, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
     progress.report(0.02)
     air, size = None, (take.width, take.height)
     if weather != "none":

@@ -127,8 +127,8 @@ class Living:
     def _draw_layers(self, moment: float) -> Blocks:
         night = 1.0
         if len(self._paintings) > 1:
-            gone = 0.5 - 0.5 * math.cos(2 * math.pi * moment) if self._take.loop else moment
-            place = min(max(gone, 0.0), 1.0) * (len(self._paintings) - 1)
+            position = 0.5 - 0.5 * math.cos(2 * math.pi * moment) if self._take.loop else moment
+            place = min(max(position, 0.0), 1.0) * (len(self._paintings) - 1)
             first = min(int(place), len(self._paintings) - 2)
             # Each hour is held for a while: a blend of two is neither.
             share = float(smooth_step(0.15, 0.85, np.array(place - first)))

@@ -130,9 +130,9 @@ class Shimmer:
         first = rounds * moment % 1.0
         total = np.zeros_like(y)
         for part, aside in ((first, 0.0), ((first + 0.5) % 1.0, 211.0)):
-            gone = speed * seconds / rounds * (part - 0.5)
+            shift = speed * seconds / rounds * (part - 0.5)
             total += np.float32(1.0 - abs(2.0 * part - 1.0)) * noise.sample(
-                self._tile, x, y - np.float32(gone + aside)
+                self._tile, x, y - np.float32(shift + aside)
             )
         share = 1.0 - abs(2.0 * first - 1.0)
         return total / np.float32(math.hypot(share, 1.0 - share))
@@ -194,10 +194,10 @@ class Clouds:
     def draw(self, planes: Frame, moment: float, share: float) -> None:
         """Draw the clouds at a moment over the sky, in place."""
         far = _CLOUD_SPEED * self._take.seconds
-        gone = far * moment
+        shift = far * moment
         if self._take.loop:  # all around, or there and back
-            gone = round(far) * moment or far / 2 * math.sin(2 * math.pi * moment)
-        left = -gone * self._width % self._width
+            shift = round(far) * moment or far / 2 * math.sin(2 * math.pi * moment)
+        left = -shift * self._width % self._width
         center = (left + (self._width - 1) / 2, (self.rows - 1) / 2)
         patch = cv2.getRectSubPix(self._tile, (self._width, self.rows), center)
         over = planes[0][: self.rows]

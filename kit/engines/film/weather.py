@@ -108,7 +108,7 @@ class Weather:
             cv2.multiply(out, light, scale=1 / 200, dst=out)
         return out
 
-    def _window(self, tile: Bytes, gone: tuple[float, float], out: Bytes) -> None:
-        (x, y), (width, height) = gone, self._size
+    def _window(self, tile: Bytes, shift: tuple[float, float], out: Bytes) -> None:
+        (x, y), (width, height) = shift, self._size
         middle = (-x % 1.0 + 0.5) * width - 0.5, (-y % 1.0 + 0.5) * height - 0.5
         cv2.getRectSubPix(tile, self._size, middle, out)

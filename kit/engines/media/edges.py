@@ -105,10 +105,10 @@ def _key_out(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floa
     own = blur(rest * weight[..., None], reach)
     own /= np.maximum(blur(weight, reach), 1e-2)[..., None]
     apart = np.maximum(np.linalg.norm(own, axis=2), 1.0)
-    told = np.einsum("ijk,ijk->ij", rest, own) / apart**2
-    off = np.linalg.norm(rest - told[..., None] * own, axis=2)
+    mix = np.einsum("ijk,ijk->ij", rest, own) / apart**2
+    off = np.linalg.norm(rest - mix[..., None] * own, axis=2)
     noise = 1.2 * back.rough / apart
-    told = np.clip((told - noise) / np.maximum(0.92 - noise, 0.1), 0.0, 1.0)
+    mix = np.clip((mix - noise) / np.maximum(0.92 - noise, 0.1), 0.0, 1.0)
     # Pixels that are only darker than the background may be shadow; colors off the line between
     # both colors are not a mixture of them.
     shadow = (own[..., 0] < 0) & (own[..., 0] > -26) & (np.hypot(own[..., 1], own[..., 2]) < 6)
@@ -118,7 +118,7 @@ def _key_out(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floa
     surely *= cv2.resize(cv2.GaussianBlur(band.astype(np.float32), (0, 0), 1.0), size)
     known = cv2.resize(share, size, interpolation=cv2.INTER_AREA)
     # Only the difference is enlarged: unchanged edges stay sharp.
-    return np.asarray(share + cv2.resize(surely * (told - known), share.shape[::-1]), np.float32)
+    return np.asarray(share + cv2.resize(surely * (mix - known), share.shape[::-1]), np.float32)
 
 
 _FULL_COVER = 250  # coverage from which a pixel has the color of the subject alone

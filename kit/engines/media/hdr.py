@@ -18,7 +18,7 @@ from kit.engines.media.color import Bytes, decode, encode
 
 _TABLE_SIDE = 33
 #: Nits of diffuse white, and of the brightest highlight that is kept. Source: ITU-R BT.2408.
-_WHITE, _PEAK = 203.0, 1000.0
+_WHITE_NITS, _PEAK_NITS = 203.0, 1000.0
 _KNEE = 0.72
 #: Numbers of ITU-T H.273 for the primaries of BT.2020, and of Display P3.
 _BT2020, _P3 = 9, 12
@@ -39,11 +39,11 @@ def _pq(signal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _hlg(signal: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return nits on a display of `_PEAK`. Source: ITU-R BT.2100."""
+    """Return nits on a display of `_PEAK_NITS`. Source: ITU-R BT.2100."""
     a, b, c = 0.17883277, 0.28466892, 0.55991073
     scene = np.where(signal <= 0.5, signal**2 / 3, (np.exp((signal - c) / a) + b) / 12)
     light = scene @ np.array([0.2627, 0.6780, 0.0593])
-    return np.asarray(_PEAK * scene * np.maximum(light, 1e-6)[..., None] ** 0.2)
+    return np.asarray(_PEAK_NITS * scene * np.maximum(light, 1e-6)[..., None] ** 0.2)
 
 
 #: Transfer curve, by its number in ITU-T H.273 -> the light of a signal of 0 to 1.
@@ -69,7 +69,7 @@ def _table(curve: int, primaries: int) -> ImageFilter.Color3DLUT:
         # Decoded and encoded by the same curve: gray is unchanged, as in a video of normal colors.
         shown = encode(decode(signal) @ _TO_709[primaries].T)
         return ImageFilter.Color3DLUT(_TABLE_SIDE, shown.reshape(-1, 3))
-    light = np.maximum(CURVES[curve](signal) / _WHITE @ _TO_709[primaries].T, 0.0)
+    light = np.maximum(CURVES[curve](signal) / _WHITE_NITS @ _TO_709[primaries].T, 0.0)
     # By the brightest channel, so that colors keep their hue when darkened.
     bright = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
     shown = encode(light * (_compress(bright) / bright))
@@ -78,8 +78,8 @@ def _table(curve: int, primaries: int) -> ImageFilter.Color3DLUT:
 
 def _compress(light: NDArray[np.float64]) -> NDArray[np.float64]:
     """Compress values above the knee so that the peak becomes 1."""
-    value = np.minimum(light, _PEAK / _WHITE) ** (1 / 2.4)
-    room, reach = 1.0 - _KNEE, (_PEAK / _WHITE) ** (1 / 2.4) - _KNEE
+    value = np.minimum(light, _PEAK_NITS / _WHITE_NITS) ** (1 / 2.4)
+    room, reach = 1.0 - _KNEE, (_PEAK_NITS / _WHITE_NITS) ** (1 / 2.4) - _KNEE
     over = np.maximum(value - _KNEE, 0.0) / reach
     # A rational curve of slope 1 at the knee.
     slope = reach / room

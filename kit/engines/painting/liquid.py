@@ -108,16 +108,16 @@ def _make_liquid(
     amount = reach * (0.55 if calm else 1.0) / zoom * max(height, width)
     octaves = min(octaves, _OCTAVES[brief.detail])
 
-    def grown() -> Plane:
+    def grow() -> Plane:
         return blobs(rng, (height, width), cells, octaves=octaves, gain=gain, zoom=zoom)
 
-    drift, other = grown(), grown()
+    drift, other = grow(), grow()
     progress.report(0.3)
-    slow = warp(grown(), drift, other, amount)
+    slow = warp(grow(), drift, other, amount)
     progress.report(0.55)
-    middle = warp(grown(), slow, drift, amount)
+    middle = warp(grow(), slow, drift, amount)
     progress.report(0.8)
-    fast = warp(grown(), middle, slow, 1.25 * amount)
+    fast = warp(grow(), middle, slow, 1.25 * amount)
     mood = strength(brief)
     one, two, last = ((hue, chroma * mood) for hue, chroma in three_tints(rng, brief, _TINTS))
     return _Liquid(

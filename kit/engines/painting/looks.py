@@ -218,29 +218,29 @@ def _close_sky(look: HourLook, *, dim: bool) -> HourLook:
 def _scale(look: HourLook, names: Mapping[str, Pair], sky: Sequence[Pair]) -> HourLook:
     """Return a look with factors on lightness and chroma of its colors, and of its sky's."""
 
-    def scaled(color: Oklch, by: Pair) -> Oklch:
+    def scale(color: Oklch, by: Pair) -> Oklch:
         return (color[0] * by[0], color[1] * by[1], color[2])
 
-    colors = {name: scaled(getattr(look, name), by) for name, by in names.items()}
-    own = tuple(scaled(color, by) for color, by in zip(look.sky, sky, strict=True))
+    colors = {name: scale(getattr(look, name), by) for name, by in names.items()}
+    own = tuple(scale(color, by) for color, by in zip(look.sky, sky, strict=True))
     return replace(look, sky=own, **colors)  # type: ignore[arg-type]
 
 
 def _tint(look: HourLook, top: Tint, middle: Tint, low: Tint) -> HourLook:
-    def toned(color: Oklch, tint: Tint, strength: float = 1.0) -> Oklch:
+    def tone(color: Oklch, tint: Tint, strength: float = 1.0) -> Oklch:
         return (color[0], tint[1] * strength, tint[0])
 
     places = (low, mean_tint(low, middle), middle, top)
     return replace(
         look,
-        sky=tuple(toned(color, tint) for color, tint in zip(look.sky, places, strict=True)),
+        sky=tuple(tone(color, tint) for color, tint in zip(look.sky, places, strict=True)),
         # Light as colorful as the sky would give all objects a single color.
-        sun=toned(look.sun, low, 0.3),
-        shade=toned(look.shade, top, 0.5),
-        air=toned(look.air, mean_tint(low, middle), 0.65),
-        far=toned(look.far, mean_tint(middle, top), 0.65),
-        cloud_lit=toned(look.cloud_lit, low, 0.75),
-        cloud_shade=toned(look.cloud_shade, middle, 0.7),
+        sun=tone(look.sun, low, 0.3),
+        shade=tone(look.shade, top, 0.5),
+        air=tone(look.air, mean_tint(low, middle), 0.65),
+        far=tone(look.far, mean_tint(middle, top), 0.65),
+        cloud_lit=tone(look.cloud_lit, low, 0.75),
+        cloud_shade=tone(look.cloud_shade, middle, 0.7),
     )
 
 

@@ -84,7 +84,7 @@ class Painting:
         smaller = width < self.light.shape[2]
         how = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
 
-        def masked(plane: Floats | None) -> Floats | None:
+        def resize_mask(plane: Floats | None) -> Floats | None:
             found = None if plane is None else cv2.resize(plane, size, interpolation=how)
             return None if found is None else np.asarray(found, np.float32)
 
@@ -96,7 +96,7 @@ class Painting:
         depth = self.depth
         if depth is not None:
             depth = np.asarray(cv2.resize(depth, size, interpolation=cv2.INTER_NEAREST))
-        sky, water, emitters = (masked(one) for one in (self.sky, self.water, self.emitters))
+        sky, water, emitters = (resize_mask(one) for one in (self.sky, self.water, self.emitters))
         return replace(self, light=light, depth=depth, sky=sky, water=water, emitters=emitters)
 
 

@@ -29,7 +29,7 @@ _PLACES = (
     ("a sea at sunset with low waves", 8),
 )
 _FORMATS = {".jpg": "jpeg", ".png": "png"}
-_ACROSS, _EDGE, _SHAKE = 900, 16, 3.0  # pixels
+_GROUND_WIDTH, _EDGE, _SHAKE = 900, 16, 3.0  # pixels
 
 
 def _write_picture(draw: Callable[[], Bytes], name: str, folder: Path) -> Path:
@@ -45,7 +45,7 @@ def _copy(name: str, folder: Path) -> Path:
 def _film_place(number: int, folder: Path) -> Path:
     """Pan slowly over a place, with music."""
     path, (prompt, seed) = folder / f"clip-{number}.mp4", _PLACES[number]
-    ground = views.paint_place(prompt, _ACROSS, seed)
+    ground = views.paint_place(prompt, _GROUND_WIDTH, seed)
     sound = cut(open_sound(_FOLDER / "music.m4a"), number * 2.0, number * 2.0 + _SECONDS)
     shake = _shake(seed)
     room = np.array(ground.shape[1::-1]) - _SIZE
@@ -54,7 +54,7 @@ def _film_place(number: int, folder: Path) -> Path:
             pixels = ground
             if number == 0:
                 pixels = views.add_balloon(ground, 0.62 + 0.2 * share, 0.46 - 0.1 * share, 0.12)
-            clip.add(_cut_out(pixels, room * (0.25 + 0.5 * share, 0.5) + moved, _SIZE))
+            clip.add(_cut_frame(pixels, room * (0.25 + 0.5 * share, 0.5) + moved, _SIZE))
     return path
 
 
@@ -64,11 +64,11 @@ def _film_face(folder: Path) -> Path:
     ground = np.asarray(resize(portrait, width, round(width * len(portrait) / portrait.shape[1])))
     with Clip(path, *_FACE_SIZE, fps=_FPS) as clip:
         for moved in _shake(seed=3):
-            clip.add(_cut_out(ground, _EDGE - moved, _FACE_SIZE))
+            clip.add(_cut_frame(ground, _EDGE - moved, _FACE_SIZE))
     return path
 
 
-def _cut_out(pixels: Bytes, corner: Floats, size: tuple[int, int]) -> Bytes:
+def _cut_frame(pixels: Bytes, corner: Floats, size: tuple[int, int]) -> Bytes:
     matrix = np.column_stack([np.eye(2), -corner])
     return rgb_frame(
         np.asarray(cv2.warpAffine(pixels, matrix, size, borderMode=cv2.BORDER_REFLECT))

@@ -39,20 +39,20 @@ Area: TypeAlias = tuple[slice, slice]
 _HEAD_BOX: Box = (-260.0, -250.0, 260.0, 330.0)
 _SWAY = 18.0
 #: Center and radii of the head, at which its motion has faded out, and those of the face.
-_HEAD, _RADII, _FADED = (0.0, 40.0), (112.0, 160.0), (255.0, 285.0)
+_HEAD, _RADII, _FADE_RADII = (0.0, 40.0), (112.0, 160.0), (255.0, 285.0)
 _FACE, _FACE_RADII, _NECK = (0.0, 60.0), (98.0, 135.0), 235.0
 #: Amplitudes at full motion: tilt in radians; sway, lift, turn and nod in face units.
 _PEAKS = (0.030, 4.0, 2.2, 6.0, 5.0)
 #: Half width of an eye, its edges above and below the center, with lashes.
-_HALF, _UPPER, _LOWER = 27.0, 11.5, 10.5
+_EYE_HALF, _EYE_TOP, _EYE_BOTTOM = 27.0, 11.5, 10.5
 #: Width of the fade at a lid's rim, distance from a lid's edge down to the skin used for it, and
 #: the darkening at its fold.
-_FADE, _BELOW, _SHADE = 3.0, 3.5, 0.08
+_LID_FADE, _SKIN_BELOW, _FOLD_SHADE = 3.0, 3.5, 0.08
 #: Conditions for closing eyes: how much darker than the skin an iris is; the dark share of the skin
 #: used for the lid, and its variation; the height of the dark area of an eye, and its ratio to the
 #: other eye's; the vertical offset between both.
-_IRIS, _CONTRAST, _DARK, _ROUGH = 4.0, 0.35, 0.12, 0.25
-_TALL, _TALLER, _UNEVEN = 34, 2.4, 7.5
+_IRIS, _CONTRAST, _MAX_DARK, _MAX_ROUGH = 4.0, 0.35, 0.12, 0.25
+_MAX_HEIGHT, _MAX_RATIO, _MAX_OFFSET = 34, 2.4, 7.5
 _CLOSING, _SHUT, _OPENING = 0.08, 0.04, 0.16  # seconds
 _FIRST_BLINK, _NEXT_BLINKS = (0.7, 2.4), (2.0, 5.2)
 
@@ -139,7 +139,7 @@ def _head_weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return the weight of the head's motion at each place, and the depth of the face there."""
     across, along = x - _HEAD[0], y - _HEAD[1]
     inner = np.hypot(across / _RADII[0], along / _RADII[1])
-    outer = np.hypot(across / _FADED[0], along / _FADED[1])
+    outer = np.hypot(across / _FADE_RADII[0], along / _FADE_RADII[1])
     weight = smooth_step(0, 1, (1 - outer) / np.maximum(inner - outer, 1e-6))
     far = ((x - _FACE[0]) / _FACE_RADII[0]) ** 2 + ((y - _FACE[1]) / _FACE_RADII[1]) ** 2
     return np.where(inner <= 1, np.float32(1), weight), np.clip(1 - far, 0, 1) ** 1.5
@@ -191,8 +191,8 @@ def _draw(
     source_x[part], source_y[part] = warp(x[part], y[part], lips, shape, step_for(pose.unit))
     out[area] = _sample(pixels, pose, source_x, source_y)
     for eye in speaker.eyes if lids > 0 else ():
-        low, high = eye[1] - _UPPER - _FADE, eye[1] + _LOWER + _FADE
-        part = part_of((eye[0] - _HALF, low, eye[0] + _HALF, high))
+        low, high = eye[1] - _EYE_TOP - _LID_FADE, eye[1] + _EYE_BOTTOM + _LID_FADE
+        part = part_of((eye[0] - _EYE_HALF, low, eye[0] + _EYE_HALF, high))
         at = (x[part], y[part])
         _draw_lid(pixels, pose, out[area][part], at, eye, lids, speaker.colors.dark)
     part = part_of(reach_of(lips, inner=True))
@@ -228,18 +228,18 @@ def _draw_lid(
     if not under.size:
         return
     x, y = places
-    u = (x - eye[0]) / _HALF
+    u = (x - eye[0]) / _EYE_HALF
     bow = np.clip(1 - u * u, 0, 1)
-    upper, height = eye[1] - _UPPER * bow, amount * (_UPPER + _LOWER) * bow
+    upper, height = eye[1] - _EYE_TOP * bow, amount * (_EYE_TOP + _EYE_BOTTOM) * bow
     edge = upper + height
     # At the corners of the eye and while nearly open, a lid is too thin for a wide fade.
-    fade = np.clip(0.5 * height, 0.5, _FADE)
+    fade = np.clip(0.5 * height, 0.5, _LID_FADE)
     cover = np.minimum((y - upper) / fade + 1, (edge - y) / np.minimum(fade, 1.2) + 0.5)
-    cover = np.clip(cover, 0, 1) * np.clip(height / _FADE, 0, 1)
+    cover = np.clip(cover, 0, 1) * np.clip(height / _LID_FADE, 0, 1)
     above = np.clip(edge - y, 0, None)
-    source = np.asarray(eye[1] + _LOWER * bow + _BELOW + 0.8 * above, np.float32)
+    source = np.asarray(eye[1] + _EYE_BOTTOM * bow + _SKIN_BELOW + 0.8 * above, np.float32)
     skin = _sample(pixels, pose, np.ascontiguousarray(x), source)
-    light = 1 - _SHADE * np.clip(above / np.maximum(height, 1e-3), 0, 1)
+    light = 1 - _FOLD_SHADE * np.clip(above / np.maximum(height, 1e-3), 0, 1)
     _paint(under, np.asarray(skin * light[:, :, None], np.float32), np.asarray(cover, np.float32))
     thick = max(1.5, 0.9 / pose.unit)
     lashes = np.clip((1 - np.abs(u)) * 5, 0, 1) * min(1.0, amount * 2.5)
@@ -261,20 +261,20 @@ def _find_iris(pixels: Bytes, pose: FacePose, side: float) -> Point:
 
 
 def _can_close(pixels: Bytes, pose: FacePose, eyes: tuple[Point, ...]) -> bool:
-    if abs(eyes[0][1] - eyes[1][1]) > _UNEVEN:
+    if abs(eyes[0][1] - eyes[1][1]) > _MAX_OFFSET:
         return False
     heights = [_eye_height(pixels, pose, eye) for eye in eyes]
-    return 0 < max(heights) <= min(_TALL, _TALLER * min(heights))
+    return 0 < max(heights) <= min(_MAX_HEIGHT, _MAX_RATIO * min(heights))
 
 
 def _eye_height(pixels: Bytes, pose: FacePose, eye: Point) -> int:
     """Return the height of the dark part of an eye in face units, or 0 if it gets no lid."""
     x, y = eye
     around = _gray(pixels, pose, (x - 20, y - 20, x + 20, y + 20))
-    lid = _gray(pixels, pose, (x - 22, y + _LOWER + 2, x + 22, y + _LOWER + 23))
+    lid = _gray(pixels, pose, (x - 22, y + _EYE_BOTTOM + 2, x + 22, y + _EYE_BOTTOM + 23))
     skin, iris = float(np.percentile(lid, 75)) + 1, cv2.GaussianBlur(around, (0, 0), _IRIS)[20, 20]
     half = (skin + float(iris)) / 2
-    clear = (lid < half).mean() <= _DARK and lid.std() <= _ROUGH * skin
+    clear = (lid < half).mean() <= _MAX_DARK and lid.std() <= _MAX_ROUGH * skin
     if skin - iris < _CONTRAST * skin or not clear:
         return 0
     # Along a column through the iris; bright pixels above and below it end the eye.

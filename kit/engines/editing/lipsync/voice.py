@@ -66,8 +66,8 @@ class Speech:
 def analyze_voice(sound: Sound, fps: int, progress: Progress) -> Speech:
     """Return the mouth's motion for a sound, one value per frame of its length, at least one."""
     count = max(1, int(np.ceil(sound.seconds * fps - 1e-6)))
-    mouth, heard, periodic = _measure_moments(sound.samples.mean(axis=0), progress)
-    tracks = _mouth_tracks(mouth, _voice_probability(heard, periodic))
+    mouth, energy, periodic = _measure_moments(sound.samples.mean(axis=0), progress)
+    tracks = _mouth_tracks(mouth, _voice_probability(energy, periodic))
     at = (np.arange(count) + 0.5) / fps + _LEAD_SECONDS
     times = np.arange(len(periodic)) / _MOMENT_RATE
     return Speech(*(np.interp(at, times, track).astype(np.float32) for track in tracks))
@@ -99,16 +99,16 @@ def _measure_moments(samples: Floats, progress: Progress) -> tuple[Floats, Float
     return energy[: len(_BANDS)], energy[len(_BANDS) :], np.concatenate(periodic).astype(np.float32)
 
 
-def _voice_probability(heard: Floats, periodic: Floats) -> Floats:
+def _voice_probability(energy: Floats, periodic: Floats) -> Floats:
     """Return the probability that each moment belongs to a voice, 0 to 1."""
-    loudness = _decibels(heard.sum(axis=0))
+    loudness = _decibels(energy.sum(axis=0))
     top = float(np.percentile(loudness, 95))
     weight = _smooth(np.clip((loudness - (top - 35)) / 10, 0, 1), 0.03) + 0.02
 
     def mean(track: Floats) -> Floats:
         return np.asarray(_smooth(track * weight, _AROUND) / _smooth(weight, _AROUND))
 
-    bands = _decibels(heard)
+    bands = _decibels(energy)
     tops = np.percentile(bands, 95, axis=1, keepdims=True)
     bands = np.maximum(bands, tops - _LEVEL_RANGE)
     syllables = np.sqrt(mean((_smooth(bands, 0.02) - _smooth(bands, 0.11)) ** 2)).mean(axis=0)

@@ -103,7 +103,7 @@ _SIDE_COST, _LOST_COST = 0.2, 0.5  # of leaving the style's side; a single word 
 _SMALL_COST, _LARGE_GAIN = 1.3, 0.4  # of letters of half the size; of those of twice it
 _FACE_COST = 5.0  # cost of covering all faces; a fifth of one is worse than small letters aside
 _LINE_COST = 0.2  # cost of each further line of the subtitle
-_HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
+_HIDDEN_COST, _PEAK_COST, _DETAIL_COST, _SHADE_COST = 0.7, 1.1, 5.0, 0.2
 
 
 def lay_out(pixels: Bytes, title: TitleText, *, people: bool = True) -> Layout:
@@ -206,11 +206,11 @@ def _cost(layout: Layout, chart: Floats, cells: float, title: TitleText, usual: 
     larger = float(np.log2(layout.headline.size / usual))
     lines = sum(len(p.block.lines) - 1 for p in layout.pieces if p.block and not p.is_headline)
     return (
-        _HIDDEN * float(draw.mean() / chart[0].mean())
-        + _PEAK * max(0.0, float(np.percentile(draw, 95)) - 0.3)
+        _HIDDEN_COST * float(draw.mean() / chart[0].mean())
+        + _PEAK_COST * max(0.0, float(np.percentile(draw, 95)) - 0.3)
         + _FACE_COST * float(near.sum() / max(1.0, float(chart[3].sum())))
-        + _DETAIL * float(detail.mean())
-        + _SHADE * max(0.0, stops)
+        + _DETAIL_COST * float(detail.mean())
+        + _SHADE_COST * max(0.0, stops)
         + _PLACES[layout.place][1]
         + (_LOST_COST if title.is_word else _SIDE_COST) * (layout.side != title.side)
         + _LINE_COST * lines

@@ -33,13 +33,13 @@ _PAUSES, _STOPS = tuple(".!?…,;:—–"), tuple(".!?…")
 _STEP, _BLOCK_STEPS = 0.02, 500  # seconds of an analysis step, and steps that are read at once
 #: Minimum length of a pause in seconds, and minimum range of speech between loud and quiet in
 #: decibels.
-_PAUSE, _RANGE = 0.22, 12.0
+_MIN_PAUSE, _MIN_RANGE = 0.22, 12.0
 #: Maximum slowdown of a text against its usual pace, and maximum speed-up of speech.
 _MAX_SLOWDOWN, _MAX_SPEED = 1.8, 1.9
 #: Time of a word, in syllables: for each of its syllables, each letter, and the word itself; and
 #: the factor on the last word before a pause.
 #: Source: fitted to nine recordings in four languages by eSpeak NG, which reports its times.
-_SYLLABLE, _LETTER, _ITSELF, _DRAWN = 0.3, 0.24, 0.1, 1.25
+_SYLLABLE_TIME, _LETTER_TIME, _WORD_TIME, _LAST_FACTOR = 0.3, 0.24, 0.1, 1.25
 #: Maximum seconds between a pause and the end of a word; pauses inside a sentence and inside a
 #: phrase count as farther away by these amounts.
 _REACH, _WITHIN, _INSIDE = 0.9, 0.15, 0.45
@@ -136,17 +136,17 @@ def time_words(
     if not parts:
         return []
     texts = [part for part, _ in parts]
-    heard = None if sound is None else _speech(sound, seconds, check)
-    if heard is not None and sum(map(speech_seconds, texts)) > _MAX_SPEED * heard.sum() * _STEP:
-        heard = None  # too short for these words: the sound is something else
-    active = np.ones(max(1, round(seconds / _STEP)), bool) if heard is None else heard
+    voice = None if sound is None else _speech(sound, seconds, check)
+    if voice is not None and sum(map(speech_seconds, texts)) > _MAX_SPEED * voice.sum() * _STEP:
+        voice = None  # too short for these words: the sound is something else
+    active = np.ones(max(1, round(seconds / _STEP)), bool) if voice is None else voice
     clock = np.concatenate([[0.0], np.cumsum(active) * _STEP])
-    lengths = np.array([_word_length(text, paced=heard is None) for text in texts])
-    needed = lengths.sum() if heard is None else sum(map(speech_seconds, texts))
+    lengths = np.array([_word_length(text, paced=voice is None) for text in texts])
+    needed = lengths.sum() if voice is None else sum(map(speech_seconds, texts))
     check_pace(float(needed), float(clock[-1]))
-    whole = min(clock[-1], needed * _MAX_SLOWDOWN) if heard is None else clock[-1]
+    whole = min(clock[-1], needed * _MAX_SLOWDOWN) if voice is None else clock[-1]
     bounds = np.concatenate([[0.0], np.cumsum(lengths)]) * (whole / lengths.sum())
-    if heard is not None:
+    if voice is not None:
         edges = np.flatnonzero(np.diff(active.astype(np.int8)) == -1) + 1
         bounds = _snap_bounds(bounds, texts, [m for m in clock[edges] if 0 < m < clock[-1] - 1e-6])
     times, hair = np.arange(len(clock)) * _STEP, 1e-6
@@ -171,11 +171,11 @@ def _speech(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[
         power.append(np.square(line).reshape(-1, step).mean(axis=1))
     level = 10 * np.log10(np.concatenate(power) + 1e-9)
     quiet, loud = np.percentile(level, 8), np.percentile(level, 92)
-    if loud - quiet < _RANGE or loud < -60:
+    if loud - quiet < _MIN_RANGE or loud < -60:
         return None
     active = (level > max(quiet + 0.3 * (loud - quiet), loud - 30)).astype(np.uint8)[None]
     # Close gaps too short for a pause, then drop parts too short for a syllable.
-    pause, blip = np.ones((1, round(_PAUSE / _STEP) | 1), np.uint8), np.ones((1, 3), np.uint8)
+    pause, blip = np.ones((1, round(_MIN_PAUSE / _STEP) | 1), np.uint8), np.ones((1, 3), np.uint8)
     active = cv2.morphologyEx(active, cv2.MORPH_CLOSE, pause)
     active = cv2.morphologyEx(active, cv2.MORPH_OPEN, blip)[0] > 0
     return active if active.any() else None
@@ -193,10 +193,10 @@ def _word_length(text: str, *, paced: bool) -> float:
     length = 0.0
     for word in speech.words(text):
         figure = any(sign.isdigit() for sign in word)  # read as words
-        letters = _LETTER * sum(sign.isalpha() for sign in word)
+        letters = _LETTER_TIME * sum(sign.isalpha() for sign in word)
         syllables = speech.syllables(word)
-        length += _ITSELF + (syllables if figure else _SYLLABLE * syllables + letters)
-    return (length or 0.2) * (_DRAWN if ends else 1.0)
+        length += _WORD_TIME + (syllables if figure else _SYLLABLE_TIME * syllables + letters)
+    return (length or 0.2) * (_LAST_FACTOR if ends else 1.0)
 
 
 def _snap_bounds(bounds: Line, texts: Sequence[str], pauses: Sequence[float]) -> Line:

@@ -57,7 +57,7 @@ def edit(job: Job, progress: Progress) -> Asset:
             frame,
             progress.part(0.05, done),
             span=(plan.start, plan.end),
-            reading=plan.reading,
+            reading=plan.read_rate,
             fps=float(plan.fps),
             frames=plan.frames,
             steady=steady,
@@ -101,7 +101,7 @@ def _frames(
     fade_in, fade_out = fade_seconds(job.parameters, plan.seconds)
     last = (plan.frames - 1) / float(plan.fps)
     read = footage.frames(
-        plan.reading, start=plan.start, end=plan.end, size=frame.read, i420=True, check=check
+        plan.read_rate, start=plan.start, end=plan.end, size=frame.read, i420=True, check=check
     )
     for number, planes in zip(range(plan.frames), read, strict=False):
         moment = float(number / plan.fps)
@@ -205,9 +205,9 @@ def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = Fal
     paths = job.media.get(name)
     if not paths:
         return None
-    heard = open_sound(paths[0], seconds=seconds, folder=job.folder, check=check)
+    track = open_sound(paths[0], seconds=seconds, folder=job.folder, check=check)
     tail = min(_TAIL_SECONDS, seconds / 4) if loop and seconds > _MIN_SECONDS else 0.0
-    return fit_length(heard, seconds, loop=loop, fade_in=tail / 6, fade_out=tail)
+    return fit_length(track, seconds, loop=loop, fade_in=tail / 6, fade_out=tail)
 
 
 def set_level(sound: Sound, values: Mapping[str, Any], check: Check) -> Sound:

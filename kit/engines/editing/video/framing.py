@@ -33,7 +33,7 @@ Motion: TypeAlias = Callable[[int], Line] | None
 _COPY_SCALE, _COPY_LIGHT, _COPY_CHROMA = 16, 0.6, 0.9
 #: Relative difference up to which aspects count as equal and the picture is stretched; and
 #: reduction from which cubic weights, which take four times the work, are not needed.
-_SAME_ASPECT, _REDUCED = 0.012, 1.1
+_SAME_ASPECT, _MIN_REDUCTION = 0.012, 1.1
 _CHART_SIDE = 320  # pixels of the first analysis
 #: Mean difference of two small gray frames above which a new shot may start, and its minimum ratio
 #: to the differences around it.
@@ -110,7 +110,7 @@ def _warp(planes: Bytes, how: Frame, matrix: Line) -> Bytes:
         for number, (source, target) in enumerate(pairs):
             _shift(source, target, -matrix[:, 2] / (2 if number else 1))
         return out
-    half, reduced = matrix.copy(), how.read[0] > _REDUCED * how.whole[0]
+    half, reduced = matrix.copy(), how.read[0] > _MIN_REDUCTION * how.whole[0]
     # Pixel centers are at halves, so that chroma stays aligned with luma.
     half[:, 2] = (matrix[:, 2] + matrix[:, :2] @ (0.5, 0.5) - 0.5) / 2
     for number, (source, target) in enumerate(pairs):

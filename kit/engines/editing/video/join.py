@@ -39,8 +39,8 @@ Blend: TypeAlias = Callable[[Bytes, Bytes, int, float], Bytes]
 
 def _slide(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
     """Return a plane pushed out to the left by the second one, by whole pixels of chroma."""
-    gone = round(one.shape[1] * step * _ease(share) / 2) * 2 // step
-    return np.hstack([one[:, gone:], other[:, :gone]])
+    shift = round(one.shape[1] * step * _ease(share) / 2) * 2 // step
+    return np.hstack([one[:, shift:], other[:, :shift]])
 
 
 def _wipe(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:

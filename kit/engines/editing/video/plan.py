@@ -48,7 +48,7 @@ class EditPlan:
     @property
     def frames(self) -> int:
         """Frames of the result."""
-        return max(1, round((self.end - self.start) * self.reading))
+        return max(1, round((self.end - self.start) * self.read_rate))
 
     @property
     def seconds(self) -> float:
@@ -56,7 +56,7 @@ class EditPlan:
         return float(self.frames / self.fps)
 
     @property
-    def reading(self) -> float:
+    def read_rate(self) -> float:
         """Frames to read from a second of the input."""
         return float(self.fps) / self.speed
 

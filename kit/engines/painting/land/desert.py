@@ -145,8 +145,8 @@ def _mesas(scene: Landscape, *, sandy: bool) -> Floats:
     floor = 7.0 * (worn - 0.5) + 2.0
     if sandy:  # low dunes on the plain before the rocks
         floor = 0.3 * floor + 0.6 * _dunes(scene) * smooth_step(420, 300, z)
-    laid = heights * smooth_step(140, 330, far) + floor
-    return np.asarray(np.minimum(laid, 3.5 + 0.9 * z), np.float32)
+    base = heights * smooth_step(140, 330, far) + floor
+    return np.asarray(np.minimum(base, 3.5 + 0.9 * z), np.float32)
 
 
 def _strew(scene: Landscape, own: Ground) -> None:

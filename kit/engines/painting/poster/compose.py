@@ -159,7 +159,7 @@ def paint_strips(picture: PosterPicture, air: tuple[Plane, ...] = ()) -> Iterato
 
     wave = wet.wave(0)
 
-    def mirrored(canvas: Floats, first: int) -> None:
+    def mirror_rows(canvas: Floats, first: int) -> None:
         dry = int(np.clip(wet.shore - first, 0, canvas.shape[1]))
         canvas[:, :dry] = above[:, first : first + dry]
         if dry < canvas.shape[1]:
@@ -169,7 +169,7 @@ def paint_strips(picture: PosterPicture, air: tuple[Plane, ...] = ()) -> Iterato
             for source, target in zip(above, canvas[:, dry:], strict=True):
                 mirror(source, grid, target)
 
-    yield from strips(stage, mirrored, (*wet.planes, *picture.front, *air))
+    yield from strips(stage, mirror_rows, (*wet.planes, *picture.front, *air))
 
 
 def mirror_grid(swell: Floats, shore: float, first: float) -> _Grid:

@@ -21,7 +21,7 @@ from kit.engines.media.color import Bytes, Floats, Oklch, noise_tile, srgb
 
 _SHIFT = 4  # fractional bits of coordinates in OpenCV's drawing
 _FULL = repeat(255)
-_PIXELS, _TALLEST = 1 << 15, 256  # of a strip: its approximate pixels, and its maximum rows
+_PIXELS, _MAX_ROWS = 1 << 15, 256  # of a strip: its approximate pixels, and its maximum rows
 _PAPER_SEED = 99  # seed of the dithering noise
 #: Fills a canvas of shape (3, rows, columns) that starts at a row of the stage.
 Backdrop: TypeAlias = Callable[[Floats, int], None]
@@ -171,7 +171,7 @@ def strips(
     """
     last = stage.rows if until is None else until
     # A power of 2, so that strips and noise are aligned.
-    tall = min(_TALLEST, 1 << (max(1, _PIXELS // stage.columns).bit_length() - 1))
+    tall = min(_MAX_ROWS, 1 << (max(1, _PIXELS // stage.columns).bit_length() - 1))
     canvas = np.empty((3, tall, stage.columns), np.float32) if into is None else into
     solid_rows = [plane.solid_from() for plane in planes]
     for start in range(0, last, tall):
