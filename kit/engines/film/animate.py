@@ -193,12 +193,12 @@ def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
     wide = cv2.dilate(np.where(alpha > _MIN_COVER, np.uint8(255), np.uint8(0)), disc)
     small, hidden = (resize(part, *fit_size(alpha.shape, _FILL_SIDE, 4)) for part in (pixels, wide))
     hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
-    made = cv2.inpaint(small, hidden, 4, cv2.INPAINT_TELEA)
-    made = resize(made, width, height)
+    filled = cv2.inpaint(small, hidden, 4, cv2.INPAINT_TELEA)
+    filled = resize(filled, width, height)
     # A blur of limited reach, outside of the rim: it ends under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
     share = share.astype(np.float32) / 255
-    return np.asarray(cv2.blendLinear(made, pixels, share, 1 - share))
+    return np.asarray(cv2.blendLinear(filled, pixels, share, 1 - share))
 
 
 def _draw_frame(relief: DepthRelief, blocks: Blocks, seen: FilmView) -> Bytes:

@@ -52,8 +52,8 @@ def open_gaps(small: Bytes, found: Bytes) -> tuple[Bytes, _Backdrop | None]:
         return found, None
     rest = to_lab(small) - back.colors
     away = np.asarray(np.linalg.norm(rest, axis=2), np.float32)
-    alike = ((found > 0) & (away < max(4.5, 1.6 * back.rough))).astype(np.uint8)
-    count, labels, facts, _ = cv2.connectedComponentsWithStats(alike, connectivity=4)
+    similar = ((found > 0) & (away < max(4.5, 1.6 * back.rough))).astype(np.uint8)
+    count, labels, facts, _ = cv2.connectedComponentsWithStats(similar, connectivity=4)
     out = found.copy()
     for number in range(1, count):
         piece = (labels == number).astype(np.uint8)
@@ -104,15 +104,15 @@ def _key_out(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floa
     reach = 0.008 * max(size)
     own = blur(rest * weight[..., None], reach)
     own /= np.maximum(blur(weight, reach), 1e-2)[..., None]
-    apart = np.maximum(np.linalg.norm(own, axis=2), 1.0)
-    mix = np.einsum("ijk,ijk->ij", rest, own) / apart**2
+    distance = np.maximum(np.linalg.norm(own, axis=2), 1.0)
+    mix = np.einsum("ijk,ijk->ij", rest, own) / distance**2
     off = np.linalg.norm(rest - mix[..., None] * own, axis=2)
-    noise = 1.2 * back.rough / apart
+    noise = 1.2 * back.rough / distance
     mix = np.clip((mix - noise) / np.maximum(0.92 - noise, 0.1), 0.0, 1.0)
     # Pixels that are only darker than the background may be shadow; colors off the line between
     # both colors are not a mixture of them.
     shadow = (own[..., 0] < 0) & (own[..., 0] > -26) & (np.hypot(own[..., 1], own[..., 2]) < 6)
-    surely = smooth_step(14.0, 26.0, apart) * np.exp(-((off / (5 + back.rough)) ** 2)) * ~shadow
+    surely = smooth_step(14.0, 26.0, distance) * np.exp(-((off / (5 + back.rough)) ** 2)) * ~shadow
     side = max(found.shape)
     band = grow(found, 0.06 * side) - (grow(1 - found, 0.004 * side) == 0)
     surely *= cv2.resize(cv2.GaussianBlur(band.astype(np.float32), (0, 0), 1.0), size)

@@ -262,14 +262,14 @@ def _continue_rim(canvas: Floats, gap: Bytes, search: Search, progress: Progress
     """
     nodes = np.array(np.nonzero(gap))
     moves = _moves(canvas, gap, search, progress.part(0.0, 0.5))
-    own = _own_cost(canvas, gap, search, nodes, moves)
-    apart = _differences(canvas, nodes, moves)
+    costs = _own_cost(canvas, gap, search, nodes, moves)
+    pair_costs = _differences(canvas, nodes, moves)
     index = np.full(gap.shape, -1)
     index[nodes[0], nodes[1]] = np.arange(nodes.shape[1])
-    joints = [_pairs_by_line(index, nodes, step, apart) for step in ((0, 1), (1, 0))]
+    joints = [_pairs_by_line(index, nodes, step, pair_costs) for step in ((0, 1), (1, 0))]
     # Belief propagation along and back: the minimum cost of each move for the pixels before.
-    messages = [[np.zeros_like(own) for _ in joints] for _ in range(2)]
-    total = own.copy()
+    messages = [[np.zeros_like(costs) for _ in joints] for _ in range(2)]
+    total = costs.copy()
 
     def send(source: _Indices, to: _Indices, joint: Floats, way: int, back: int) -> None:
         belief = total[source] - messages[1 - back][way][source]
@@ -290,7 +290,7 @@ def _continue_rim(canvas: Floats, gap: Bytes, search: Search, progress: Progress
     chosen = total.argmin(axis=1)
     out = np.zeros((2, *gap.shape), np.int64)
     # Pixels that no move reaches stay unchanged.
-    reached = own[np.arange(len(chosen)), chosen] < _UNKNOWN_COST
+    reached = costs[np.arange(len(chosen)), chosen] < _UNKNOWN_COST
     out[:, nodes[0], nodes[1]] = moves[:, chosen] * reached
     return out
 
@@ -376,11 +376,11 @@ def _soften(squares: Floats) -> Floats:
 
 
 def _pairs_by_line(
-    index: NDArray[np.int64], nodes: Places, step: tuple[int, int], apart: Floats
+    index: NDArray[np.int64], nodes: Places, step: tuple[int, int], pair_costs: Floats
 ) -> list[tuple[_Indices, _Indices, Floats]]:
     """Return, line by line, pixels of the hole, their successors, and the costs of move pairs."""
     before, inside = _clip_places(nodes - np.array(step)[:, None], index.shape)
     source = np.where(inside, index[before[0], before[1]], -1)
     along = nodes[0] if step[0] else nodes[1]
     lines = (np.flatnonzero((along == line) & (source >= 0)) for line in np.unique(along))
-    return [(source[to], to, apart[source[to]] + apart[to]) for to in lines if to.size]
+    return [(source[to], to, pair_costs[source[to]] + pair_costs[to]) for to in lines if to.size]

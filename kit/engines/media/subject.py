@@ -111,9 +111,9 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
     near = resize(pixels, *fit_size(pixels.shape, _SOURCE_SIDE))
     small, cover = resize(near, *size), np.asarray(resize(subject_probability(near), *size))
     lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
-    apart = np.linalg.norm(lab - lab.mean(axis=(0, 1)), axis=2)
+    contrast = np.linalg.norm(lab - lab.mean(axis=(0, 1)), axis=2)
     striking = 0.1 + 0.6 * _spectral_residual(lab[..., 0])
-    striking += 0.6 * _scale_to_one(cv2.GaussianBlur(apart, (0, 0), 2))
+    striking += 0.6 * _scale_to_one(cv2.GaussianBlur(contrast, (0, 0), 2))
     rows, columns = np.mgrid[0 : size[1], 0 : size[0]].astype(np.float32)
     across, down = (columns + 0.5) / size[0] - 0.5, (rows + 0.5) / size[1] - 0.48
     center = np.exp(-((across / 0.42) ** 2) - (down / 0.45) ** 2)

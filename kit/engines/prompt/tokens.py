@@ -41,8 +41,8 @@ def tokens_of(prompt: str) -> list[Token]:
     ['misty', 'lake', 'no', 'no-snow', 'evergreen', 'tree']
     """
     words = vocabulary()
-    meant = _join_phrases([*_pieces(prompt)], words)
-    plain = [token._replace(text=_find_form(token.text)) for token in meant]
+    joined = _join_phrases([*_pieces(prompt)], words)
+    plain = [token._replace(text=_find_form(token.text)) for token in joined]
     return [*_mark_denials(_close_sky(plain, words), words)]
 
 

@@ -66,9 +66,9 @@ class Speaker:
     eyes: tuple[Point, ...] = ()
 
 
-def speaker_of(pixels: Bytes, pose: FacePose, lips: Lips, *, apart: float = 0.0) -> Speaker:
-    """Return the speaker in a picture; `apart` is the distance of the eyes, 0 if not detected."""
-    eyes = tuple(_find_iris(pixels, pose, side * apart / 2) for side in (-1, 1) if apart)
+def speaker_of(pixels: Bytes, pose: FacePose, lips: Lips, *, distance: float = 0.0) -> Speaker:
+    """Return the speaker in a picture; `distance` is that of the eyes, 0 if not detected."""
+    eyes = tuple(_find_iris(pixels, pose, side * distance / 2) for side in (-1, 1) if distance)
     closable = bool(eyes) and _can_close(pixels, pose, eyes)
     return Speaker(lips, colors_of(pixels, pose, lips), eyes if closable else ())
 

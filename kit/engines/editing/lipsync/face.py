@@ -136,8 +136,8 @@ def pose_of(points: Floats) -> FacePose:
     """Return the pose of a face from its eyes, corners of the mouth and nose, shape (5, 2)."""
     (ax, ay), (bx, by), *mouth = points[:4].tolist()
     middle = np.mean(mouth, axis=0) - ((ax + bx) / 2, (ay + by) / 2)
-    apart = max(math.hypot(bx - ax, by - ay), _MIN_EYES * math.hypot(*middle), 1.0)
-    return FacePose((ax + bx) / 2, (ay + by) / 2, apart / 100, math.atan2(by - ay, bx - ax))
+    distance = max(math.hypot(bx - ax, by - ay), _MIN_EYES * math.hypot(*middle), 1.0)
+    return FacePose((ax + bx) / 2, (ay + by) / 2, distance / 100, math.atan2(by - ay, bx - ax))
 
 
 def mouth_of(points: Floats, pose: FacePose) -> Guess:
@@ -192,8 +192,8 @@ def place_mouth(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float
         points = refine_points(pixels, points)
         pose = pose_of(points)
         if not is_aside(points):
-            apart = math.dist(*points[:2].tolist()) / pose.unit
-            return pose, given.correct(mouth_of(points, pose), pose, size), apart
+            distance = math.dist(*points[:2].tolist()) / pose.unit
+            return pose, given.correct(mouth_of(points, pose), pose, size), distance
         if alone is None:
             sentence = "the face is seen from the side; use a picture that shows it from the front"
             raise EngineError(f"{sentence}, or {_ADVICE}", code="aside")

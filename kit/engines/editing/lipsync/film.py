@@ -123,9 +123,9 @@ def _portrait(
     height, width = pixels.shape[:2]
     size = _size(width, height, values["resolution"])
     pixels = np.asarray(resize(pixels, *size))
-    pose, guess, apart = place_mouth(pixels, Placement.of(values))
+    pose, guess, distance = place_mouth(pixels, Placement.of(values))
     lips = find_lips(pixels, pose, guess)
-    speaker = speaker_of(pixels, pose, lips, apart=apart)
+    speaker = speaker_of(pixels, pose, lips, distance=distance)
     portrait = Portrait(pixels, pose, speaker)
     ways = np.random.default_rng([job.seed, 1]), np.random.default_rng([job.seed, 2])
     moves = head_moves(speech, values["fps"], values["head_motion"], ways[0]).tolist()

@@ -183,8 +183,8 @@ def _shade(
     for share in np.linspace(0.0, 1.0, 26):
         found = luminance(shade(behind, share))
         middle, worst = np.percentile(found, (70, 99.5) if light else (30, 0.5))
-        apart = (max(worst, ink) + 0.05) / (min(worst, ink) + 0.05)
-        if share >= least and (middle <= calm if light else middle >= calm) and apart >= _AIM:
+        contrast = (max(worst, ink) + 0.05) / (min(worst, ink) + 0.05)
+        if share >= least and (middle <= calm if light else middle >= calm) and contrast >= _AIM:
             strength = float(share)
             break
     (height, width), (left, top, right, bottom) = pixels.shape[:2], layout.box

@@ -116,9 +116,9 @@ def compose(text: str) -> str:
 def _greek_capitals(found: re.Match[str]) -> str:
     if found[0] in ("ή", "Ή"):
         return "Ή"  # "or" keeps its accent to differ from "the"
-    apart = unicodedata.normalize("NFD", found[0])
-    apart = _HIATUS.sub("\\1\\2\u0308", apart)
-    return unicodedata.normalize("NFC", _TONES.sub("", apart).upper())
+    letters = unicodedata.normalize("NFD", found[0])
+    letters = _HIATUS.sub("\\1\\2\u0308", letters)
+    return unicodedata.normalize("NFC", _TONES.sub("", letters).upper())
 
 
 def _font_letters(text: str, face: str, *, together: bool) -> frozenset[int]:
