@@ -96,7 +96,7 @@ SETTINGS: Mapping[str, Parameter] = {
 }
 MEDIA: Mapping[str, str] = {
     "image": "The picture to start from",
-    "mask_image": "White where the picture is painted anew; needs an image",
+    "mask_image": "White where the picture is to be replaced; needs an image",
     "last_image": "The picture to end with",
     "control_image": "Edges, depth or a pose to follow, as the model was trained for",
     "video": "The clip to change; of a long one only the beginning is used",

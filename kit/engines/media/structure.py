@@ -97,7 +97,7 @@ def _colors(flags: int) -> int:
 
 
 def _refusal(kind: str, most: str) -> EngineError:
-    return EngineError(f"the {kind} file has more than {most}: save it anew", code="too_large")
+    return EngineError(f"the {kind} file has more than {most}: save it again", code="too_large")
 
 
 _WALKS: Mapping[bytes, Callable[[mmap.mmap], None]] = {
