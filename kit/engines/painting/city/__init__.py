@@ -74,7 +74,7 @@ def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
     if street.sunny:
         sunlit = smooth_step(-0.8, 0.8, (x * street.sunny + 9.0) * 1.9 - street.shadow(z))
     lit = 0.9 * hour.ambient + hour.glow * (0.14 * hour.neon)
-    lit = lit + hour.sun * (0.16 if hour.ahead else 0.22 + 0.42 * sunlit)
+    lit = lit + hour.sun * (0.16 if hour.sun_ahead else 0.22 + 0.42 * sunlit)
     side = cover(out - ROAD, step)
     slabs = np.minimum(pulse(x / 1.2, 0.0, 0.04, step) + pulse(z / 1.2, 0.0, 0.04, deep), 1.0)
     road = light((0.47, 0.006, 260)) * (1.0 + 0.07 * fine + 0.045 * coarse)
@@ -90,7 +90,7 @@ def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
     marks = np.maximum(
         marks * (1.0 - cover(2.95 - crossing, deep)), zebra * cover(1.75 - crossing, deep)
     )
-    worn = np.clip(0.72 + 0.3 * coarse, 0.15, 1.0) * (1.0 - 0.62 * hour.wet)
+    worn = np.clip(0.72 + 0.3 * coarse, 0.15, 1.0) * (1.0 - 0.62 * hour.wetness)
     color += (light((0.90, 0.02, 95)) - color) * (0.8 * marks * worn * (1.0 - side))
     color *= lit * (0.65 + 0.35 * smooth_step(9.5, ROAD - 0.5, out))
     progress.report(0.6)
@@ -98,7 +98,7 @@ def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
     if brief.weather == "snow" or (brief.season == "winter" and "lying_snow" in brief.things):
         tracks = np.exp(-(((np.abs(out - 2.6) - 0.8) / 0.42) ** 2))  # of cars, and trodden
         covered = smooth_step(-0.25, 0.55, 0.75 + 0.35 * coarse + 0.12 * fine - 1.15 * tracks)
-        shine = hour.ambient * (1.0 + 0.12 / hour.fill) + 0.35 * hour.sun
+        shine = hour.ambient * (1.0 + 0.12 / hour.sky_power) + 0.35 * hour.sun
         shine = (shine + hour.glow * (0.25 * hour.neon)) * (1.0 + 0.05 * fine + 0.05 * coarse)
         color = blend(color, light((0.95, 0.01, 245)) * shine, covered)
     if hour.neon > 0.2:
@@ -107,13 +107,13 @@ def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
             if ahead < 60.0:
                 pools += (1.0 + ((x - 0.72 * aside) / 2.6) ** 2 + ((z - ahead) / 3.2) ** 2) ** -2
         color += light((0.86, 0.10, 75), 0.22 * min(1.0, hour.neon)) * pools
-    if hour.wet:
+    if hour.wetness:
         puddle = smooth_step(-0.9, 0.9, coarse + 0.15 * fine)
-        share = hour.wet * (0.42 + 0.58 * puddle) * (1.0 - 0.8 * covered)
-        color *= 1.0 - 0.45 * hour.wet * (1.0 - covered)
+        share = hour.wetness * (0.42 + 0.58 * puddle) * (1.0 - 0.8 * covered)
+        color *= 1.0 - 0.45 * hour.wetness * (1.0 - covered)
         _mirror(canvas.light, color, street, top, fine, puddle, share)
     progress.report(0.9)
-    color += (street.air[:, *at] - color) * (1.0 - np.exp(-z * np.float32(hour.thick)))
+    color += (street.air[:, *at] - color) * (1.0 - np.exp(-z * np.float32(hour.density)))
     canvas.blend(at, color, canvas.sky[at].copy(), np.broadcast_to(z, coarse.shape))
 
 

@@ -40,25 +40,25 @@ class Hour:
     """The light of a street."""
 
     look: HourLook
-    thick: float  # density of the air, per meter
-    power: float  # strength of the sun, and of the sky
-    fill: float
-    ahead: bool  # the sun is low at the end of the street, not high behind the camera
-    lit: float  # share of lit windows
+    density: float  # density of the air, per meter
+    sun_power: float  # strength of the sun, and of the sky
+    sky_power: float
+    sun_ahead: bool  # the sun is low at the end of the street, not high behind the camera
+    windows: float  # share of lit windows
     neon: float  # strength of signs, lamps and shop windows
     exposure: float
     signs: tuple[Oklch, ...]
-    wet: float  # reflectance of the ground
+    wetness: float  # reflectance of the ground
 
     @property
     def sun(self) -> Plane:
         """Sunlight, shape (3, 1, 1), as are the others."""
-        return light(self.look.sun, self.power)
+        return light(self.look.sun, self.sun_power)
 
     @property
     def ambient(self) -> Plane:
         """Light from the sky."""
-        return light(self.look.shade, self.fill)
+        return light(self.look.shade, self.sky_power)
 
     @property
     def glow(self) -> Plane:
@@ -155,7 +155,7 @@ class Street:
     ) -> None:  # fmt: skip
         """Composite a sheet where nothing is nearer than `nearest`, with the fog in front of it."""
         at, part = self.canvas.clip(*corner, *cover.shape)
-        clear = float(np.exp(-z * self.hour.thick))
+        clear = float(np.exp(-z * self.hour.density))
         veiled = color[:, *part] * clear + self.air[:, *at] * (1.0 - clear)
         shown = cover[part] * (self.canvas.depth[at] > nearest)
         self.canvas.blend(at, veiled, shown, z, shining[part] * clear)
@@ -176,11 +176,11 @@ def street_of(rng: np.random.Generator, brief: Brief) -> Street:
     low, high = light(hour.look.air), light(hour.look.far)
     # Warm below, and glowing toward a sun at the end of the street.
     air = low + (high - low) * smooth_step(0.0, 0.75, -down)
-    air = air + hour.sun * (0.55 * _glare(right, -down) * hour.ahead)
+    air = air + hour.sun * (0.55 * _glare(right, -down) * hour.sun_ahead)
     return Street(
         brief=brief, hour=hour, shot=shot, x=x, y=y, focal=focal, eye=eye, right=right, up=-down,
         buildings=_buildings(rng, brief, shot, eye),
-        sunny=int(rng.choice([-1, 1])) if hour.power and not hour.ahead else 0,
+        sunny=int(rng.choice([-1, 1])) if hour.sun_power and not hour.sun_ahead else 0,
         air=np.asarray(air, np.float32), canvas=Canvas.of_sky(_sky(brief, hour, camera)),
     )  # fmt: skip
 
@@ -228,16 +228,16 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     windows, shining, dense = _MOOD_FACTORS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
     neon = shining * (max(neon, 0.5) * 1.15 if "neon" in brief.things else neon)
     hour = Hour(
-        look=look, thick=thick * thicker * dense * air, fill=fill, ahead=ahead, lit=lit * windows,
-        power=power if brief.open_sky and not brief.dim else 0.0, neon=neon, exposure=exposure,
-        signs=signs, wet=wet,
+        look=look, density=thick * thicker * dense * air, sky_power=fill, sun_ahead=ahead,
+        sun_power=power if brief.open_sky and not brief.dim else 0.0, neon=neon, exposure=exposure,
+        signs=signs, wetness=wet, windows=lit * windows,
     )  # fmt: skip
     if "minimal" in brief.composition:  # the air hides all but near objects
         near, far = look.air, look.far
         plain = (0.44 * (near[0] + far[0]) + 0.12, 0.35 * (near[1] + far[1]), near[2])
         look = replace(look, sky=(plain,) * 2, air=plain, far=plain, clouds=0.0)
-        thick = 4.5 * max(hour.thick, 0.010)
-        hour = replace(hour, look=look, thick=thick, lit=0.25 * lit, neon=0.3 * neon)
+        thick = 4.5 * max(hour.density, 0.010)
+        hour = replace(hour, look=look, density=thick, windows=0.25 * lit, neon=0.3 * neon)
     return hour
 
 
@@ -290,7 +290,7 @@ def _buildings(
 
 def _sky(brief: Brief, hour: Hour, camera: Camera) -> Plane:
     """Return the sky of an hour; a low sun is at the end of the street."""
-    low = hour.ahead and hour.power > 0.0
+    low = hour.sun_ahead and hour.sun_power > 0.0
     look = replace(hour.look, stars=0.0, milky=False, moon=False, named=False, disc=low)
     look = replace(look, glow=look.glow * low)
     sun = sun_of(look, camera, camera.middle / camera.columns, 0.75)

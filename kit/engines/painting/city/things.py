@@ -261,16 +261,16 @@ def _add_drawing(
     body, glow = (it[:, used[0] : used[-1] + 1] for it in (body, glow))
     left, foot = round(street.column(x, z) - wide / 2) + int(used[0]), round(street.row(0.0, z))
     cover = np.ascontiguousarray(body[..., 3])
-    lit = 0.75 * hour.ambient + hour.sun * (0.08 if hour.ahead else 0.45)
+    lit = 0.75 * hour.ambient + hour.sun * (0.08 if hour.sun_ahead else 0.45)
     lit = lit + hour.glow * (0.10 * hour.neon)
     solid = np.clip(2.0 * cover - 1.0, 0.0, 1.0)  # a shadow on the ground has no rim
     rim = solid * (1.0 - cv2.GaussianBlur(solid, (0, 0), max(0.7, 0.012 * tall)))
-    dark = hour.power == 0.0 and hour.fill < 0.4  # on a gray day signs give no rim light
-    back = hour.glow * (0.9 * min(1.0, hour.neon) * dark) + hour.sun * (0.16 * hour.ahead)
+    dark = hour.sun_power == 0.0 and hour.sky_power < 0.4  # on a gray day signs give no rim light
+    back = hour.glow * (0.9 * min(1.0, hour.neon) * dark) + hour.sun * (0.16 * hour.sun_ahead)
     # Premultiplied: the reduced color already contains only the covered share of each pixel.
     body[..., :3] = body[..., :3] * lit.ravel() + rim[..., None] * back.ravel()
-    if hour.wet or hour.neon > 0.3:
-        share = float(np.exp(-z * hour.thick)) * (0.12 + 0.5 * hour.wet)
+    if hour.wetness or hour.neon > 0.3:
+        share = float(np.exp(-z * hour.density)) * (0.12 + 0.5 * hour.wetness)
         _mirror(street.canvas, left, foot, body, glow, share)
     color = np.moveaxis(body[..., :3] + glow, 2, 0) / np.maximum(cover, 1e-3)
     street.blend_sheet((left, foot - tall), color, cover, z, np.minimum(glow[..., 0], 1.0))

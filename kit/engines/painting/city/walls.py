@@ -86,7 +86,7 @@ class Walls:
             if roof.any():
                 behind = Building(*(it[roof] for it in its))
                 color[:, roof], shining[roof] = self._roof(behind, z[roof], np.abs(right[roof]))
-            clear, scale = np.exp(-z * np.float32(self._hour.thick)), street.focal / z
+            clear, scale = np.exp(-z * np.float32(self._hour.density)), street.focal / z
             # At the upper edge of a wall the pixels behind it show: the row above.
             edge = np.clip((its.tall - up) * scale + 0.5, 0.0, 1.0)
             edged = np.flatnonzero((edge < 1.0) & ~roof & (rows > 0))
@@ -132,7 +132,7 @@ class Walls:
         step = z / np.float32(street.focal)
         along = np.where(front, right * z, z)
         step_along = np.where(front, step, step * z / its.wall)
-        sunlit = 0.15 * smooth_step(2.0, 14.0, up) * ~front * (hour.power > 0.0)
+        sunlit = 0.15 * smooth_step(2.0, 14.0, up) * ~front * (hour.sun_power > 0.0)
         if street.sunny:
             facing = its.side == street.sunny
             lower = smooth_step(-0.3, 0.3, up + 3.8 * its.wall - street.shadow(z))
@@ -154,7 +154,7 @@ class Walls:
         chance, power, kind = self._draw(column + its.number, number + its.number // 64)
         # Windows smaller than pixels become an even glow.
         far = smooth_step(0.35, 1.1, np.maximum(step_bay, step_floor))
-        share = hour.lit * (0.5 + its.tone)
+        share = hour.windows * (0.5 + its.tone)
         lit = (chance < share) * (0.22 + 1.25 * power**2)
         lit += (share * 0.55 - lit) * far
         rooms = lit * (0.32 + 0.95 * (floor - number))
@@ -218,7 +218,7 @@ class Walls:
         x, y = out / 3.1 + its.tone * 99.0, z / 4.3 + its.tone * 77.0
         chance, power, _ = self._draw(np.floor(x), np.floor(y))
         box = np.maximum(*(np.abs(place - np.floor(place) - 0.5) for place in (x, y))) < 0.19
-        lit = self._ambient + self._sun * (0.12 if hour.ahead else 0.5) + self._air * hour.neon
+        lit = self._ambient + self._sun * (0.12 if hour.sun_ahead else 0.5) + self._air * hour.neon
         shade = (1.0 + 0.35 * smooth_step(1.1, 0.5, ends)) * (1.0 - 0.34 * box * (power > 0.6))
         awake = 0.55 * min(1.0, hour.neon) * box * (chance > 0.86)
         stone = self._stones.take((its.tone * 15.99).astype(np.int32), axis=1)
@@ -270,8 +270,8 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
         if tall < wide or min(width, height // 2) < _MIN_WIDTH or not inside:
             continue
         tube, letters = _draw_sign(word, face, width, height)
-        unlit = 0.35 * hour.fill + 0.25 * hour.power
-        color = light((0.24, 0.02, 260)) * (0.35 + hour.fill) + ink * (neon * 0.16)
+        unlit = 0.35 * hour.sky_power + 0.25 * hour.sun_power
+        color = light((0.24, 0.02, 260)) * (0.35 + hour.sky_power) + ink * (neon * 0.16)
         color = color + (0.6 * ink + 0.4) * (letters * (neon * 2.6 + unlit))
         color += frame * (tube * (neon * 2.2 + unlit))
         shining = np.maximum(letters, tube) * min(1.0, neon)
