@@ -115,8 +115,8 @@ def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
 
     def describe(studio: Studio) -> str:
         name = studio.client.settings.name
-        kept = f"saved as {name!r}" if name else "not saved"
-        return f"signed in as {studio.account.name or 'an account'}; {kept}. studio = login.studio"
+        note = f"saved as {name!r}" if name else "not saved"
+        return f"signed in as {studio.account.name or 'an account'}; {note}. studio = login.studio"
 
     return SignIn(enter, address=base_url, name=profile, describe=describe)
 

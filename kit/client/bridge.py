@@ -69,11 +69,11 @@ class LoopJob(Generic[T]):
             raise
 
     async def _wait(self) -> T:
-        here = asyncio.wrap_future(self._future)
+        future = asyncio.wrap_future(self._future)
         try:
-            while not here.done():
-                await asyncio.wait({here}, timeout=HEARTBEAT)
-            return here.result()
+            while not future.done():
+                await asyncio.wait({future}, timeout=HEARTBEAT)
+            return future.result()
         except asyncio.CancelledError:
             self.cancel()
             raise
@@ -94,14 +94,14 @@ class Bridge:
         return self._submit(work, threading.Event(), [])
 
     def _submit(
-        self, work: Coroutine[Any, Any, T], ended: threading.Event, begun: list[asyncio.Task[Any]]
+        self, work: Coroutine[Any, Any, T], ended: threading.Event, tasks: list[asyncio.Task[Any]]
     ) -> LoopJob[T]:
         loop = self.loop()
 
         async def whole() -> T:
             task = asyncio.current_task()
             if task is not None:
-                begun.append(task)
+                tasks.append(task)
             try:
                 return await work
             finally:
@@ -121,13 +121,13 @@ class Bridge:
             loop = self.loop()
             _make_reentrant(loop)
             return loop.run_until_complete(work)
-        ended, begun = threading.Event(), list[asyncio.Task[Any]]()
+        ended, tasks = threading.Event(), list[asyncio.Task[Any]]()
         try:
-            return self._submit(work, ended, begun).result()
+            return self._submit(work, ended, tasks).result()
         except KeyboardInterrupt:
             # The interrupt may come before `_submit` has returned, with the coroutine running.
-            if begun and not ended.is_set():
-                self.loop().call_soon_threadsafe(begun[0].cancel)
+            if tasks and not ended.is_set():
+                self.loop().call_soon_threadsafe(tasks[0].cancel)
                 ended.wait(2)
             raise
 

@@ -301,7 +301,7 @@ class SharedWait:
         return 1 + pages + len(oldest)
 
     def _read_list(
-        self, wanted: set[str], most: int, policy: Policy
+        self, ids: set[str], most: int, policy: Policy
     ) -> Flow[tuple[dict[str, wire.Generation], int]]:
         """Return the generations found in the list, and the number of pages after the first."""
         self._polls += 1
@@ -309,24 +309,24 @@ class SharedWait:
         if skipped or not self._has_list:
             return {}, 0
         # a few fit on the default page
-        limit = min(1000, 2 * len(wanted)) if len(wanted) > 25 else None
+        limit = min(1000, 2 * len(ids)) if len(ids) > 25 else None
         try:
             listed = calls.list_generations(limit=limit)
             page, following = yield from flows.fetch_page(listed, policy)
         except ApiError as error:
             self._note_refusal(error)
             return {}, 0
-        found = {item.id: item for item in page if item.id in wanted}
+        found = {item.id: item for item in page if item.id in ids}
         self._misses = 0 if found else self._misses + 1
         pages, matches = 0, len(found)
-        while following and matches >= _MIN_PER_PAGE and pages < most and len(found) < len(wanted):
+        while following and matches >= _MIN_PER_PAGE and pages < most and len(found) < len(ids):
             pages += 1
             try:
                 page, following = yield from flows.fetch_page(following, policy)
             except ApiError:
                 break
             before = len(found)
-            found = {item.id: item for item in page if item.id in wanted} | found
+            found = {item.id: item for item in page if item.id in ids} | found
             matches = len(found) - before
         return found, pages
 
@@ -349,9 +349,9 @@ def _requested_seconds(error: KitError) -> float:
 
 def _copy_error(error: KitError) -> KitError:
     """Return a copy of an error; `copy.copy` may return the same object."""
-    made: KitError = type(error).__new__(type(error), *error.args)
-    vars(made).update(vars(error))
-    return made
+    copied: KitError = type(error).__new__(type(error), *error.args)
+    vars(copied).update(vars(error))
+    return copied
 
 
 def _unfinished_text(generation_id: str, timeout: float, outage: KitError | None) -> str:

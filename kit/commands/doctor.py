@@ -296,5 +296,5 @@ def _find_kernel() -> Path | None:
 
 def _is_ours(program: Path) -> bool:
     """Whether a program is in this environment; on Windows it may be beside its Python."""
-    places = Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))
-    return program.parent.resolve() in [place.resolve() for place in places]
+    folders = Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))
+    return program.parent.resolve() in [folder.resolve() for folder in folders]

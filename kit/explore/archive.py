@@ -89,10 +89,10 @@ class Archive:
 
         The first column is ``likeness``, 1 for identical; generations without a hash are left out.
         """
-        known = self.store.hashes().drop_null()
-        alike = pa.array(likeness(known["hash"].to_pylist(), target))
+        hashes = self.store.hashes().drop_null()
+        alike = pa.array(likeness(hashes["hash"].to_pylist(), target))
         source = f"select * from generations join alike using (id) {choice.where}"  # noqa: S608
-        table = pa.table({"id": known["id"], "likeness": alike})
+        table = pa.table({"id": hashes["id"], "likeness": alike})
         return self._ranked("likeness", source, choice.values, limit, alike=table)
 
     def without_hash(self, choice: HistoryFilter = ALL) -> list[str]:

@@ -115,7 +115,7 @@ def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
-    number = {name: place for place, name in enumerate(names)}
+    number = {name: index for index, name in enumerate(names)}
     wins, ties = (np.zeros((len(names), len(names))) for _ in range(2))
     for better, other, tie in choices:
         (ties if tie else wins)[number[better], number[other]] += 1

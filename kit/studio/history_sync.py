@@ -182,10 +182,10 @@ class HistorySync:
             "model_id": [m.id for m in catalog],
             "asset_type": [m.asset_type for m in catalog],
         }
-        for column, asked in words.items():
+        for column, chosen in words.items():
             listed = [getattr(one, column) for one in found]
-            known = {*offered[column], *listed, *(archive.words(column) if asked else ())}
-            check_words(column, asked, known)
+            known = {*offered[column], *listed, *(archive.words(column) if chosen else ())}
+            check_words(column, chosen, known)
 
     def warn_of_short_list(self, listed: Sequence[str], limit: int | None) -> None:
         """Log if a list is shorter than requested and lacks generations started here."""

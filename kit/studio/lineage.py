@@ -46,15 +46,15 @@ def trace_inputs(
     found, inputs, queue = {facts.id: facts}, {}, [facts]
     while queue:
         one = queue.pop()
-        reported = [known.generation_id for known in one.inputs or () if known.generation_id]
+        reported = [each.generation_id for each in one.inputs or () if each.generation_id]
         inputs[one.id] = list(dict.fromkeys(reported or operations.journal.start(one.id).inputs))
-        for known in inputs[one.id]:
-            if known not in found and len(found) < MAX_GENERATIONS:
+        for input_id in inputs[one.id]:
+            if input_id not in found and len(found) < MAX_GENERATIONS:
                 try:
-                    found[known] = yield from operations.get(known)
+                    found[input_id] = yield from operations.get(input_id)
                 except KitError:
-                    found[known] = wire.Generation(id=known, status="gone")
-                queue.append(found[known])
+                    found[input_id] = wire.Generation(id=input_id, status="gone")
+                queue.append(found[input_id])
     levels = find_levels(facts.id, inputs)
     return sorted(found.values(), key=lambda one: -levels.get(one.id, 0)), inputs
 
@@ -65,8 +65,8 @@ def find_levels(last: str, inputs: Inputs) -> dict[str, int]:
     for _ in range(MAX_GENERATIONS):  # ends even if there is a cycle
         before = dict(levels)
         for one, level in before.items():
-            for known in inputs.get(one, ()):
-                levels[known] = min(max(levels.get(known, 0), level + 1), MAX_GENERATIONS)
+            for input_id in inputs.get(one, ()):
+                levels[input_id] = min(max(levels.get(input_id, 0), level + 1), MAX_GENERATIONS)
         if levels == before:
             break
     return levels

@@ -289,8 +289,8 @@ class Operations:
         if requests.is_id(picture):
             facts = wire.Generation(id=picture)
         if isinstance(facts, wire.Generation):
-            if known := archive.store.find_hash(facts.id):
-                return known
+            if stored := archive.store.find_hash(facts.id):
+                return stored
             if isinstance(picture, str):
                 facts = yield from self.get(picture)
             small = yield from downloads.poster(self.cache, facts)

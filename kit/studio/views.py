@@ -143,9 +143,9 @@ def _search(session: Session[Any], indexed: set[str], frame: pd.DataFrame, text:
     archive = session.client.block(session.operations.history_sync.archive())
     fetch = 0 if text in indexed else DEFAULT_FETCHES
     flow = session.operations.find_similar(name.strip(), archive, fetch=fetch)
-    places = frame.index.get_indexer(session.client.block(flow).index)
+    positions = frame.index.get_indexer(session.client.block(flow).index)
     indexed.add(text)
-    return places[places >= 0]
+    return positions[positions >= 0]
 
 
 def result_card(session: Session[Any], name: str) -> ResultCard:

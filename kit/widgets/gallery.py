@@ -223,6 +223,6 @@ class Gallery:
 
     def _summary(self) -> str:
         costs = [item.cost for item in self.items if item.cost is not None]
-        known = self.items and len(costs) == len(self.items)
-        spent = f" · {markup.credits(sum(costs, Decimal(0)))}" if known else ""
+        is_known = self.items and len(costs) == len(self.items)
+        spent = f" · {markup.credits(sum(costs, Decimal(0)))}" if is_known else ""
         return f"{markup.count_of(len(self.items), 'generation')}{spent}"

@@ -147,10 +147,10 @@ def show_result(html: str, facts: wire.Generation, service: ResultService) -> Re
 def describe(facts: wire.Generation) -> str:
     """Return seed, duration, time and id of a generation, as far as known."""
     seed = (facts.parameters or {}).get("seed")
-    begun, ended = facts.started_at or facts.created_at, facts.completed_at
+    started, ended = facts.started_at or facts.created_at, facts.completed_at
     words = [
         "" if seed is None else f"seed {seed}",
-        f"{(ended - begun).total_seconds():.1f} s" if begun and ended else "",
+        f"{(ended - started).total_seconds():.1f} s" if started and ended else "",
         f"{facts.created_at:%Y-%m-%d %H:%M} UTC" if facts.created_at else "",
         facts.id,
     ]

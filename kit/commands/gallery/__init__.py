@@ -149,12 +149,12 @@ def close_up(before: Path, after: Path) -> bytes:
     On the left is the input, enlarged; on the right the result.
     """
     sheet = Image.new("RGB", (2 * _HALF[0] + _GAP, _HALF[1]), "white")
-    for place, path in enumerate((before, after)):
+    for index, path in enumerate((before, after)):
         picture = Image.fromarray(stills.open_still(path).pixels)
         x, y = picture.size
         box = (_PART[0] * x, _PART[1] * y, _PART[2] * x, _PART[3] * y)
         part = picture.resize(_HALF, Image.Resampling.BICUBIC, box)
-        sheet.paste(part, (place * (_HALF[0] + _GAP), 0))
+        sheet.paste(part, (index * (_HALF[0] + _GAP), 0))
     out = io.BytesIO()
     sheet.save(out, "PNG")
     return out.getvalue()

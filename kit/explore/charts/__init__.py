@@ -159,7 +159,7 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     if chart.kind == "bars":
         rows["x"] = _name_values(rows["x"])
         if chart.ranked:
-            rows["x"] = [f"{place}. {name}" for place, name in enumerate(rows["x"], 1)]
+            rows["x"] = [f"{rank}. {name}" for rank, name in enumerate(rows["x"], 1)]
         rows["x"] = _merge_small(rows, "x", MAX_BARS)
     elif rows["x"].nunique() <= MAX_LABELED_TIMES:
         rows["x"] = _name_values(rows["x"])

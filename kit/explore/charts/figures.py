@@ -77,23 +77,23 @@ def draw(
 
 def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     table = _stack(rows)
-    places, starts = range(len(table)), _segment_starts(table)
-    for place, name in enumerate(table.columns):
+    positions, starts = range(len(table)), _segment_starts(table)
+    for index, name in enumerate(table.columns):
         axes.barh(
-            places,
+            positions,
             table[name],
             left=starts[name],
             height=min(0.68, 0.3 * len(table)),
-            color=PALETTE[place],
+            color=PALETTE[index],
             label=name,
         )
     low, high = (table.clip(upper=0).sum(axis=1), table.clip(lower=0).sum(axis=1))
     longest = float(max(high.max(), -low.min())) or 1.0
-    for place, total in enumerate(table.sum(axis=1)):
+    for index, total in enumerate(table.sum(axis=1)):
         side = "right" if total < 0 else "left"
-        end = low.iloc[place] - 0.012 * longest if total < 0 else high.iloc[place] + 0.012 * longest
-        axes.text(end, place, number(total), va="center", ha=side, fontsize=_FONT_SIZE, color=INK)
-    axes.set_yticks(places, list(table.index))
+        end = low.iloc[index] - 0.012 * longest if total < 0 else high.iloc[index] + 0.012 * longest
+        axes.text(end, index, number(total), va="center", ha=side, fontsize=_FONT_SIZE, color=INK)
+    axes.set_yticks(positions, list(table.index))
     axes.set_ylim(len(table) - 0.4, -0.6)
     # margins are not enough: bars of length zero stick to the edge
     axes.set_xlim(bar_range(pd.concat([low, high])))
@@ -103,20 +103,20 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
 
 def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     table = _stack(rows)
-    places: Any = list(range(len(table)))
+    positions: Any = list(range(len(table)))
     width = bar_width(len(table))
     if has_times := isinstance(table.index, pd.DatetimeIndex):
-        places = table.index.to_pydatetime()
+        positions = table.index.to_pydatetime()
         if len(table) > 1:
             width *= table.index.diff().min() / pd.Timedelta(days=1)
     starts = _segment_starts(table)
-    for place, name in enumerate(table.columns):
-        color = PALETTE[place]
-        axes.bar(places, table[name], bottom=starts[name], width=width, color=color, label=name)
+    for index, name in enumerate(table.columns):
+        color = PALETTE[index]
+        axes.bar(positions, table[name], bottom=starts[name], width=width, color=color, label=name)
     if has_times:
         _format_dates(axes)
     else:
-        axes.set_xticks(places, list(table.index))
+        axes.set_xticks(positions, list(table.index))
         axes.set_xlim(-0.6, max(len(table), 3) - 0.4)
 
 

@@ -157,8 +157,8 @@ def _time(name: str) -> Any:
 
 def _rank(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with the rank of their group, so that the largest is stacked first."""
-    places = {name: place for place, name in enumerate(sort_colors(rows))}
-    return rows.assign(rank=rows["color"].map(places))
+    ranks = {name: rank for rank, name in enumerate(sort_colors(rows))}
+    return rows.assign(rank=rows["color"].map(ranks))
 
 
 def _color(chart: Chart, rows: pd.DataFrame) -> dict[str, Any]:

@@ -131,11 +131,11 @@ def forecast(
             "left": balances,
         }
     )
-    places = 3 if running[days] >= 1 else 6
-    result = Forecast(figures.iloc[: days + 1].round(places))
+    decimals = 3 if running[days] >= 1 else 6
+    result = Forecast(figures.iloc[: days + 1].round(decimals))
     ahead = pd.Series(pd.date_range(today, periods=days + 1, freq="D"))
     result.insert(0, "day", instants(ahead, timezone))
-    result.total = Band(*(round(float(edge[days]), places) for edge in sums))
+    result.total = Band(*(round(float(edge[days]), decimals) for edge in sums))
     result.days_left = None if balance is None else _days_left(float(balance), *sums)
     result.level = level
     result.chart = Chart(

@@ -257,7 +257,7 @@ class _Facts:
         floor, day_width = _HEIGHT - _BOTTOM_MARGIN, (_WIDTH - _LEFT_MARGIN) / len(clock)
         scale = (floor - 8) / (step * -(-highest // step))
 
-        def place(number: int, day: pd.Timestamp) -> dict[str, Any]:
+        def describe_day(number: int, day: pd.Timestamp) -> dict[str, Any]:
             expected = day in future.index and day > self.now
             value = float(future.loc[day, "expected"] if expected else net[day])
             edges = [float(future.loc[day, name]) for name in ("high", "low")] if expected else []
@@ -273,7 +273,7 @@ class _Facts:
                 "words": f"{day:%d %b}: {_credits(value)} credits{' expected' if expected else ''}",
             }
 
-        days = [place(number, day) for number, day in enumerate(clock)]
+        days = [describe_day(number, day) for number, day in enumerate(clock)]
         meanings = {"spent": "spent", "hot": "unusual", "ahead": "expected, with interval"}
         lines = [step * number for number in range(int(-(-highest // step)) + 1)]
         chart = {

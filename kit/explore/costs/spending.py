@@ -212,8 +212,8 @@ class Spending:
         """Return the balance at a moment according to the ledger; None if there is none."""
         summed = f"sum((credits * {PARTS})::bigint) as total"
         found = self.ask(f"select {summed} from usage where created_at < ?", [until])  # noqa: S608
-        known = found["total"].dropna()
-        return Decimal(int(known.iloc[0])) / PARTS if len(known) else None
+        totals = found["total"].dropna()
+        return Decimal(int(totals.iloc[0])) / PARTS if len(totals) else None
 
     def _sums(self, names: Sequence[str], *, kept: bool) -> str:
         """Return the query of `sums`: it groups by JSON texts, which are few, then by values."""

@@ -75,8 +75,8 @@ def by(
     elif periods[0] == names[0]:
         sums = sums.sort_values(names[0], kind="stable")
     if names[0] == "weekday":
-        places = {name: place for place, name in enumerate(_WEEKDAYS)}
-        sums = sums.sort_values("weekday", key=lambda days: days.map(places), kind="stable")
+        order = {name: index for index, name in enumerate(_WEEKDAYS)}
+        sums = sums.sort_values("weekday", key=lambda days: days.map(order), kind="stable")
     title = f"{what} by {' and '.join(names)}"
     color = names[1] if len(names) > 1 else None
     kind = "columns" if periods and periods[0] == names[0] else "bars"

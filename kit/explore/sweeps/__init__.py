@@ -144,8 +144,8 @@ def _combine(axes: Mapping[str, list[Any]], number: int) -> dict[str, Any]:
     """Return one combination of a grid without computing the others."""
     found: dict[str, Any] = {}
     for name in reversed(list(axes)):
-        number, place = divmod(number, len(axes[name]))
-        found[name] = axes[name][place]
+        number, index = divmod(number, len(axes[name]))
+        found[name] = axes[name][index]
     return {name: found[name] for name in axes}
 
 

@@ -59,8 +59,8 @@ class _Sequence:
             if isinstance(part, str):
                 found.append(part)
             else:
-                number, place = divmod(number, part.count)
-                found.append(part.text_at(place))
+                number, index = divmod(number, part.count)
+                found.append(part.text_at(index))
         return found[::-1]
 
     def text_at(self, number: int) -> str:

@@ -45,7 +45,7 @@ class Thumbnails:
         self._find_cached = find_cached
         self._contents: dict[str, ThumbnailContent] = {}
         self._lock = threading.Lock()
-        self._turn = 0
+        self._page_number = 0
 
     def cached(self, names: Sequence[str]) -> Mapping[str, ThumbnailContent]:
         """Return the thumbnails of a page available without waiting; empty means no picture."""
@@ -59,21 +59,21 @@ class Thumbnails:
     def begin_page(self) -> int:
         """Begin another page and return its number; the last one's fetches are dropped."""
         with self._lock:
-            self._turn += 1
-            return self._turn
+            self._page_number += 1
+            return self._page_number
 
-    def is_latest(self, turn: int) -> bool:
+    def is_latest(self, number: int) -> bool:
         """Return whether no other page has begun since."""
-        return turn == self._turn
+        return number == self._page_number
 
-    def fetch_missing(self, names: Sequence[str], turn: int) -> Iterator[None]:
+    def fetch_missing(self, names: Sequence[str], number: int) -> Iterator[None]:
         """Fetch missing thumbnails, and yield after every few as long as the page is the latest."""
         missing = [name for name in names if name not in self._contents]
         if not missing:
             return
         with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-thumbnails") as pool:
             for start in range(0, len(missing), _MAX_FETCHES):
-                if not self.is_latest(turn):
+                if not self.is_latest(number):
                     return
                 list(pool.map(self._get, missing[start : start + _MAX_FETCHES]))
                 yield
@@ -327,12 +327,12 @@ class HistoryTable:
         if self._controls is None:
             return
         self._pictures_ready.clear()
-        turn, page = self._thumbnails.begin_page(), self._rows()
+        number, page = self._thumbnails.begin_page(), self._rows()
         images = self._thumbnails.cached(_names(page))
         self._controls.show_view(self._view, self.page, self.pages)
         self._controls.show_page(page, drawing.live_page(page, images, self._view), self._selected)
         self._update_words()
-        self._background.begin(partial(self._fill_pictures, page, turn))
+        self._background.begin(partial(self._fill_pictures, page, number))
 
     def _update_words(self) -> None:
         if self._controls:
@@ -346,17 +346,17 @@ class HistoryTable:
         chosen = f" · {len(self._selected):,} chosen" if self._selected else ""
         return f"{shown}{total}{chosen}"
 
-    def _fill_pictures(self, page: pd.DataFrame, turn: int) -> None:
+    def _fill_pictures(self, page: pd.DataFrame, number: int) -> None:
         """Add thumbnails as they arrive; runs in the background."""
         names = _names(page)
         # thumbnails of unfinished ones are fetched when they have changed
         ready = page[page["status"].isin(FINISHED)] if "status" in page else page
-        for _ in self._thumbnails.fetch_missing(_names(ready), turn):
+        for _ in self._thumbnails.fetch_missing(_names(ready), number):
             with self._lock:
-                if self._controls and self._thumbnails.is_latest(turn):
+                if self._controls and self._thumbnails.is_latest(number):
                     html = drawing.live_page(page, self._thumbnails.cached(names), self._view)
                     self._controls.page.value = html
-        if self._thumbnails.is_latest(turn):
+        if self._thumbnails.is_latest(number):
             self._pictures_ready.set()
             if self._controls:
                 self._controls.snapshot.follow()  # with late thumbnails
