@@ -113,13 +113,13 @@ def things_of(rng: np.random.Generator, street: Street) -> list[StreetThing]:
         ]
     side = float(rng.choice([-1, 1]))
     passing = [*_cars_of(rng, street), *_walkers_of(rng, street, side)]
-    heroes = passing[-1:]
+    main = passing[-1:]
     if "ahead" in street.shot:  # the main figure, placed by words of composition
         x, z = side * street.shot["aside"], street.shot["ahead"]
-        heroes = [replace(it, x=x, z=z) for it in heroes]
+        main = [replace(it, x=x, z=z) for it in main]
     things = [] if "minimal" in said else [*things, *passing[:-1]]
     near = 11.0 if "close" in said else 0.0
-    return sorted([*(it for it in things if it.z > near), *heroes], key=lambda it: -it.z)
+    return sorted([*(it for it in things if it.z > near), *main], key=lambda it: -it.z)
 
 
 def _cars_of(rng: np.random.Generator, street: Street) -> Iterator[StreetThing]:

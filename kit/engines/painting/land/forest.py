@@ -164,15 +164,15 @@ def _plant(scene: Landscape, wood: Wood) -> None:
         back = scatter(wood.leaves, 26 if minimal else 260, (55, 190), (11, 24))
         planting.plant(scene, back, far, 0.56)
     tall = (47.0, 68.0) if epic else (26.0, 38.0)
-    boles = scatter(bark, 110 * few, (11.5 * nearer, 160.0), tall, 0.24 * nearer)
-    planting.plant(scene, boles, trunk, 0.68)
+    trunks = scatter(bark, 110 * few, (11.5 * nearer, 160.0), tall, 0.24 * nearer)
+    planting.plant(scene, trunks, trunk, 0.68)
     if {"centered", "thirds"}.intersection(words) and not scene.sun.named:
         main = grow(bark, np.array([scene.subject * widest * 13.0]), np.array([13.0]), (40, 46))
         planting.plant(scene, main, trunk, 0.7)
     if not wood.bare:  # boughs and leaves around the upper parts of trunks
-        which = np.repeat(np.arange(len(boles.z)), 3 if minimal else 7)
-        z = np.maximum(boles.z[which] + rng.uniform(-1.5, 1.5, len(which)), 7.0)
-        x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which))
+        which = np.repeat(np.arange(len(trunks.z)), 3 if minimal else 7)
+        z = np.maximum(trunks.z[which] + rng.uniform(-1.5, 1.5, len(which)), 7.0)
+        x = trunks.x[which] + rng.uniform(-3.4, 3.4, len(which))
         high = rng.uniform(2.4, 5.2, len(z))
         crowns = planting.plants_at(
             scene, rng, x, z, high, wood.leaves, light_of=(0.34, 0.95), least=0.5

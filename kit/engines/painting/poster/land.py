@@ -23,7 +23,7 @@ _SIDE = 128  # side of the relief of other land
 _SLICES, _CREST_SLICES = 11, 3  # of a relief in a ridge, farthest first; of its crest
 _STEP = 6  # pixels per sample of light and snow on a ridge
 _SHARPEN = np.clip(8 * (np.arange(256) - 112), 0, 255).astype(np.uint8)
-_HERO_DEPTH = 0.28  # depth of the ridge with the highest peak, about
+_PEAK_DEPTH = 0.28  # depth of the ridge with the highest peak, about
 _LONE_DEPTH = 0.6  # depth up to which other peaks are lowered for a lone one
 _SHORE_DEPTH = 0.55  # ridges beyond this depth are before the water
 _DARK_DEPTH = 0.6  # depth from which ridges are too dark for shadows
@@ -54,7 +54,7 @@ class Recipe(NamedTuple):
 
     The feet are those of the farthest and the nearest ridge; large plants frame both sides, with a
     height in units. Ridges with feet above the shore are reflected in water, from 0 (a mirror) to 1
-    (an open sea). One peak may be a hero, with the others lowered.
+    (an open sea). One peak may be the main one, with the others lowered.
     """
 
     horizon: float
@@ -63,7 +63,7 @@ class Recipe(NamedTuple):
     zones: tuple[Zone, ...]
     shore: float | None = None
     rough: float = 0.0
-    hero: bool = True
+    main_peak: bool = True
     lone: float = 0.0
 
 
@@ -95,7 +95,7 @@ _LAKE = (
 )
 _RECIPES = {
     "mountains": Recipe(0.62, (0.60, 1.02), ("conifer", 0.34), _MOUNTAINS),
-    "hills": Recipe(0.60, (0.60, 1.03), ("broadleaf", 0.25), _HILLS, hero=False),
+    "hills": Recipe(0.60, (0.60, 1.03), ("broadleaf", 0.25), _HILLS, main_peak=False),
     "desert": Recipe(0.58, (0.58, 1.06), ("cactus", 0.24), _DESERT),
     "sea": Recipe(0.56, (0.565, 1.03), ("conifer", 0.26), _SEA, shore=0.60, rough=0.9),
     "forest": Recipe(0.62, (0.56, 1.06), ("conifer", 0.52), _FOREST),
@@ -138,7 +138,7 @@ def recipe_for(brief: Brief, ridges: int) -> tuple[Recipe, float, int]:
         feet=(recipe.feet[0] + lower, recipe.feet[1]),
         shore=None if recipe.shore is None else recipe.shore + lower,
         framing=("" if minimal or "high" in words else plant, tall * size**0.6),
-        hero=recipe.hero or "dramatic" in words,
+        main_peak=recipe.main_peak or "dramatic" in words,
         lone=float(lone),
         zones=tuple(zones),
     )
@@ -173,13 +173,13 @@ def ridges(
     rng: np.random.Generator, setting: SkySetting, recipe: Recipe, count: int
 ) -> tuple[list[Plane], list[Plane]]:
     """Return the planes of all ridges, those behind the water and those before it."""
-    hero, stage, light = None, setting.stage, setting.light
+    peak, stage, light = None, setting.stage, setting.light
     *streams, own = rng.spawn(count + 1)
-    if recipe.hero:  # opposite the light, or beside one that is asked for
+    if recipe.main_peak:  # opposite the light, or beside one that is asked for
         share = 0.36 + own.uniform(-0.05, 0.04)
         share = share if light.x > stage.x(0.5) else 1.0 - share
-        hero = stage.x(place_of(share, () if light.named else setting.brief.composition))
-    tallest = round(_HERO_DEPTH * (count - 1))
+        peak = stage.x(place_of(share, () if light.named else setting.brief.composition))
+    tallest = round(_PEAK_DEPTH * (count - 1))
     reliefs: dict[str, _Relief] = {}
     for zone in recipe.zones:
         if zone.kind not in reliefs:
@@ -192,7 +192,7 @@ def ridges(
             recipe,
             reliefs,
             number / (count - 1),
-            hero if number == tallest else None,
+            peak if number == tallest else None,
         )
         for number, stream in enumerate(streams)
     ]
@@ -232,7 +232,7 @@ def _cut(
     recipe: Recipe,
     reliefs: dict[str, _Relief],
     depth: float,
-    hero: float | None,
+    peak: float | None,
 ) -> _Ridge:
     stage = setting.stage
     zone, height, foot, bottom = _layout(setting, recipe, depth)
@@ -240,12 +240,12 @@ def _cut(
     step = np.float32(relief.apart / (stage.unit * zone.spacing * rng.uniform(0.85, 1.15)))
     quarter, share = len(relief.heights) // 4, np.ones_like(columns)
     first, left = 4 * quarter * rng.uniform(0.2, 0.6), rng.uniform(0.0, 0.3) * relief.apart
-    if hero is not None:  # the highest place is moved there, and the others are lowered
+    if peak is not None:  # the highest place is moved there, and the others are lowered
         part = relief.heights[quarter : 3 * quarter, quarter : 3 * quarter]
         row, column = np.unravel_index(int(part.argmax()), part.shape)
-        first, left = quarter + float(row) - 1.0, quarter + float(column) - hero * float(step)
+        first, left = quarter + float(row) - 1.0, quarter + float(column) - peak * float(step)
         others = 1.0 if zone.kind == "mesas" else 0.55 * (1.0 - recipe.lone * (depth < _LONE_DEPTH))
-        share = others + (1.0 - others) * np.exp(-(((columns - hero) / (0.30 * stage.unit)) ** 2))
+        share = others + (1.0 - others) * np.exp(-(((columns - peak) / (0.30 * stage.unit)) ** 2))
     x, y = left + step * columns, first + np.arange(_SLICES) * (0.065 * relief.apart)
     falls = 1.0 - 0.95 * np.linspace(0.0, 1.0, _SLICES) ** (0.35 if zone.kind == "mesas" else 1.3)
 
