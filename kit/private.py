@@ -37,6 +37,11 @@ def user_folder(kind: Literal["config", "data"]) -> Path:
         return Path("/", f".{kind}", folders.appname or "")
 
 
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path with ``~`` expanded; of an unknown user it stays, unlike `Path.expanduser`."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111
+
+
 def make_folder(folder: Path) -> None:
     """Create a folder and missing parent folders, if it does not exist."""
     try:

@@ -24,6 +24,7 @@ from kit.client.calls import Flow, NoReply, Reply, UploadFile
 from kit.client.flows import PATIENT, Attempts, Policy
 from kit.errors import EngineError, InternalError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
+from kit.private import user_path
 
 #: Statuses with which an expired ticket may be refused.
 _EXPIRED_STATUSES = frozenset({400, 401, 403, 410})
@@ -135,7 +136,7 @@ def _find_source(medium: Any) -> FileSource:
                 f"{text.partition('?')[0][:80]!r} is an address that is not fetched: a "
                 "medium is a path or begins with https://"
             )
-        return _from_path(Path(medium).expanduser())
+        return _from_path(user_path(medium))
     if isinstance(medium, (bytes, bytearray, memoryview)):
         return _from_bytes(bytes(medium), "upload")
     if hasattr(medium, "read"):
@@ -275,11 +276,16 @@ def _as_list(value: Any) -> Iterable[Any]:
 
 
 def _from_path(path: Path) -> FileSource:
-    if not path.is_file():
-        raise ParameterError(f"there is no file {str(path)!r}")
-    with path.open("rb") as file:
-        head = file.read(64)
-    return _make_source(path.name, head, path.stat().st_size, lambda: path.open("rb"))
+    try:
+        if not path.is_file():
+            raise ParameterError(f"there is no file {str(path)!r}")
+        with path.open("rb") as file:
+            head = file.read(64)
+        size = path.stat().st_size
+    except OSError as error:  # e.g. the name is too long, or reading it is not allowed
+        reason = f"cannot be read: {error.strerror}"
+        raise ParameterError(f"the file {str(path)[:200]!r} {reason}") from None
+    return _make_source(path.name, head, size, lambda: path.open("rb"))
 
 
 def _from_bytes(content: bytes, name: str) -> FileSource:

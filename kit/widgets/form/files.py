@@ -20,6 +20,7 @@ from kit import file_metadata, wire
 from kit.endings import guess_type
 from kit.errors import KitError
 from kit.pictures import OWNED, open_picture
+from kit.private import user_path
 from kit.widgets import markup, media
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.boxes import OpenedBox, close_all
@@ -118,9 +119,9 @@ class FileField(ipywidgets.VBox):
             problem = self._broken.get(line)
             if problem is None and _is_url(line):
                 problem = "press Enter to fetch it"
-            if problem := problem or self._find_problem(Path(line).expanduser()):
+            if problem := problem or self._find_problem(user_path(line)):
                 raise ValueError(problem)
-        return [Path(line).expanduser() for line in lines] or None
+        return [user_path(line) for line in lines] or None
 
     def write(self, value: Sequence[Path] | None) -> None:
         """Show files as chosen."""
@@ -150,7 +151,7 @@ class FileField(ipywidgets.VBox):
 
     def _add_typed(self) -> None:
         """Turn the typed path into a chip, if it names an existing file."""
-        typed = Path(self.box.value.strip().strip('"')).expanduser()
+        typed = user_path(self.box.value.strip().strip('"'))
         if typed.suffix and self._find_problem(typed) is None:
             self.box.value = ""
             self.add(typed)
@@ -173,12 +174,17 @@ class FileField(ipywidgets.VBox):
 
     def _find_problem(self, path: Path) -> str | None:
         """Return the problem with a file, judged by its name and size."""
-        if path.is_dir():
-            return f"{path.name!r} is a folder: name a file in it"
-        if not path.is_file():
-            parent = "" if path.parent.is_dir() else f", nor a folder {path.parent.name!r}"
-            return f"there is no file {path.name!r}{parent}"
-        return _explain_refusal(self._parameter.type, path.name, "", path.stat().st_size, self._own)
+        name = path.name[:200]
+        try:
+            if path.is_dir():
+                return f"{name!r} is a folder: name a file in it"
+            if not path.is_file():
+                parent = "" if path.parent.is_dir() else f", nor a folder {path.parent.name!r}"
+                return f"there is no file {name!r}{parent}"
+            size = path.stat().st_size
+        except OSError as error:  # e.g. the name is too long, or the folder is not accessible
+            return f"{name!r} cannot be read: {error.strerror}"
+        return _explain_refusal(self._parameter.type, path.name, "", size, self._own)
 
     def _find_refusal(self, offers: Sequence[Offer]) -> str | None:
         chosen = len(self._lines())
@@ -251,7 +257,7 @@ class FileField(ipywidgets.VBox):
 
     def _draw(self, line: str, shown: Any) -> None:
         """Draw a thumbnail on a chip, or show at the field why there is none."""
-        path = Path(line).expanduser()
+        path = user_path(line)
         try:
             self._previews[line] = shown.value = preview(path, self._names[line])
             problem = ""
@@ -264,9 +270,9 @@ class FileField(ipywidgets.VBox):
 
 def _describe_damage(path: Path) -> str:
     """Return what is wrong with a common image type; other types are not checked."""
-    if guess_type(path.name) not in _CHECKED_TYPES or not path.is_file():
-        return ""
     try:
+        if guess_type(path.name) not in _CHECKED_TYPES or not path.is_file():
+            return ""
         with open_picture(path, OWNED) as picture:
             picture.load()
     except OSError:
