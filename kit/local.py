@@ -27,7 +27,7 @@ from kit.pricing import MILLI
 from kit.private import Lock, write_private
 from kit.service import logs, machine
 from kit.service import settings as service_settings
-from kit.service.address import accepts, find, proof_of, read_note
+from kit.service.address import accepts_key, find, proof_of, read_note
 from kit.service.domain import accounts, keys
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings, prepare
@@ -37,7 +37,7 @@ from kit.widgets.account import Key
 
 if TYPE_CHECKING:
     from kit.service.domain.credits import Payer
-    from kit.service.server import Running
+    from kit.service.server import RunningService
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ _LOCK_SECONDS = 15.0
 _LOCK_FILE, _LOG_FILE = "service.lock", "service.log"
 
 #: The services hosted by this process, by data folder.
-hosted: dict[Path, Running] = {}
+hosted: dict[Path, RunningService] = {}
 _lock = threading.Lock()
 #: Folders whose service was stopped deliberately: only `kit.connect()` starts it again.
 _stopped: set[Path] = set()
@@ -108,7 +108,7 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     running = hosted.get(settings.data)
     url = running.url if running else find(settings.data)
     saved = str(read_note(settings.data / _DEMO_FILE).get("key", ""))
-    key = saved if url and saved and accepts(url, saved) else demo_key(settings)
+    key = saved if url and saved and accepts_key(url, saved) else demo_key(settings)
     return url or _start_service(settings), key
 
 
@@ -124,7 +124,7 @@ def _start_service(settings: ServiceSettings) -> str:
         return url
 
 
-def _host(settings: ServiceSettings) -> Running:
+def _host(settings: ServiceSettings) -> RunningService:
     if getattr(sys, "frozen", False):  # each render process would be the whole program again
         raise ConfigError(
             "a frozen program, as of PyInstaller, has no Python to render with: start `kit serve` "

@@ -136,7 +136,7 @@ def list_limits() -> Table:
         ("of", "limit"),
         (
             "the request line and headers",
-            f"{connections.HEAD_BYTES:,} bytes, {connections.MANY_HEADERS} headers",
+            f"{connections.MAX_HEAD_BYTES:,} bytes, {connections.MAX_HEADERS} headers",
         ),
         ("the body of a request", f"{bodies.BODY_LIMIT:,} bytes"),
         ("a prompt, or any other text", f"{bounds.TEXT:,} characters"),

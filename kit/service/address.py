@@ -15,13 +15,13 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
-from kit.service.settings import secret_in
+from kit.service.settings import read_secret
 from kit.service.storage.signing import proof
 
 ADDRESS_FILE = "service.json"
 #: Larger than any response of `/healthz`.
 _ANSWER_BYTES = 10_000
-_SECONDS = 2.0
+_TIMEOUT_SECONDS = 2.0
 #: Proxies are not for requests to this machine.
 _direct_opener = build_opener(ProxyHandler({}))
 
@@ -35,8 +35,8 @@ def find(data: Path) -> str | None:
     try:
         url = str(note["url"])
         expected = proof_of(data, url, challenge)
-        asked = f"{url}/healthz?challenge={challenge}"
-        with _direct_opener.open(asked, timeout=_SECONDS) as response:
+        address = f"{url}/healthz?challenge={challenge}"
+        with _direct_opener.open(address, timeout=_TIMEOUT_SECONDS) as response:
             answer = json.loads(response.read(_ANSWER_BYTES))
     except HTTPError as error:
         error.close()
@@ -44,23 +44,23 @@ def find(data: Path) -> str | None:
     except (OSError, ValueError, KeyError, HTTPException):
         return None
     # Compare the instance as well: a restored copy of the folder has the same secret.
-    known = isinstance(answer, dict) and answer.get("instance") == note.get("instance")
-    proven = known and hmac.compare_digest(str(answer.get("proof")).encode(), expected.encode())
+    is_same = isinstance(answer, dict) and answer.get("instance") == note.get("instance")
+    proven = is_same and hmac.compare_digest(str(answer.get("proof")).encode(), expected.encode())
     return url if proven else None
 
 
 def proof_of(data: Path, url: str, challenge: str) -> str:
     """Return the proof that the service of a data folder gives for a challenge at a URL."""
     address = urlsplit(url)
-    secret = secret_in(Path(read_note(data / ADDRESS_FILE).get("secret") or data / "secret"))
+    secret = read_secret(Path(read_note(data / ADDRESS_FILE).get("secret") or data / "secret"))
     return proof(secret, f"{address.hostname}:{address.port}", challenge)
 
 
-def accepts(url: str, key: str) -> bool:
+def accepts_key(url: str, key: str) -> bool:
     """Whether the service at a URL accepts a key."""
-    asked = Request(f"{url}/v1/account", headers={"Authorization": f"Bearer {key}"})  # noqa: S310
+    request = Request(f"{url}/v1/account", headers={"Authorization": f"Bearer {key}"})  # noqa: S310
     try:
-        with _direct_opener.open(asked, timeout=_SECONDS):
+        with _direct_opener.open(request, timeout=_TIMEOUT_SECONDS):
             return True
     except HTTPError as error:
         with error:

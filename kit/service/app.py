@@ -64,14 +64,14 @@ def create_app(
     *,
     engines: Mapping[str, Engine] | None = None,
     writer: Writer | None = None,
-    alone: bool = False,
+    dedicated: bool = False,
 ) -> FastAPI:
     """Return the service as an ASGI application.
 
     By default, engines are the installed ones, and the writer is the one of the settings. Settings
     of a writer that are wrong raise `ConfigError`; other errors at the start are stored as
-    `state.failure`. `alone`: the process does nothing else, and a render process starts at the same
-    time; otherwise one starts after the service.
+    `state.failure`. `dedicated`: the process does nothing else, and a render process starts at the
+    same time; otherwise one starts after the service.
     """
     writer = create_writer(settings) if writer is None else writer
 
@@ -79,7 +79,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
-                context = await _assemble(settings, engines, writer, alone, stack)
+                context = await _assemble(settings, engines, writer, dedicated, stack)
             except (KitError, OSError, KeyboardInterrupt) as error:  # e.g. an unusable setting
                 app.state.failure = error
                 raise
@@ -110,8 +110,8 @@ def create_app(
 class _Application(FastAPI):
     """The framework's routes inside our middleware, which handles all errors."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._middleware = ApiMiddleware(super().__call__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -122,8 +122,8 @@ class _Application(FastAPI):
 
     async def _send_startup(self, send: Send, message: Message) -> None:
         """Omit the traceback if the message of `failure` is enough."""
-        known = message["type"] == "lifespan.startup.failed" and hasattr(self.state, "failure")
-        await send({"type": message["type"]} if known else message)
+        explained = message["type"] == "lifespan.startup.failed" and hasattr(self.state, "failure")
+        await send({"type": message["type"]} if explained else message)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return the routes without the framework's own layers, which handle errors, too."""
@@ -178,14 +178,14 @@ async def _assemble(
     settings: ServiceSettings,
     engines: Mapping[str, Engine] | None,
     writer: Writer,
-    alone: bool,
+    dedicated: bool,
     stack: AsyncExitStack,
 ) -> Context:
     on_cluster = bool(settings.cluster and settings.workers)
     pool = create_pool(settings)
     stack.callback(pool.close)
     warm = partial(pool.warm, 0 if on_cluster else 1)  # so that the first job need not wait
-    if alone:
+    if dedicated:
         await warm()
     if engines is None:
         engines = installed(ModelSource(settings.engines_file, settings.engine_copies))

@@ -18,9 +18,9 @@ from kit.errors import ConfigError
 #: Adds a file under a name and returns its size.
 Add = Callable[[str, Path], int]
 #: Compression in the standard library by suffix of the archive.
-_KINDS = {".tar.gz": "gz", ".tgz": "gz", ".tar.zst": "zst"}
+_FORMATS = {".tar.gz": "gz", ".tgz": "gz", ".tar.zst": "zst"}
 #: Media cannot be compressed further; the database can, even at the lowest level.
-_LEVELS = {"gz": {"compresslevel": 1}, "zst": {}}
+_OPTIONS = {"gz": {"compresslevel": 1}, "zst": {}}
 
 
 @contextmanager
@@ -30,9 +30,9 @@ def open_writer(target: Path) -> Iterator[Add]:
     `target` exists only after everything is written and on disk.
     """
     draft = target.with_name(f".{target.name}.{os.getpid()}")
-    kind = _kind(target)
+    kind = _compression(target)
     try:
-        with _folder(draft) if kind is None else _archive(draft, kind) as add:
+        with _write_folder(draft) if kind is None else _write_archive(draft, kind) as add:
             yield add
         draft.rename(target)
     finally:
@@ -47,33 +47,33 @@ def open_reader(source: Path) -> Callable[[Path], None]:
         return partial(_copy_folder, source)
     if not source.is_file():
         raise ConfigError(f"there is no backup at {source}")
-    kind = _kind(source)
+    kind = _compression(source)
     if kind is None:
-        raise ConfigError(f"{source} must be a folder or end in {' or '.join(_KINDS)}")
+        raise ConfigError(f"{source} must be a folder or end in {' or '.join(_FORMATS)}")
     return partial(_unpack, source, kind)
 
 
-def _kind(path: Path) -> str | None:
-    kind = next((kind for ending, kind in _KINDS.items() if path.name.endswith(ending)), None)
+def _compression(path: Path) -> str | None:
+    kind = next((kind for ending, kind in _FORMATS.items() if path.name.endswith(ending)), None)
     if kind == "zst" and sys.version_info < (3, 14):
         raise ConfigError(".tar.zst needs Python 3.14; use .tar.gz")
     return kind
 
 
 @contextmanager
-def _archive(draft: Path, kind: str) -> Iterator[Add]:
-    with _private(draft) as file:
-        options: dict[str, Any] = _LEVELS[kind]
+def _write_archive(draft: Path, kind: str) -> Iterator[Add]:
+    with _create_private(draft) as file:
+        options: dict[str, Any] = _OPTIONS[kind]
         mode = cast("Any", f"w:{kind}")
         with tarfile.open(fileobj=file, mode=mode, **options) as archive:
 
             def add(name: str, path: Path) -> int:
-                facts = tarfile.TarInfo(name)
+                info = tarfile.TarInfo(name)
                 with path.open("rb") as content:
                     status = os.fstat(content.fileno())
-                    facts.size, facts.mtime = status.st_size, int(status.st_mtime)
-                    facts.mode = 0o600
-                    archive.addfile(facts, content)
+                    info.size, info.mtime = status.st_size, int(status.st_mtime)
+                    info.mode = 0o600
+                    archive.addfile(info, content)
                 return status.st_size
 
             yield add
@@ -82,12 +82,12 @@ def _archive(draft: Path, kind: str) -> Iterator[Add]:
 
 
 @contextmanager
-def _folder(draft: Path) -> Iterator[Add]:
+def _write_folder(draft: Path) -> Iterator[Add]:
     draft.mkdir(mode=0o700)
 
     def add(name: str, path: Path) -> int:
         with path.open("rb") as content:
-            return _write(_place(draft, name), content)
+            return _write(_target_path(draft, name), content)
 
     yield add
 
@@ -99,7 +99,7 @@ def _unpack(source: Path, kind: str, folder: Path) -> None:
                 content = archive.extractfile(member) if member.isreg() else None
                 if content is None:
                     raise ConfigError(f"{source} holds {member.name!r}, which is no plain file")
-                _write(_place(folder, member.name), content)
+                _write(_target_path(folder, member.name), content)
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise ConfigError(f"{source} cannot be unpacked: {error}") from None
 
@@ -108,10 +108,10 @@ def _copy_folder(source: Path, folder: Path) -> None:
     for path in sorted(source.rglob("*")):
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as content:
-                _write(_place(folder, path.relative_to(source).as_posix()), content)
+                _write(_target_path(folder, path.relative_to(source).as_posix()), content)
 
 
-def _place(folder: Path, name: str) -> Path:
+def _target_path(folder: Path, name: str) -> Path:
     """Return the path of an archive's file; raises if it is outside the folder."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name:
@@ -122,12 +122,12 @@ def _place(folder: Path, name: str) -> Path:
 
 
 def _write(target: Path, content: IO[bytes]) -> int:
-    with _private(target) as file:
+    with _create_private(target) as file:
         shutil.copyfileobj(content, file, 1 << 20)
         file.flush()
         os.fsync(file.fileno())
         return file.tell()
 
 
-def _private(path: Path) -> IO[bytes]:
+def _create_private(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")

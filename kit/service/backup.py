@@ -40,12 +40,12 @@ T = TypeVar("T")
 
 _DATABASE, _SECRET, _DEMO, _NOTE = "kit.db", "secret", "demo.json", "backup.json"
 _OBJECTS = "objects"
-_PAGE = 1000
-_EVER = 2**62
+_PAGE_ROWS = 1000
+_NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredFile:
     """A file of a generation or an upload in the database."""
 
     key: str
@@ -53,7 +53,7 @@ class Stored:
     #: Expected SHA-256; thumbnails have none.
     sha256: str | None = None
     #: An upload that no generation used: it may have been deleted.
-    spare: bool = False
+    unused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ def backup(
     target: Path,
     *,
     skip_missing: bool = False,
-    copied: Callable[[Path, Path], None] = snapshot,
+    copy_database: Callable[[Path, Path], None] = snapshot,
 ) -> Report:
     """Copy a service's data into an archive or a folder, whether it runs or not.
 
@@ -100,21 +100,21 @@ def backup(
         _draft_folder(target.absolute().parent) as draft,
     ):
         copy = draft / _DATABASE
-        copied(settings.database_path, copy)
-        named, unfinished = _run_on(copy, list_files)
+        copy_database(settings.database_path, copy)
+        stored, unfinished = _run_on(copy, list_files)
         with open_writer(target) as add:
             sizes: dict[str, int] = {}
-            for one in named:
+            for one in stored:
                 with suppress(FileNotFoundError):
                     sizes[one.key] = add(f"{_OBJECTS}/{one.key}", settings.objects / one.key)
-            gone = [one for one in named if one.key not in sizes]
+            absent = [one for one in stored if one.key not in sizes]
             # Files that the database no longer refers to were deleted during the copy.
-            now = _run_on(settings.database_path, list_files)[0] if gone else []
-            deleted = {one.owner for one in gone} - {one.owner for one in now}
-            missing = _refuse_gaps(gone, deleted, skip_missing)
-            _run_on(copy, lambda it: it.write(_forget(gone, deleted)))
+            current = _run_on(settings.database_path, list_files)[0] if absent else []
+            deleted = {one.owner for one in absent} - {one.owner for one in current}
+            missing = _refuse_gaps(absent, deleted, skip_missing)
+            _run_on(copy, lambda it: it.write(_remove_deleted(absent, deleted)))
             report = Report(
-                files=len(named) - len(gone),
+                files=len(stored) - len(absent),
                 size_bytes=sum(sizes.values()),
                 unfinished=unfinished,
                 missing=missing,
@@ -140,12 +140,12 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
             "PostgreSQL and a bucket with 'kit move' afterwards"
         )
     folder = settings.data
-    there = folder.exists()
-    if there and (not folder.is_dir() or {it.name for it in folder.iterdir()} - {"lost+found"}):
+    exists = folder.exists()
+    if exists and (not folder.is_dir() or {it.name for it in folder.iterdir()} - {"lost+found"}):
         raise ConfigError(f"{folder} is not empty; restore into a new folder")
     make_folder(folder.parent)
     # An existing folder may be a mount point and is kept; the file that marks it comes last.
-    place = folder if there else folder.parent
+    place = folder if exists else folder.parent
     with _explain_os_errors(f"{folder} cannot be made"), _draft_folder(place) as draft:
         data = draft / "data"
         data.mkdir(mode=0o700)
@@ -153,7 +153,7 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
         report = verify(data)
         (data / _NOTE).unlink()
         (data / _OBJECTS).mkdir(mode=0o700, exist_ok=True)
-        if there:
+        if exists:
             tighten(folder)
             for path in sorted(data.iterdir(), key=lambda it: it.name == _DATABASE):
                 path.rename(folder / path.name)
@@ -170,28 +170,28 @@ def verify(data: Path) -> Report:
     for name in (_DATABASE, _SECRET, _NOTE):
         if not (data / name).is_file():
             raise ConfigError(f"this is no backup of the service: it has no {name}")
-    trouble = find_damage(data / _DATABASE)
-    if trouble:
-        raise ConfigError(f"the database of the backup is damaged: {trouble}")
-    noted = json.loads((data / _NOTE).read_text())
-    _run_on(data / _DATABASE, prove)
-    named, unfinished = _run_on(data / _DATABASE, list_files)
-    kept = [one for one in named if one.key not in noted["missing"]]
+    problem = find_damage(data / _DATABASE)
+    if problem:
+        raise ConfigError(f"the database of the backup is damaged: {problem}")
+    note = json.loads((data / _NOTE).read_text())
+    _run_on(data / _DATABASE, check_ledger)
+    stored, unfinished = _run_on(data / _DATABASE, list_files)
+    files = [one for one in stored if one.key not in note["missing"]]
     size = 0
-    for one in kept:
+    for one in files:
         path = data / _OBJECTS / one.key
         check_file(path, one)
         size += path.stat().st_size
-    return Report(files=len(kept), size_bytes=size, unfinished=unfinished, missing=noted["missing"])
+    return Report(files=len(files), size_bytes=size, unfinished=unfinished, missing=note["missing"])
 
 
-async def prove(database: Database) -> None:
+async def check_ledger(database: Database) -> None:
     """Raise `ConfigError` if the ledger of a database is wrong."""
-    if wrong := await database.read(credits.verify()):
-        raise ConfigError(f"the ledger is wrong: {wrong[0].subject}: {wrong[0].problem}")
+    if errors := await database.read(credits.verify()):
+        raise ConfigError(f"the ledger is wrong: {errors[0].subject}: {errors[0].problem}")
 
 
-def check_file(path: Path, stored: Stored, then: str = "") -> str:
+def check_file(path: Path, stored: StoredFile, then: str = "") -> str:
     """Return the SHA-256 of a stored file; raises if it is missing or damaged."""
     if not path.is_file():
         raise ConfigError(f"{stored.key} of {stored.owner} is gone{then}")
@@ -206,9 +206,9 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _refuse_gaps(gone: Sequence[Stored], deleted: Set[str], skip_missing: bool) -> list[str]:
+def _refuse_gaps(absent: Sequence[StoredFile], deleted: Set[str], skip_missing: bool) -> list[str]:
     """Return the keys of missing files; raises unless `skip_missing` allows them."""
-    gaps = [one for one in gone if not one.spare and one.owner not in deleted]
+    gaps = [one for one in absent if not one.unused and one.owner not in deleted]
     if gaps and not skip_missing:
         raise ConfigError(
             f"{len(gaps)} stored file(s) are gone, first {gaps[0].key} of {gaps[0].owner}; "
@@ -245,37 +245,37 @@ def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:
     return asyncio.run(run())
 
 
-async def list_files(database: Database) -> tuple[list[Stored], int]:
+async def list_files(database: Database) -> tuple[list[StoredFile], int]:
     """Return the files that a database refers to, and the number of unfinished generations."""
-    finished = await database.read(_pages(generations.with_output))
-    filled = await database.read(_pages(uploads.with_file))
+    finished = await database.read(_read_all(generations.with_output))
+    filled = await database.read(_read_all(uploads.with_file))
     stored = []
     for row in finished:
         output = orjson.loads(row.output)
-        whole, *thumbnails = outputs.files_of(output)
-        stored.append(Stored(whole, row.id, output["sha256"]))
-        stored += [Stored(key, row.id) for key in thumbnails]
+        main, *thumbnails = outputs.files_of(output)
+        stored.append(StoredFile(main, row.id, output["sha256"]))
+        stored += [StoredFile(key, row.id) for key in thumbnails]
     for row in filled:
-        stored.append(Stored(upload_key(row), row.id, row.sha256, spare=row.used_at is None))
+        stored.append(StoredFile(upload_key(row), row.id, row.sha256, unused=row.used_at is None))
     return stored, sum((await database.read(queue.count_states())).values())
 
 
-def _forget(gone: Sequence[Stored], deleted: Set[str]) -> Transaction[None]:
+def _remove_deleted(absent: Sequence[StoredFile], deleted: Set[str]) -> Transaction[None]:
     """Remove from the copy what was deleted while it was made."""
-    for one in gone:
+    for one in absent:
         if one.owner.startswith("upl_"):
-            if one.spare or one.owner in deleted:
-                yield from remove(one.owner, _EVER)
+            if one.unused or one.owner in deleted:
+                yield from remove(one.owner, _NO_LIMIT)
         elif one.owner in deleted:
             yield generations.delete_outputs(id=one.owner, now=time.time_ns() // 1_000_000)
 
 
-def _pages(statement: Statement) -> Transaction[list[Any]]:
+def _read_all(statement: Statement) -> Transaction[list[Any]]:
     found: list[Any] = []
     while True:
-        page = yield statement(after=found[-1].id if found else "", most=_PAGE)
+        page = yield statement(after=found[-1].id if found else "", most=_PAGE_ROWS)
         found.extend(page)
-        if len(page) < _PAGE:
+        if len(page) < _PAGE_ROWS:
             return found
 
 

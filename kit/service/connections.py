@@ -38,16 +38,16 @@ _log = logging.getLogger("kit.http")
 _LOG_SECONDS = 10.0
 
 #: Bytes of a request's head, and of anything else outside a body. Source: contract, second round.
-HEAD_BYTES = 65_536
+MAX_HEAD_BYTES = 65_536
 #: Maximum of headers of a request: each takes time in every layer.
-MANY_HEADERS = 200
+MAX_HEADERS = 200
 #: Requests that a connection may send before the first one is answered.
-PIPELINED = 8
+MAX_PIPELINED = 8
 #: Minimum of bytes of a body per second, averaged over `body_seconds`.
-BODY_RATE = 500
+MIN_BODY_RATE = 500
 
 #: Pieces of a body from which on a minimum of bytes per piece is required: each takes time.
-MANY_PIECES, PIECE_BYTES = 1000, 64
+MAX_SMALL_PIECES, MIN_PIECE_BYTES = 1000, 64
 #: Seconds in which a client must read the response to a refused request.
 _LINGER_SECONDS = 2.0
 #: Bytes from which buffered writes are sent immediately.
@@ -89,13 +89,13 @@ class Admission:
     def enter(self, connection: BoundedProtocol) -> bool:
         """Count a new connection, closing an idle one if needed; False if none can be closed."""
         source, displaced = connection.source, None
-        crowded = source is not None and (
+        is_crowded = source is not None and (
             self._by_source[source] >= self.limits.connections_per_address
         )
-        if crowded or len(self._open) >= self.limits.connections:
+        if is_crowded or len(self._open) >= self.limits.connections:
             # One of the same address, if that has too many.
-            rest = (other for other in self.idle if not crowded or other.source == source)
-            displaced = next(rest, None)
+            candidates = (other for other in self.idle if not is_crowded or other.source == source)
+            displaced = next(candidates, None)
             what = "idle connection closed" if displaced else "no room for a connection"
             self.log_refusal(what, source)
             if displaced is None:
@@ -145,12 +145,12 @@ class _TooManyError(Exception):
 class BoundedProtocol(HttpToolsProtocol):
     """One connection."""
 
-    def __init__(self, admission: Admission, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, admission: Admission, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.source: str | None = None
         self._admission = admission
         #: Requests in progress: begun and not answered.
-        self._working = 0
+        self._open_requests = 0
         #: Whether the parser is outside a body.
         self._in_head = True
         #: Bytes since the last progress of the parser: of a head, or between the pieces of a body.
@@ -158,22 +158,22 @@ class BoundedProtocol(HttpToolsProtocol):
         #: Bytes of the body that is being received, and number of its pieces.
         self._body = self._pieces = 0
         #: Start of waiting for a head, of measuring a body, or of closing.
-        self._since = 0.0
-        self._body_then = -1
+        self._waiting_since = 0.0
+        self._body_before = -1
         #: Since when the client has not read its response.
-        self._stuck: float | None = None
-        self._over = False
+        self._unread_since: float | None = None
+        self._is_closing = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start a connection, or refuse it."""
         super().connection_made(cast("asyncio.Transport", BufferedTransport(transport, self.loop)))
-        self._since = self.loop.time()
+        self._waiting_since = self.loop.time()
         if self.client:
             self.source = self._admission.source(self.client[0])
         if not self._admission.enter(self):
-            self._over = True
+            self._is_closing = True
             error = UnavailableError("too many connections", headers={"Retry-After": "1"})
-            self.transport.write(self._raw(error))
+            self.transport.write(self._error_bytes(error))
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -183,7 +183,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def leave(self) -> None:
         """Close the connection to make room for another."""
-        self._over = True
+        self._is_closing = True
         # No longer counted, so it must not wait until the client has read its response.
         if self.transport.get_write_buffer_size():
             self.transport.abort()
@@ -195,8 +195,8 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
-        while data and not self._over:
-            room = HEAD_BYTES - self._unparsed
+        while data and not self._is_closing:
+            room = MAX_HEAD_BYTES - self._unparsed
             if len(data) <= room:
                 self._parse(data)
                 return
@@ -204,26 +204,26 @@ class BoundedProtocol(HttpToolsProtocol):
             data = data[room:]
 
     def _parse(self, data: bytes) -> None:
-        begins = not self._unparsed
+        is_new = not self._unparsed
         self._unparsed += len(data)
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             pass  # no upgrade is offered: it is answered like any request
         except httptools.HttpParserError as error:
-            self._misunderstood(error)
+            self._handle_parse_error(error)
             return
-        if self._unparsed >= HEAD_BYTES:
-            self._refuse(HeadTooLargeError(f"the head is larger than {HEAD_BYTES:,} bytes"))
-        elif self._pieces > MANY_PIECES and self._body < self._pieces * PIECE_BYTES:
+        if self._unparsed >= MAX_HEAD_BYTES:
+            self._refuse(HeadTooLargeError(f"the head is larger than {MAX_HEAD_BYTES:,} bytes"))
+        elif self._pieces > MAX_SMALL_PIECES and self._body < self._pieces * MIN_PIECE_BYTES:
             self._refuse(BadRequestError("the chunks of the body are too small"))
-        elif begins and self._unparsed and self._in_head and self.cycle is not None:
-            self._since = self.loop.time()
+        elif is_new and self._unparsed and self._in_head and self.cycle is not None:
+            self._waiting_since = self.loop.time()
 
-    def _misunderstood(self, error: Exception) -> None:
+    def _handle_parse_error(self, error: Exception) -> None:
         if isinstance(error.__context__, _TooManyError):
             # Accepted requests are answered; the client must repeat the later ones.
-            self._over = True
+            self._is_closing = True
             self.cycle.keep_alive = False
             self._admission.log_refusal("too many requests before an answer", self.source)
         elif isinstance(error.__context__, HeadTooLargeError):
@@ -233,16 +233,16 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start handling a request."""
-        if self._working >= PIPELINED:
+        if self._open_requests >= MAX_PIPELINED:
             raise _TooManyError
-        if len(self.headers) > MANY_HEADERS:
-            raise HeadTooLargeError(f"the request has more than {MANY_HEADERS} headers")
+        if len(self.headers) > MAX_HEADERS:
+            raise HeadTooLargeError(f"the request has more than {MAX_HEADERS} headers")
         super().on_headers_complete()
         cast("Any", self.scope)[WRITE_WHOLE] = partial(_write_whole, self.cycle)
         self._in_head = False
         self._unparsed = self._body = self._pieces = 0
-        self._body_then = -1
-        self._working += 1
+        self._body_before = -1
+        self._open_requests += 1
         self._admission.idle.pop(self, None)
         # Trailers after the body do not belong to the headers of the request.
         self.headers = []
@@ -259,71 +259,71 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._unparsed = 0
         super().on_message_complete()
-        if not self._working:  # answered already, so the server waits for no other request
-            self._since = self.loop.time()
+        if not self._open_requests:  # answered already, so the server waits for no other request
+            self._waiting_since = self.loop.time()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
-        self._working -= 1
-        if not self._working and not self._over:
+        self._open_requests -= 1
+        if not self._open_requests and not self._is_closing:
             self._admission.idle[self] = None
         super().on_response_complete()
 
     def pause_writing(self) -> None:
         """Record that the client does not read."""
-        self._stuck = self.loop.time()
+        self._unread_since = self.loop.time()
         super().pause_writing()
 
     def resume_writing(self) -> None:
         """Record that the client reads again."""
-        self._stuck = None
+        self._unread_since = None
         super().resume_writing()
 
     def review(self, now: float) -> None:
         """Close the connection if the client is too slow."""
         limits = self._admission.limits
-        if self._stuck is not None and now - self._stuck > limits.answer_seconds:
+        if self._unread_since is not None and now - self._unread_since > limits.answer_seconds:
             self._admission.log_refusal("an answer was not taken", self.source)
             self.transport.abort()
-        elif self._over:
-            if not self._working and now - self._since > _LINGER_SECONDS:
+        elif self._is_closing:
+            if not self._open_requests and now - self._waiting_since > _LINGER_SECONDS:
                 self.transport.abort()
         elif not self._in_head:
             self._review_body(now)
-        elif self._working or self.timeout_keep_alive_task is not None:
+        elif self._open_requests or self.timeout_keep_alive_task is not None:
             return  # the client is not late, or the server's own timeout runs
-        elif now - self._since > limits.head_seconds:
+        elif now - self._waiting_since > limits.head_seconds:
             if self._unparsed:
                 self._refuse(RequestTimeoutError("the head of the request did not come in time"))
             else:
                 self.transport.close()
 
     def _review_body(self, now: float) -> None:
-        ours = self.flow.read_paused or self.cycle.waiting_for_100_continue
-        wanted = BODY_RATE * self._admission.limits.body_seconds
-        if ours or self._body_then < 0 or self._body - self._body_then >= wanted:
-            self._since, self._body_then = now, self._body
-        elif now - self._since > self._admission.limits.body_seconds:
+        is_paused = self.flow.read_paused or self.cycle.waiting_for_100_continue
+        minimum = MIN_BODY_RATE * self._admission.limits.body_seconds
+        if is_paused or self._body_before < 0 or self._body - self._body_before >= minimum:
+            self._waiting_since, self._body_before = now, self._body
+        elif now - self._waiting_since > self._admission.limits.body_seconds:
             self._refuse(RequestTimeoutError("the body of the request did not come in time"))
 
     def _refuse(self, error: ApiError) -> None:
         """Respond with an error to a malformed or slow request, and close."""
-        self._over = True
-        self._since = self.loop.time()
+        self._is_closing = True
+        self._waiting_since = self.loop.time()
         self._admission.log_refusal(error.message, self.source)
-        if self._working and self._in_head:
+        if self._open_requests and self._in_head:
             # Earlier requests are answered first. They were complete and may have been charged.
             self.cycle.keep_alive = False
-        elif self._in_head or (self._working == 1 and not self.cycle.response_started):
-            self.transport.write(self._raw(error))
-            self._hang_up()
+        elif self._in_head or (self._open_requests == 1 and not self.cycle.response_started):
+            self.transport.write(self._error_bytes(error))
+            self._close_writing()
         else:
             self.transport.close()
 
-    def _hang_up(self) -> None:
+    def _close_writing(self) -> None:
         """Close for writing: a full close with unread bytes would drop the response."""
-        if self._working:
-            self._working = 0
+        if self._open_requests:
+            self._open_requests = 0
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.flow.resume_reading()
@@ -332,7 +332,7 @@ class BoundedProtocol(HttpToolsProtocol):
         else:
             self.transport.close()
 
-    def _raw(self, error: ApiError) -> bytes:
+    def _error_bytes(self, error: ApiError) -> bytes:
         request_id = new_request_id()
         answer = envelope(error, request_id)
         headers = [

@@ -63,15 +63,15 @@ def check_data_folder(settings: ServiceSettings) -> None:
     """Raise if a data folder has lost its database or its secret; the folder is not changed."""
     path, secret = settings.database_path, settings.secret_path
     # In this order: another process may create both meanwhile, the database first.
-    known = secret.exists()
+    has_secret = secret.exists()
     size = path.stat().st_size if path.is_file() else None
-    if known and not size and not settings.secret_file:
+    if has_secret and not size and not settings.secret_file:
         state = "gone" if size is None else "empty"
         raise ConfigError(
             f"the database {path} is {state}, and its secret {secret} is here; "
             f"{RESTORE}, or remove the secret to start with an empty database"
         )
-    if size and not known and has_keys(path) and not secret.exists():
+    if size and not has_secret and has_keys(path) and not secret.exists():
         raise ConfigError(
             f"the secret {secret} of the database {path} is gone, without which none of its keys "
             f"works; {RESTORE}"

@@ -21,7 +21,7 @@ import orjson
 
 from kit.errors import UnavailableError
 
-_Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
 def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None = None) -> None:
@@ -29,15 +29,15 @@ def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None 
     target = logging.StreamHandler(sys.stderr if to is None else to)
     target.setFormatter(STYLES[style]())
     root = logging.getLogger()
-    for known in [*root.handlers]:
-        root.removeHandler(known)
+    for handler in [*root.handlers]:
+        root.removeHandler(handler)
     root.addHandler(target)
     root.setLevel(logging.WARNING)
     logging.getLogger("kit").setLevel(logging.INFO if verbose else logging.WARNING)
 
 
 #: Loggers of a service: its own parts, the engines and the server library.
-_PARTS = ("kit.engines", "kit.http", "kit.service", "kit.worker", "uvicorn")
+_LOGGERS = ("kit.engines", "kit.http", "kit.service", "kit.worker", "uvicorn")
 #: Size in bytes at which the next start begins a new log file; the previous one is kept.
 _MAX_BYTES = 1_000_000
 
@@ -54,7 +54,7 @@ def log_to_file(file: Path) -> Callable[[], None]:
     file.touch(mode=0o600)
     target = _ServiceFile(file, encoding="utf-8")
     target.setFormatter(TextFormatter())
-    loggers = [logging.getLogger(part) for part in _PARTS]
+    loggers = [logging.getLogger(part) for part in _LOGGERS]
     for logger in loggers:
         logger.addHandler(target)
         logger.propagate = False
@@ -82,7 +82,7 @@ class TextFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
 
-    def formatException(self, ei: _Raised) -> str:  # noqa: N802 - the library's name
+    def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - the library's name
         """Return the class and stack frames of an exception."""
         facts = describe_exception(ei)
         return "\n".join([f"  {facts['error']}", *(f"    at {place}" for place in facts["stack"])])
@@ -105,7 +105,7 @@ class JsonFormatter(TextFormatter):
         return orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def describe_exception(info: _Raised) -> dict[str, Any]:
+def describe_exception(info: _ExcInfo) -> dict[str, Any]:
     """Return the class and stack frames of an exception, without its message."""
     kind, _, trace = info
     if kind and issubclass(kind, UnavailableError):

@@ -24,8 +24,8 @@ def clock() -> int:
 def processors(root: Path = _ROOT) -> int:
     """Return how many processors this process may use, at least 1; `root` is the file system."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
-    there = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, math.ceil(min([there, *_quotas(root)])))
+    available = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, math.ceil(min([available, *_quotas(root)])))
 
 
 def memory(root: Path = _ROOT) -> int | None:
@@ -42,8 +42,8 @@ def workers(root: Path = _ROOT, *, most: int = 4) -> int:
     return max(1, min(most, processors(root), most if room is None else round(room / GIB)))
 
 
-def open_files(wanted: int) -> int | None:
-    """Raise the limit of open files and sockets towards `wanted`, as far as the system allows.
+def open_files(target: int) -> int | None:
+    """Raise the limit of open files and sockets towards `target`, as far as the system allows.
 
     Returns the limit; None if there is none.
     """
@@ -54,22 +54,22 @@ def open_files(wanted: int) -> int | None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return None
-    better = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if better <= soft:
+    new = target if hard == resource.RLIM_INFINITY else min(target, hard)
+    if new <= soft:
         return soft
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (better, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (new, hard))
     except (OSError, ValueError):  # macOS has another limit that it does not report
         return soft
-    return better
+    return new
 
 
 def _quotas(root: Path) -> Iterator[float]:
     for group in _groups(root, ""):
-        quota, _, period = _text(group / "cpu.max").partition(" ")
+        quota, _, period = _read(group / "cpu.max").partition(" ")
         yield from _share(quota, period)
     for group in _groups(root, "cpu"):
-        yield from _share(_text(group / "cpu.cfs_quota_us"), _text(group / "cpu.cfs_period_us"))
+        yield from _share(_read(group / "cpu.cfs_quota_us"), _read(group / "cpu.cfs_period_us"))
 
 
 def _share(quota: str, period: str) -> Iterator[float]:
@@ -82,7 +82,7 @@ def _limits(root: Path) -> Iterator[int]:
     places = [group / "memory.max" for group in _groups(root, "")]
     places += [group / "memory.limit_in_bytes" for group in _groups(root, "memory")]
     for place in places:
-        text = _text(place)
+        text = _read(place)
         if text.isdecimal():
             yield int(text)
 
@@ -93,7 +93,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
     `controller`: empty for the single hierarchy of version 2.
     """
     top = root / "sys/fs/cgroup" / controller
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):
             # inside a container, the path may be one of the host: then only the top folder exists,
@@ -102,7 +102,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
             yield from (place for place in (own, *own.parents) if place.is_relative_to(top))
 
 
-def _text(path: Path) -> str:
+def _read(path: Path) -> str:
     try:
         return path.read_text("ascii").strip()
     except (OSError, ValueError):

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 #: Bucket bounds in seconds of responses, commits, renders; and in transactions per commit.
-_ANSWER = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_COMMIT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
-_RENDER = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0)
-_BATCH = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+_ANSWER_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_COMMIT_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+_RENDER_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0)
+_BATCH_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 
 class Count:
@@ -98,16 +98,16 @@ class ServiceMetrics:
         route = ["method", "route"]
         self.requests = counter("kit_http_requests", "Requests answered.", [*route, "status"])
         text = "Time until an answer had left; for the event stream, until it was closed."
-        self.request_seconds = Histogram("kit_http_request_seconds", text, _ANSWER, route)
+        self.request_seconds = Histogram("kit_http_request_seconds", text, _ANSWER_SECONDS, route)
         text = "Generations that this process brought to their end, by model and state."
         self.finished = counter("kit_generations_finished", text, ["model", "state"])
         self.lost = counter("kit_generations_lost", "Attempts whose worker was lost.")
         text = "Time that a render process spent on a job."
-        self.render_seconds = Histogram("kit_render_seconds", text, _RENDER, ["model"])
+        self.render_seconds = Histogram("kit_render_seconds", text, _RENDER_SECONDS, ["model"])
         text = "Time of one commit of the database's writer."
-        self.commit_seconds = Histogram("kit_database_commit_seconds", text, _COMMIT)
+        self.commit_seconds = Histogram("kit_database_commit_seconds", text, _COMMIT_SECONDS)
         text = "Transactions that shared one commit."
-        self.commit_size = Histogram("kit_database_commit_transactions", text, _BATCH)
+        self.commit_size = Histogram("kit_database_commit_transactions", text, _BATCH_SIZES)
         self.database = gauge("kit_database_up", "Whether the database answers, 1 or 0.")
         self.jobs = gauge("kit_jobs", "Generations of the database by state.", ["state"])
         self.queued = gauge("kit_queue_depth", "Those that wait.")

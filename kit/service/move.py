@@ -13,7 +13,7 @@ from pathlib import Path
 from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.service.app import create_storage, is_running
-from kit.service.backup import check_file, hash_file, list_files, prove
+from kit.service.backup import check_file, check_ledger, hash_file, list_files
 from kit.service.databases import load_postgresql, migrate_database, with_database
 from kit.service.settings import ServiceSettings
 from kit.service.store.sqlite.file import table_reader
@@ -36,12 +36,12 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
         raise ConfigError(f"there is no database at {source.database_path}")
     if is_running(source):
         raise ConfigError(f"a service runs on {source.data}: stop it first")
-    await with_database(source, prove)
+    await with_database(source, check_ledger)
     await migrate_database(target)
     copied = {} if target.storage_url == source.storage_url else await _copy_files(source, target)
     with table_reader(source.database_path) as read:
         counts: dict[str, int] = await load_postgresql().copy_tables(target.database_url, read)
-    await with_database(target, prove)
+    await with_database(target, check_ledger)
     return counts | copied
 
 
@@ -54,15 +54,15 @@ async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[
     with tempfile.TemporaryDirectory(dir=target.scratch) as name:
         for one in named:
             path, folder = source.objects / one.key, Path(name)
-            if one.spare and not path.is_file():
+            if one.unused and not path.is_file():
                 continue
             digest = check_file(path, one, "; nothing was moved")
             draft = folder / "draft"
             await asyncio.to_thread(shutil.copyfile, path, draft)
             await storage.keep({one.key: draft})
-            again = await storage.fetch_local(one.key, folder)
-            if hash_file(again) != digest:
+            copy = await storage.fetch_local(one.key, folder)
+            if hash_file(copy) != digest:
                 raise ConfigError(f"the storage returns another file than {path}")
-            again.unlink()
+            copy.unlink()
             count += 1
     return {"files": count}

@@ -31,11 +31,11 @@ from kit.service.settings import ServiceSettings, prepare
 _START_SECONDS = 30.0
 #: Open files besides connections: the database, the render processes, the log.
 _OTHER_FILES = 128
-_TICKS_A_SECOND = 10
+_TICKS_PER_SECOND = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningService:
     """A service in a thread of this process."""
 
     url: str
@@ -70,7 +70,7 @@ def url_of(listener: socket.socket) -> str:
 
 
 #: Garbage collection: new objects before one of the youngest, and runs before older ones.
-_COLLECT_AFTER = (20_000, 20, 100)
+_GC_THRESHOLDS = (20_000, 20, 100)
 
 
 def serve(settings: ServiceSettings, listener: socket.socket) -> None:
@@ -78,8 +78,8 @@ def serve(settings: ServiceSettings, listener: socket.socket) -> None:
 
     Raises `KitError` if it cannot start.
     """
-    server = _Server(settings, alone=True)
-    gc.set_threshold(*_COLLECT_AFTER)
+    server = _Server(settings, dedicated=True)
+    gc.set_threshold(*_GC_THRESHOLDS)
     try:
         with suppress(KeyboardInterrupt):  # raised by the server after it has stopped
             server.run(sockets=[listener])
@@ -89,7 +89,7 @@ def serve(settings: ServiceSettings, listener: socket.socket) -> None:
         listener.close()
 
 
-def start(settings: ServiceSettings, listener: socket.socket | None = None) -> Running:
+def start(settings: ServiceSettings, listener: socket.socket | None = None) -> RunningService:
     """Serve in a daemon thread and return when it accepts requests."""
     server = _Server(settings)
     listener = listener or bind("127.0.0.1", 0)
@@ -107,35 +107,35 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
 
     thread = threading.Thread(target=run, name="kit-service", daemon=True)
     thread.start()
-    while thread.is_alive() and not server.answers.wait(0.05):
+    while thread.is_alive() and not server.ready.wait(0.05):
         pass
-    if not server.answers.is_set():
+    if not server.ready.is_set():
         listener.close()
-        known = getattr(server.app.state, "failure", None) or next(iter(failures), None)
-        reason = known or "an error while starting; see the log"
+        failure = getattr(server.app.state, "failure", None) or next(iter(failures), None)
+        reason = failure or "an error while starting; see the log"
         raise ConfigError(f"the service did not start: {reason}")
 
     def stop() -> None:
         server.should_exit = True
         thread.join(settings.grace_seconds + _START_SECONDS)
 
-    return Running(url_of(listener), server.app, stop)
+    return RunningService(url_of(listener), server.app, stop)
 
 
 class _Server(uvicorn.Server):
     """A server that has an address file while it accepts requests.
 
-    `alone`: the process does nothing else.
+    `dedicated`: the process does nothing else.
     """
 
-    def __init__(self, settings: ServiceSettings, *, alone: bool = False) -> None:
+    def __init__(self, settings: ServiceSettings, *, dedicated: bool = False) -> None:
         prepare(settings.data)
         # Each connection may need a second file for an upload or download.
-        allowed = machine.open_files(2 * settings.connections + _OTHER_FILES)
-        if allowed is not None:
-            room = max(1, (allowed - _OTHER_FILES) // 2)
+        limit = machine.open_files(2 * settings.connections + _OTHER_FILES)
+        if limit is not None:
+            room = max(1, (limit - _OTHER_FILES) // 2)
             settings = replace(settings, connections=min(settings.connections, room))
-        self.app = create_app(settings, alone=alone)
+        self.app = create_app(settings, dedicated=dedicated)
         self._admission = Admission(settings)
         config = uvicorn.Config(
             self.app,
@@ -152,13 +152,13 @@ class _Server(uvicorn.Server):
         self._address_file = settings.data / ADDRESS_FILE
         self._secret_file = settings.secret_file and str(settings.secret_path.resolve())
         self._url = ""
-        self._alone = alone
+        self._dedicated = dedicated
         #: Set when it accepts requests and the address file is written.
-        self.answers = threading.Event()
+        self.ready = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self._alone:
+        if self._dedicated:
             # Objects of the start are permanent: collecting them repeatedly would delay responses.
             gc.freeze()
         context = getattr(self.app.state, "context", None)
@@ -169,7 +169,7 @@ class _Server(uvicorn.Server):
                 note["secret"] = self._secret_file
             write_private(self._address_file, json.dumps(note))
         if self.started:
-            self.answers.set()
+            self.ready.set()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop after the running requests; immediately if the service is still starting."""
@@ -179,7 +179,7 @@ class _Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Review the connections once per second."""
-        if counter % _TICKS_A_SECOND == 0:
+        if counter % _TICKS_PER_SECOND == 0:
             self._admission.review(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 

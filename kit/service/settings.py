@@ -19,7 +19,7 @@ from kit.service import machine
 _SECRET_BYTES = 32
 _PRIVATE = ("secret", "demo.json", "service.json", "signing.pem")
 #: Prefixes of all names in a data folder, also if it is a disk of its own.
-_KEPT = (
+_DATA_PREFIXES = (
     *(*_PRIVATE, "kit.db", "service.", "engines.", "objects", "sending", "scratch", "workers"),
     *("dask", "notebook", "lost+found"),
 )
@@ -204,7 +204,7 @@ class ServiceSettings:
         A data folder that also contains other files, such as ``/srv``, is not restricted itself.
         """
         with suppress(OSError):
-            if all(path.name.startswith(_KEPT) for path in self.data.iterdir()):
+            if all(path.name.startswith(_DATA_PREFIXES) for path in self.data.iterdir()):
                 yield self.data
         yield self.objects
         yield from (self.data / name for name in _PRIVATE)
@@ -219,7 +219,7 @@ class ServiceSettings:
     def secret(self) -> bytes:
         """Return the secret that hashes keys and signs URLs."""
         try:
-            return secret_in(self.secret_path)
+            return read_secret(self.secret_path)
         except FileNotFoundError:
             hint = (
                 "KIT_SECRET_FILE names a file of 32 random bytes that is there"
@@ -251,20 +251,20 @@ class ServiceSettings:
             draft.unlink(missing_ok=True)
 
 
-def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSettings:
+def load(environ: Mapping[str, str] | None = None, **arguments: Any) -> ServiceSettings:
     """Return the settings from arguments that are not None, else the environment, else defaults."""
     environ = os.environ if environ is None else environ
-    values = {name: value for name, value in given.items() if value is not None}
+    values = {name: value for name, value in arguments.items() if value is not None}
     for one in fields(ServiceSettings):
         variable = f"KIT_{one.name.upper()}"
         text = environ.get(variable, "")
         reader = _READERS.get(one.name) or _READERS.get(str(one.type))
         if text and reader and one.name not in values:
-            read, wanted = reader
+            read, description = reader
             try:
                 values[one.name] = read(text)
             except (ValueError, KeyError):
-                raise ConfigError(f"{variable} must be {wanted}, not {text!r}") from None
+                raise ConfigError(f"{variable} must be {description}, not {text!r}") from None
     values.setdefault(
         "aws", {name: text for name, text in environ.items() if name.startswith("AWS_")}
     )
@@ -272,8 +272,8 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSetti
         values["data"] = user_folder("data")
     values["data"] = Path(values["data"]).expanduser().absolute()
     settings = ServiceSettings(**values)
-    for wrong, sentence in _problems(settings):
-        if wrong:
+    for is_invalid, sentence in _problems(settings):
+        if is_invalid:
             raise ConfigError(sentence)
     return settings
 
@@ -299,13 +299,13 @@ def prepare(folder: Path) -> None:
         ) from None
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _parse_names(text: str) -> tuple[str, ...]:
     """Return the names in a comma-separated list, normalized for comparison."""
     names = (name.strip().strip("[]").lower() for name in text.split(","))
     return tuple(name for name in names if name)
 
 
-def _networks(text: str) -> tuple[str, ...]:
+def _parse_networks(text: str) -> tuple[str, ...]:
     return tuple(str(ip_network(part.strip(), strict=False)) for part in text.split(","))
 
 
@@ -313,8 +313,8 @@ _FLAGS = {"1": True, "true": True, "0": False, "false": False}
 #: Parser and description of the environment variable by name or type of the field; other fields
 #: have no variable.
 _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
-    "allowed_hosts": (_names, ""),
-    "trusted_proxies": (_networks, "addresses or networks, separated by commas"),
+    "allowed_hosts": (_parse_names, ""),
+    "trusted_proxies": (_parse_networks, "addresses or networks, separated by commas"),
     "str": (str.strip, ""),
     "int": (int, "a whole number"),
     "int | None": (int, "a whole number"),
@@ -326,9 +326,9 @@ _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
 #: Numbers that may be 0; all others must be positive.
 _ZERO_ALLOWED = ("workers", "job_memory_bytes", "grace_seconds", "writer_seed")
 #: Largest number: in milliseconds it still fits into the database.
-_MOST = 10**15
+_MAX_NUMBER = 10**15
 #: Maximum for a text request: a request marked as running counts as such for ten minutes.
-_MOST_WRITER_SECONDS = 540.0
+_MAX_WRITER_SECONDS = 540.0
 
 
 def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
@@ -366,8 +366,8 @@ def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
         if isinstance(value, int | float) and not isinstance(value, bool):
             zero = name in _ZERO_ALLOWED
             bound = "0 or more" if zero else "more than 0"
-            known = value <= _MOST and (value > 0 or (zero and value == 0))
-            yield not known, f"{name} must be {bound}, at most 10**15, not {value}"
+            is_valid = value <= _MAX_NUMBER and (value > 0 or (zero and value == 0))
+            yield not is_valid, f"{name} must be {bound}, at most 10**15, not {value}"
     yield (
         bool(settings.signing_key) and not settings.signing_cert,
         "KIT_SIGNING_KEY needs KIT_SIGNING_CERT, the certificate of that key",
@@ -383,22 +383,22 @@ def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
         not (key.isascii() and key.isprintable()) or " " in key,
         "KIT_WRITER_KEY must be visible ASCII characters",
     )
-    longest, seconds = _MOST_WRITER_SECONDS, settings.writer_seconds
-    sentence = f"writer_seconds must be at most {longest:g}, not {seconds:g}"
-    yield not seconds <= longest, sentence
+    maximum, seconds = _MAX_WRITER_SECONDS, settings.writer_seconds
+    sentence = f"writer_seconds must be at most {maximum:g}, not {seconds:g}"
+    yield not seconds <= maximum, sentence
 
 
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # an invalid port
         return False
     # A user or password in it would be shown together with the URL.
-    return known and not (parts.username or parts.password or parts.query or parts.fragment)
+    return is_valid and not (parts.username or parts.password or parts.query or parts.fragment)
 
 
-def secret_in(path: Path) -> bytes:
+def read_secret(path: Path) -> bytes:
     """Return the secret in a file; raises if the file has another size."""
     secret = path.read_bytes()
     if len(secret) != _SECRET_BYTES:

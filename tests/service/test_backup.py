@@ -173,7 +173,7 @@ def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
     service.write(remove(upload_id, 2**62))
     shutil.rmtree(service.settings.objects / "uploads")
 
-    report = backup(service.settings, tmp_path / "copy", copied=earlier)
+    report = backup(service.settings, tmp_path / "copy", copy_database=earlier)
     restore(tmp_path / "copy", back)
 
     assert (report.files, report.missing) == (1, [])
