@@ -13,19 +13,19 @@ from typing import IO, Any, NamedTuple
 from kit.errors import EngineError
 
 #: Maximum duration of a file, in seconds.
-SECONDS = 3600
+MAX_SECONDS = 3600
 #: Seconds by which audio may outlast the video before the last picture is held to its end.
-HELD = 0.5
-_STREAMS = 32
+HELD_SECONDS = 0.5
+_MAX_STREAMS = 32
 _DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
 #: Duration in seconds of a single picture that does not declare one.
-_MOMENT = 0.04
+_PICTURE_SECONDS = 0.04
 #: Seconds by which the packets of an MP3 may exceed its audio: a header that states slightly less
 #: knows the padding.
-_PADDING = 0.25
+_PADDING_SECONDS = 0.25
 #: Maximum excess of the sum of packet durations over their timestamps, as a share and in seconds,
 #: for the timestamps to be trusted.
-_APART = (0.05, 0.5)
+_MAX_EXCESS = (0.05, 0.5)
 
 
 def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
@@ -44,9 +44,9 @@ def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
         options["skip_frame"] = "all"
     file: Any = str(source) if isinstance(source, Path) else source
     container = av.open(file, options=options, timeout=(5.0, 5.0))
-    if len(container.streams) > _STREAMS:
+    if len(container.streams) > _MAX_STREAMS:
         container.close()
-        raise EngineError(f"the file holds more than {_STREAMS} streams", code="too_large")
+        raise EngineError(f"the file holds more than {_MAX_STREAMS} streams", code="too_large")
     return container
 
 
@@ -104,7 +104,7 @@ class VideoFile(NamedTuple):
     """The duration of a video.
 
     `seconds`: from the first picture to the end of the last one, or to the end of audio that
-    continues for more than `HELD` after it: the last picture is held.
+    continues for more than `HELD_SECONDS` after it: the last picture is held.
     `end`: the end of everything in the file, which may not begin at 0.
     """
 
@@ -118,8 +118,8 @@ def measure_film(container: Any, stream: Any) -> VideoFile:
     Packets are read from slightly before the end stated in the header; all of them if the header
     states too little, or nothing.
 
-    Raises `EngineError` if nothing can be played (``undecodable``), or it is longer than `SECONDS`
-    (``too_long``).
+    Raises `EngineError` if nothing can be played (``undecodable``), or it is longer than
+    `MAX_SECONDS` (``too_long``).
     """
     import av
 
@@ -128,14 +128,14 @@ def measure_film(container: Any, stream: Any) -> VideoFile:
         # An empty file has no position to seek to.
         with suppress(av.FFmpegError):
             container.seek(start)
-        ends = _ends(container)
+        ends = _find_ends(container)
         if stream.index in ends:
             break
     begin = float((stream.start_time or 0) * stream.time_base)
     # A single picture may have neither a start time nor a duration.
-    pictures = ends[stream.index] - begin or _MOMENT if stream.index in ends else 0.0
+    pictures = ends[stream.index] - begin or _PICTURE_SECONDS if stream.index in ends else 0.0
     sound = max((ends.get(s.index, 0.0) - begin for s in container.streams.audio), default=0.0)
-    seconds = _bounded(sound if pictures and sound > pictures + HELD else pictures)
+    seconds = _check_bounds(sound if pictures and sound > pictures + HELD_SECONDS else pictures)
     return VideoFile(seconds, max(ends.values()))
 
 
@@ -145,28 +145,28 @@ def _measure_sound(container: Any, stream: Any) -> float:
     Plain streams have no index, and timestamps after a seek are guesses.
     """
     begin, end, total = None, 0, 0
-    most = SECONDS / stream.time_base
+    most = MAX_SECONDS / stream.time_base
     for packet in container.demux(stream):
         if packet.is_discard:
             continue
-        lasts = packet.duration or 0
-        total += lasts
+        duration = packet.duration or 0
+        total += duration
         if packet.pts is not None and packet.size:
             # Packets before 0 only prepare the decoder.
             begin = max(packet.pts, 0) if begin is None else begin
-            end = max(end, packet.pts + lasts)
+            end = max(end, packet.pts + duration)
         if total > most:
             break
-    timed = float((end - (begin or 0)) * stream.time_base)
+    presented = float((end - (begin or 0)) * stream.time_base)
     added = float(total * stream.time_base)
-    share, more = _APART
-    found = _bounded(added if added > timed * (1 + share) + more else timed)
+    share, more = _MAX_EXCESS
+    found = _check_bounds(added if added > presented * (1 + share) + more else presented)
     header = (container.duration or 0) / 1_000_000
-    padded = container.format.name == "mp3" and 0 < header <= found <= header + _PADDING
-    return round(header, 3) if padded else found
+    is_padded = container.format.name == "mp3" and 0 < header <= found <= header + _PADDING_SECONDS
+    return round(header, 3) if is_padded else found
 
 
-def _ends(container: Any) -> dict[int, float]:
+def _find_ends(container: Any) -> dict[int, float]:
     """Return the end of each stream by its number, read from the container's position to its end.
 
     This is the end of the packet presented last; durations of others follow decoding order.
@@ -180,9 +180,9 @@ def _ends(container: Any) -> dict[int, float]:
     return {number: float(sum(found) * streams[number].time_base) for number, found in last.items()}
 
 
-def _bounded(found: float) -> float:
+def _check_bounds(found: float) -> float:
     if found <= 0:
         raise EngineError("the file holds nothing that plays", code="undecodable")
-    if found > SECONDS:
-        raise EngineError(f"the file must last up to {SECONDS:,} s", code="too_long")
+    if found > MAX_SECONDS:
+        raise EngineError(f"the file must last up to {MAX_SECONDS:,} s", code="too_long")
     return round(found, 3)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _PORTS = {"http": 80, "https": 443}
 #: IPv6 networks whose addresses contain an IPv4 address at the end.
-_TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
+_TRANSLATED_NETWORKS = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 
 
 def is_public(address: str) -> bool:
@@ -25,15 +25,15 @@ def is_public(address: str) -> bool:
     >>> is_public("9.9.9.9"), is_public("10.0.0.1"), is_public("::ffff:169.254.169.254")
     (True, False, False)
     """
-    whole = ip_address(address.partition("%")[0])
-    inside = list(_inside(whole)) if isinstance(whole, IPv6Address) else []
-    return all(one.is_global and not one.is_multicast for one in (inside or [whole]))
+    outer = ip_address(address.partition("%")[0])
+    embedded = list(_find_embedded(outer)) if isinstance(outer, IPv6Address) else []
+    return all(one.is_global and not one.is_multicast for one in (embedded or [outer]))
 
 
-def _inside(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
+def _find_embedded(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
     """Yield the IPv4 addresses embedded in an IPv6 address."""
     found: list[Any] = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    if any(address in network for network in _TRANSLATED):
+    if any(address in network for network in _TRANSLATED_NETWORKS):
         found.append(IPv4Address(int(address) & 0xFFFFFFFF))
     yield from filter(None, found)
 
@@ -63,9 +63,9 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     try:
         seconds = float(value)
     except ValueError:
-        until = parse_date(value)
+        date = parse_date(value)
         now = now or datetime.now(UTC)
-        return None if until is None else max(0.0, (until - now).total_seconds())
+        return None if date is None else max(0.0, (date - now).total_seconds())
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 

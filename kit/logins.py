@@ -80,12 +80,12 @@ def login(
         return _form(base_url or "", profile, data)
     base_url = base_url or _ask(ask, "Address of the service: ", "an address")
     api_key = api_key or _ask(ask_key, "API key (not shown): ", "an API key")
-    known = Settings(base_url, api_key, data=data_folder(data), name=profile)
-    studio = Studio(known)
+    settings = Settings(base_url, api_key, data=data_folder(data), name=profile)
+    studio = Studio(settings)
     try:
         _ = studio.account
         if profile:
-            profiles.save(known.base_url, api_key, name=profile)
+            profiles.save(settings.base_url, api_key, name=profile)
     except BaseException:
         studio.close()
         raise
@@ -125,9 +125,9 @@ def _ask(ask: Callable[[str], str], question: str, what: str) -> str:
     try:
         answer = ask(question).strip()
     except (EOFError, RuntimeError) as error:  # a kernel without input raises the latter
-        why = f" ({error})" if str(error) else ""
+        reason = f" ({error})" if str(error) else ""
         raise ConfigError(
-            f"{what} is needed, and there is no way to ask for it here{why}: "
+            f"{what} is needed, and there is no way to ask for it here{reason}: "
             "pass it as an argument, or show `kit.login(form=True)` in a notebook"
         ) from None
     if not answer:

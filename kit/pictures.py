@@ -13,26 +13,26 @@ from pathlib import Path
 from typing import IO, Any
 
 #: Formats of services' outputs.
-SHOWN = ("PNG", "JPEG", "WEBP", "GIF", "AVIF", "BMP", "TIFF")
+OUTPUT_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "AVIF", "BMP", "TIFF")
 #: The format of phones; it is supported if the optional package for it is installed.
 HEIC = "image/heic"
 NO_HEIC = "HEIC pictures are read by an optional package: pip install 'creative-studio-kit[heic]'"
 #: Formats of users' files, including HEIC.
-OWNED = (*SHOWN, "JPEG2000", "PPM", "TGA", "QOI", "ICO", "HEIF")
+INPUT_FORMATS = (*OUTPUT_FORMATS, "JPEG2000", "PPM", "TGA", "QOI", "ICO", "HEIF")
 
 
-def open_picture(file: Path | IO[bytes], formats: Sequence[str] = SHOWN) -> Any:
+def open_picture(file: Path | IO[bytes], formats: Sequence[str] = OUTPUT_FORMATS) -> Any:
     """Open a picture without decoding its pixels; the caller closes it.
 
     `formats` are Pillow's names of the allowed formats; any other file raises `OSError`.
     """
     from PIL import Image
 
-    known = [name for name in formats if name != "HEIF" or _reads_heic()]
-    return Image.open(file, formats=known)
+    supported = [name for name in formats if name != "HEIF" or _register_heic()]
+    return Image.open(file, formats=supported)
 
 
-def decode_jpeg(file: Path, times: int = 1) -> Any:
+def decode_jpeg(file: Path, factor: int = 1) -> Any:
     """Return the pixels of a JPEG as RGB, unrotated, reduced by a factor of 1, 2, 4 or 8.
 
     They equal those of Pillow, which copies them three times. A truncated file raises `OSError`.
@@ -41,7 +41,7 @@ def decode_jpeg(file: Path, times: int = 1) -> Any:
     import numpy as np
 
     # The flag for half size is 16, that for a quarter 32.
-    flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION | (8 * times if times > 1 else 0)
+    flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION | (8 * factor if factor > 1 else 0)
     pixels = cv2.imdecode(np.fromfile(file, np.uint8), flags)
     if pixels is None:
         raise OSError("the picture is cut off or damaged")
@@ -55,12 +55,12 @@ def to_srgb(mode: str, profile: bytes | None) -> Callable[[Any], Any]:
     if profile:
         try:
             source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-            way = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
+            transform = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
         except (ImageCms.PyCMSError, OSError, TypeError, ValueError):
             # The profile is for another mode than that of the picture.
             pass
         else:
-            return lambda image: ImageCms.applyTransform(image, way)
+            return lambda image: ImageCms.applyTransform(image, transform)
     return lambda image: image if image.mode == "RGB" else image.convert("RGB")
 
 
@@ -69,7 +69,7 @@ def has_heic() -> bool:
     return find_spec("pillow_heif") is not None
 
 
-def _reads_heic() -> bool:
+def _register_heic() -> bool:
     """Register HEIC with Pillow, if the package for it is installed."""
     if has_heic():
         import pillow_heif

@@ -14,11 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-_OTHERS = 0o077
+_OTHERS_MODE = 0o077
 #: The locked byte, beyond the end of all files, because locked bytes cannot be read.
-_FAR = 1 << 30
+_LOCK_OFFSET = 1 << 30
 #: Seconds between attempts to replace a file: readers are done soon.
-_PAUSES = (0.001, 0.002, 0.005, *(0.01,) * 50)
+_PAUSE_SECONDS = (0.001, 0.002, 0.005, *(0.01,) * 50)
 
 
 def user_folder(kind: Literal["config", "data"]) -> Path:
@@ -29,8 +29,8 @@ def user_folder(kind: Literal["config", "data"]) -> Path:
     from platformdirs import PlatformDirs
 
     folders = PlatformDirs("creative-studio-kit", appauthor=False)
-    if os.name == "nt" and (named := os.environ.get(f"XDG_{kind.upper()}_HOME")):
-        return Path(named, "creative-studio-kit")
+    if os.name == "nt" and (folder := os.environ.get(f"XDG_{kind.upper()}_HOME")):
+        return Path(folder, "creative-studio-kit")
     try:
         return folders.user_config_path if kind == "config" else folders.user_data_path
     except RuntimeError:
@@ -65,7 +65,7 @@ def write_private(path: Path, text: str) -> None:
 
 def replace_file(draft: Path, path: Path) -> None:
     """Move a draft to a file's place; on Windows retried while the file is open."""
-    for pause in _PAUSES if os.name == "nt" else ():
+    for pause in _PAUSE_SECONDS if os.name == "nt" else ():
         try:
             draft.replace(path)
         except PermissionError:
@@ -82,9 +82,9 @@ def is_exposed(path: Path) -> bool:
     """
     try:
         mode = path.stat().st_mode
-        kept = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+        regular = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
         # Windows reports other permissions than the actual ones.
-        return os.name == "posix" and kept and bool(mode & _OTHERS)
+        return os.name == "posix" and regular and bool(mode & _OTHERS_MODE)
     except OSError:  # deleted, or in a folder that cannot be read
         return False
 
@@ -100,7 +100,7 @@ def tighten(path: Path) -> bool:
     if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_ISVTX:
         return False
     with suppress(PermissionError):  # a file system without permissions
-        path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
+        path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS_MODE)
     return not is_exposed(path)
 
 
@@ -113,7 +113,7 @@ def try_lock(file: int) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            os.lseek(file, _FAR, os.SEEK_SET)
+            os.lseek(file, _LOCK_OFFSET, os.SEEK_SET)
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -155,7 +155,7 @@ class Lock:
 
 def _wait_for_turn(file: int) -> None:
     """Let one process at a time append on Windows, which seeks to the end before it writes."""
-    for pause in _PAUSES if os.name == "nt" else ():
+    for pause in _PAUSE_SECONDS if os.name == "nt" else ():
         if try_lock(file):
             return
         time.sleep(pause)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from kit import wire
 from kit.endings import ENDINGS, guess_type
 from kit.errors import ParameterError
-from kit.pictures import HEIC, NO_HEIC, OWNED, has_heic, open_picture, to_srgb
+from kit.pictures import HEIC, INPUT_FORMATS, NO_HEIC, has_heic, open_picture, to_srgb
 
 #: Offset and bytes of a file's signature, and its content type.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
@@ -62,7 +62,7 @@ def convert_to_png(file: BinaryIO) -> bytes | None:
     except ImportError:
         return None
     try:
-        with open_picture(file, OWNED) as picture:
+        with open_picture(file, INPUT_FORMATS) as picture:
             return _encode_picture(ImageOps.exif_transpose(picture))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None

@@ -30,7 +30,7 @@ import kit
 from kit.client import profiles
 from kit.commands.database import check_database, isolate_services
 from kit.commands.options import Data, Json, show
-from kit.engines.configured.place import Listing, ModelSource
+from kit.engines.configured.place import EngineList, ModelSource
 from kit.engines.registry import installed, survey
 from kit.errors import ConfigError, KitError
 from kit.private import is_exposed, tighten
@@ -110,11 +110,11 @@ def examine_tests() -> Iterator[Finding]:
 
 
 def examine(
-    settings: ServiceSettings, find_models: Callable[[ModelSource], Listing] = survey
+    settings: ServiceSettings, find_models: Callable[[ModelSource], EngineList] = survey
 ) -> Iterator[Finding]:
     """Yield the findings, fast checks first."""
 
-    def models() -> Listing:
+    def models() -> EngineList:
         return find_models(ModelSource(settings.engines_file, settings.engine_copies))
 
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
@@ -139,16 +139,16 @@ def examine(
     yield _check("a picture", _picture, _SEE_ABOVE)
 
 
-def _engines(models: Callable[[], Listing]) -> Iterator[Finding]:
+def _engines(models: Callable[[], EngineList]) -> Iterator[Finding]:
     """Yield models that are not offered or will fail when used, with the reason."""
     try:
         found = models()
     except KitError:  # reported by the finding about models
         return
     for broken in found.left_out:
-        yield Finding("left out", False, f"{broken.what}: {broken.why}", broken.remedy)
-    for remark in found.remarks:
-        yield Finding("not ready", False, remark, "set that variable where the service runs")
+        yield Finding("left out", False, f"{broken.subject}: {broken.reason}", broken.remedy)
+    for notice in found.notices:
+        yield Finding("not ready", False, notice, "set that variable where the service runs")
 
 
 def _has_home() -> bool:

@@ -15,7 +15,7 @@ from kit.client import settings
 from kit.commands import clean
 from kit.commands.options import Data, Json, show, table
 from kit.engines.configured.place import ModelSource
-from kit.engines.registry import look
+from kit.engines.registry import read_listing
 from kit.service import settings as service_settings
 from kit.service.domain import catalog
 from kit.widgets.prices import price_sentence, usual_price
@@ -55,7 +55,7 @@ def command(
     listing = None
     if embedded and not as_json:  # installed models are known without the service
         ours = service_settings.load(data=data)
-        listing = look(ModelSource(ours.engines_file, ours.engine_copies))
+        listing = read_listing(ModelSource(ours.engines_file, ours.engine_copies))
         models: Iterable[wire.Model] = catalog.load_engines(listing.engines).models.values()
     else:
         with kit.connect(data=data) as studio:

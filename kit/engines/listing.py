@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.engines.base import Engine
-from kit.engines.configured.place import LeftOut, Listing, ModelSource, describe_error
+from kit.engines.configured.place import EngineList, LeftOut, ModelSource, describe_error
 from kit.engines.diffusers.engine import diffusers
 from kit.engines.remote.endpoints import images, videos
 from kit.engines.remote.services import services
@@ -26,7 +26,7 @@ Kinds = Mapping[str, Callable[[Mapping[str, Any], Path, bool], Sequence[Engine]]
 #: Functions that create engines of an entry, by table of the file.
 KINDS: Kinds = {"diffusers": diffusers, "images": images, "videos": videos, "services": services}
 #: Entries that are read concurrently, so that the wait for one service does not delay others.
-_TOGETHER = 8
+_MAX_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class _Item:
         name = self.data.get("id") or self.data.get("prefix") or "without an id"
         return f"the configured model {self.kind} {self.number} ({name})"
 
-    def may_hold(self, model_id: str | None) -> bool:
+    def may_define(self, model_id: str | None) -> bool:
         """Whether the entry may define a model; for None, whether it is an entry at all."""
         if model_id is None or "prefix" not in self.data:
             return model_id in (None, self.data.get("id"))
@@ -48,7 +48,7 @@ class _Item:
 
 def list_configured(
     source: ModelSource, *, only: str | None = None, refresh: bool = True, kinds: Kinds = KINDS
-) -> Listing:
+) -> EngineList:
     """Return the models of the file; broken entries are left out and reported in the listing.
 
     Parameters
@@ -59,10 +59,10 @@ def list_configured(
         Whether to request the current models of other services.
     """
     left_out: list[LeftOut] = []
-    remarks: list[str] = []
+    notices: list[str] = []
 
-    def leave_out(what: object, why: str) -> None:
-        left_out.append(LeftOut(str(what), why, f"correct {source.file}"))
+    def leave_out(subject: object, reason: str) -> None:
+        left_out.append(LeftOut(str(subject), reason, f"correct {source.file}"))
 
     def make(item: _Item) -> Sequence[Engine]:
         try:
@@ -71,16 +71,16 @@ def list_configured(
             leave_out(item, describe_error(error))
             return ()
 
-    items = [item for item in _items(source.file, kinds, leave_out) if item.may_hold(only)]
+    items = [item for item in _items(source.file, kinds, leave_out) if item.may_define(only)]
     found: dict[str, Engine] = {}
-    with ThreadPoolExecutor(_TOGETHER) as pool:
+    with ThreadPoolExecutor(_MAX_THREADS) as pool:
         for item, group in zip(items, pool.map(make, items), strict=True):
             for engine in group:
                 if found.setdefault(engine.definition.id, engine) is not engine:
                     leave_out(item, f"the model {engine.definition.id!r} is there already")
             if group:
-                remarks.extend(_remarks(item))
-    return Listing(found, tuple(left_out), tuple(remarks))
+                notices.extend(_find_notices(item))
+    return EngineList(found, tuple(left_out), tuple(notices))
 
 
 def _items(path: Path, kinds: Kinds, leave_out: Callable[[object, str], None]) -> Iterator[_Item]:
@@ -104,7 +104,7 @@ def _items(path: Path, kinds: Kinds, leave_out: Callable[[object, str], None]) -
                     leave_out(f"{kind} {number} in {path}", "it is no table")
 
 
-def _remarks(item: _Item) -> Iterator[str]:
+def _find_notices(item: _Item) -> Iterator[str]:
     if "key_env" in item.data:
         try:
             Site("", item.data["key_env"]).key()

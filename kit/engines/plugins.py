@@ -26,24 +26,24 @@ from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 
 #: The package of the built-in engines, and their module prefix.
-_OURS, _BUILT_IN = "creative-studio-kit", "kit.engines."
-_SETTINGS = ("string", "integer", "number", "boolean")
-_MEDIA = ("image", "video", "audio")
-_NOT_PLAIN = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+_OWN_NAME, _OWN_MODULES = "creative-studio-kit", "kit.engines."
+_SETTING_TYPES = ("string", "integer", "number", "boolean")
+_MEDIA_TYPES = ("image", "video", "audio")
+_REFUSED = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
 #: Time limit for loading in seconds; the start of a service may be delayed by this.
-SECONDS = 30.0
+TIMEOUT = 30.0
 #: Exit code of a process that has loaded all plug-ins.
-_SURVIVED = 93
+_LOADED_CODE = 93
 _SCRIPT = (
     "import sys; sys.path[:] = {path!r}; from kit.engines import plugins;"
-    " plugins.load_apart({points!r})"
+    " plugins.load_and_exit({points!r})"
 )
 
 
 def is_built_in(point: EntryPoint) -> bool:
     """Whether an entry point is one of the kit's own, and not only named like one."""
-    ours = point.dist is None or re.sub("[-_.]+", "-", _package(point.dist)).lower() == _OURS
-    return ours and point.value.startswith(_BUILT_IN)
+    ours = point.dist is None or re.sub("[-_.]+", "-", _package(point.dist)).lower() == _OWN_NAME
+    return ours and point.value.startswith(_OWN_MODULES)
 
 
 def rank(point: EntryPoint) -> tuple[str, bool, str, str]:
@@ -66,9 +66,9 @@ def _package(package: Distribution | None) -> str:
         return ""
 
 
-def leave_out(point: EntryPoint, why: str) -> LeftOut:
+def leave_out(point: EntryPoint, reason: str) -> LeftOut:
     """Return the report about a plug-in that is not offered."""
-    return LeftOut(describe(point), why, "update or uninstall that package")
+    return LeftOut(describe(point), reason, "update or uninstall that package")
 
 
 def load(point: EntryPoint) -> Engine:
@@ -143,7 +143,7 @@ def _check_engine(engine: Engine, name: str) -> Engine:
 def _check_render(engine: Engine) -> None:
     """Refuse a method that would fail for every job, after the charge."""
     render = engine.render
-    if any(is_kind(render) for is_kind in _NOT_PLAIN):
+    if any(is_kind(render) for is_kind in _REFUSED):
         raise ConfigError("its render is no plain method: write 'def', return an Asset, no 'yield'")
     try:
         inspect.signature(render).bind(None, None)
@@ -160,14 +160,14 @@ def _check_types(definition: Definition) -> None:
         for parameter in inputs:
             if not isinstance(parameter, Parameter):
                 raise ConfigError(f"it has a parameter that is no Parameter, but {parameter!r}")
-            if problem := _problem_with(parameter, media):
+            if problem := _find_problem(parameter, media):
                 raise ConfigError(f"its parameter {parameter.name!r} {problem}")
     if not isinstance(definition.pricing, Rule | None):
         raise ConfigError("its price rule is no Rule")
 
 
-def _problem_with(parameter: Parameter, media: bool) -> str:
-    known = _MEDIA if media else _SETTINGS
+def _find_problem(parameter: Parameter, media: bool) -> str:
+    known = _MEDIA_TYPES if media else _SETTING_TYPES
     if not parameter.name.isidentifier():
         return "cannot be typed as a name: use letters, digits and underscores"
     if parameter.media != media:
@@ -179,43 +179,43 @@ def _problem_with(parameter: Parameter, media: bool) -> str:
 
 @cache
 def find_fatal(
-    points: tuple[EntryPoint, ...], seconds: float = SECONDS
+    points: tuple[EntryPoint, ...], seconds: float = TIMEOUT
 ) -> Mapping[EntryPoint, str]:
     """Return the entry points that end a process when loaded, and how.
 
     First all are loaded in one process; only if it fails, each in its own.
     """
-    if not points or not _try_apart(points, seconds):
+    if not points or not _try_loading(points, seconds):
         return {}
-    return {point: why for point in points if (why := _try_apart((point,), seconds))}
+    return {point: reason for point in points if (reason := _try_loading((point,), seconds))}
 
 
-def load_apart(points: Sequence[tuple[str, str]]) -> None:
+def load_and_exit(points: Sequence[tuple[str, str]]) -> None:
     """Load plug-ins, given by name and value, in this process; then end it."""
     for name, value in points:
         with suppress(BaseException):
             load(EntryPoint(name, value, "kit.engines"))
-    os._exit(_SURVIVED)  # without waiting for threads or exit hooks of plug-ins
+    os._exit(_LOADED_CODE)  # without waiting for threads or exit hooks of plug-ins
 
 
-def _try_apart(points: Sequence[EntryPoint], seconds: float) -> str:
+def _try_loading(points: Sequence[EntryPoint], seconds: float) -> str:
     """Return why a process that loads plug-ins fails; empty if it does not."""
     script = _SCRIPT.format(path=sys.path, points=[(p.name, p.value) for p in points])
-    silent: dict[str, Any] = dict.fromkeys(
+    streams: dict[str, Any] = dict.fromkeys(
         ("stdin", "stdout", "stderr"), subprocess.DEVNULL
     )  # plug-ins may print
     command = [sys.executable, "-c", script]
     try:
         # Repeated after a signal, which may have another cause.
         for _ in range(2):
-            code = subprocess.run(command, timeout=seconds, check=False, **silent).returncode  # noqa: S603
+            code = subprocess.run(command, timeout=seconds, check=False, **streams).returncode  # noqa: S603
             if code >= 0:
                 break
     except subprocess.TimeoutExpired:
         return f"it is not loaded within {seconds:g} s: import what is heavy inside its render"
     except OSError:  # no process can be started, which is not the plug-ins' fault
         return ""
-    way = f"exit code {code}"
+    end = f"exit code {code}"
     with suppress(ValueError):
-        way = signal.Signals(-code).name
-    return "" if code == _SURVIVED else f"it ends the process that loads it ({way})"
+        end = signal.Signals(-code).name
+    return "" if code == _LOADED_CODE else f"it ends the process that loads it ({end})"

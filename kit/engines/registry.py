@@ -17,13 +17,13 @@ from time import perf_counter
 
 from kit.engines import plugins
 from kit.engines.base import Engine
-from kit.engines.configured.place import LeftOut, Listing, ModelSource, describe_error
+from kit.engines.configured.place import EngineList, LeftOut, ModelSource, describe_error
 from kit.errors import ConfigError
 from kit.version import __version__
 
 GROUP = "kit.engines"
 #: Seconds for loading an engine after which a warning is logged.
-_SLOW = 1.0
+_SLOW_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -36,21 +36,21 @@ def installed(source: ModelSource | None = None) -> Mapping[str, Engine]:
 
 
 @cache
-def survey(source: ModelSource | None = None) -> Listing:
+def survey(source: ModelSource | None = None) -> EngineList:
     """Return the engines and the problems of the others, which are logged once.
 
     A broken plug-in or configured model is left out; a broken built-in engine is an error. No
     weights are loaded; the models of other services are requested with a short time limit.
     """
-    listing = look(source)
-    for sentence in (*listing.left_out, *listing.remarks):
+    listing = read_listing(source)
+    for sentence in (*listing.left_out, *listing.notices):
         _log.warning("%s", sentence)
     return listing
 
 
-def look(
-    source: ModelSource | None = None, *, refresh: bool = True, seconds: float = plugins.SECONDS
-) -> Listing:
+def read_listing(
+    source: ModelSource | None = None, *, refresh: bool = True, seconds: float = plugins.TIMEOUT
+) -> EngineList:
     """Return the result of `survey` without cache and without logging.
 
     Without `refresh`, cached models of other services are used. `seconds` limits plug-ins.
@@ -60,11 +60,11 @@ def look(
     listing = _list_configured(source, None, refresh=refresh)
     for name, engine in listing.engines.items():
         if source and name in engines:
-            what, why = f"the configured model {name!r}", "an installed engine has this id"
-            left_out.append(LeftOut(what, why, f"correct {source.file}"))
+            subject, reason = f"the configured model {name!r}", "an installed engine has this id"
+            left_out.append(LeftOut(subject, reason, f"correct {source.file}"))
         engines.setdefault(name, engine)
     left_out += listing.left_out
-    return Listing(dict(sorted(engines.items())), tuple(left_out), listing.remarks)
+    return EngineList(dict(sorted(engines.items())), tuple(left_out), listing.notices)
 
 
 @cache
@@ -102,8 +102,8 @@ def load_any(point: EntryPoint) -> Engine | LeftOut:
     try:
         return plugins.load(point)
     except Exception as error:
-        why = describe_error(error)
-        raise ConfigError(f"the built-in engine {point.name!r} is broken: {why}") from error
+        reason = describe_error(error)
+        raise ConfigError(f"the built-in engine {point.name!r} is broken: {reason}") from error
 
 
 def _load_all(
@@ -113,8 +113,8 @@ def _load_all(
     owners: dict[str, EntryPoint] = {}
     for point in points:
         owners.setdefault(point.name, point)
-    strangers = tuple(p for p in points if not plugins.is_built_in(owners[p.name]))
-    fatal = plugins.find_fatal(strangers, seconds)
+    plug_ins = tuple(p for p in points if not plugins.is_built_in(owners[p.name]))
+    fatal = plugins.find_fatal(plug_ins, seconds)
     engines: dict[str, Engine] = {}
     left_out = []
     owners.clear()
@@ -124,21 +124,21 @@ def _load_all(
             left_out.append(plugins.leave_out(point, f"{other} has this id"))
             continue
         started = perf_counter()
-        why = fatal.get(point)
-        engine = plugins.leave_out(point, why) if why else load_any(point)
+        reason = fatal.get(point)
+        engine = plugins.leave_out(point, reason) if reason else load_any(point)
         if isinstance(engine, LeftOut):
             left_out.append(engine)
             continue
         owners[point.name], engines[point.name] = point, engine
-        if (took := perf_counter() - started) > _SLOW and not plugins.is_built_in(point):
+        if (elapsed := perf_counter() - started) > _SLOW_SECONDS and not plugins.is_built_in(point):
             sentence = "%s takes %.1f s to load: import what is heavy inside its render"
-            _log.warning(sentence, plugins.describe(point), took)
+            _log.warning(sentence, plugins.describe(point), elapsed)
     return engines, left_out
 
 
-def _list_configured(source: ModelSource | None, only: str | None, *, refresh: bool) -> Listing:
+def _list_configured(source: ModelSource | None, only: str | None, *, refresh: bool) -> EngineList:
     if source is None or not source.file.exists():
-        return Listing({})
+        return EngineList({})
     # Imported here: most services have no such file.
     from kit.engines.listing import list_configured
 

@@ -24,7 +24,7 @@ _PAIR = re.compile(r'(?:^|(?<=,))\s*([A-Za-z][\w /-]{0,60}):\s*("(?:\\.|[^"\\])*
 _NETWORK = re.compile(r"<(\w{1,20}:[^<>]{1,200})>")
 #: ComfyUI nodes that are read; and limits for listing the others: entries, characters.
 _NODES = ("Sampler", "CLIPTextEncode", "CheckpointLoader", "UNETLoader", "LatentImage")
-_MOST, _LONGEST = 40, 100
+_MAX_ENTRIES, _MAX_LENGTH = 40, 100
 
 
 def read(texts: Mapping[str, str]) -> FileMetadata | None:
@@ -44,7 +44,7 @@ def read_parameters(text: str) -> FileMetadata | None:
     ('a lake', 'm', {'num_inference_steps': 20, 'negative_prompt': 'fog'}, ['Sampler: Euler'])
     """
     body, _, last = text.rpartition("\n")
-    pairs: dict[str, Any] = {name: _number(value) for name, value in _PAIR.findall(last)}
+    pairs: dict[str, Any] = {name: _parse_number(value) for name, value in _PAIR.findall(last)}
     if "Seed" not in pairs and "Steps" not in pairs:
         return FileMetadata(prompt=text.strip()) if text.strip() else None
     prompt, _, negative = body.partition("Negative prompt:")
@@ -70,20 +70,20 @@ def read_graph(text: str) -> FileMetadata | None:
     except (ValueError, RecursionError):
         return None
     nodes = graph.values() if isinstance(graph, dict) else ()
-    known = [
+    valid = [
         node for node in nodes if isinstance(node, dict) and isinstance(node.get("inputs"), dict)
     ]
-    if not known:
+    if not valid:
         return None
-    sampler = next((node for node in known if "Sampler" in str(node.get("class_type"))), None)
-    latent = next((node for node in known if "LatentImage" in str(node.get("class_type"))), None)
+    sampler = next((node for node in valid if "Sampler" in str(node.get("class_type"))), None)
+    latent = next((node for node in valid if "LatentImage" in str(node.get("class_type"))), None)
     inputs = sampler["inputs"] if sampler else {}
     pairs = {**inputs, "negative_prompt": _linked_text(graph, inputs.get("negative"))}
     if latent:
         pairs |= {name: latent["inputs"].get(name) for name in ("width", "height")}
     settings, unread = _sort({n: v for n, v in pairs.items() if isinstance(v, (int, float, str))})
-    names = (node["inputs"].get("ckpt_name") or node["inputs"].get("unet_name") for node in known)
-    kinds = {str(node.get("class_type")) for node in known}
+    names = (node["inputs"].get("ckpt_name") or node["inputs"].get("unet_name") for node in valid)
+    kinds = {str(node.get("class_type")) for node in valid}
     others = sorted(kind for kind in kinds if not any(name in kind for name in _NODES))
     return FileMetadata(
         model=next((str(name) for name in names if name), None),
@@ -102,8 +102,8 @@ def _sort(pairs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _shorten(unread: Sequence[str]) -> list[str]:
-    more = [f"and {len(unread) - _MOST:,} more"] if len(unread) > _MOST else []
-    return [text[:_LONGEST] for text in unread[:_MOST]] + more
+    more = [f"and {len(unread) - _MAX_ENTRIES:,} more"] if len(unread) > _MAX_ENTRIES else []
+    return [text[:_MAX_LENGTH] for text in unread[:_MAX_ENTRIES]] + more
 
 
 def _linked_text(graph: Mapping[str, Any], link: Any) -> str | None:
@@ -119,7 +119,7 @@ def _linked_text(graph: Mapping[str, Any], link: Any) -> str | None:
     return None
 
 
-def _number(text: str) -> Any:
+def _parse_number(text: str) -> Any:
     text = text.strip().strip('"')
     for kind in (int, float):
         try:

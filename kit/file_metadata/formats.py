@@ -21,19 +21,19 @@ _SIGNED_MP4 = bytes.fromhex("d8fec3d61b0e483c92975828877ec481")
 #: Brands of pictures in an MP4 container.
 _PICTURES_IN_MP4 = (b"avi", b"hei", b"hev", b"mif", b"msf")
 #: Maximum of bytes in a JPEG segment, in a text, and in a picture file.
-_SEGMENT, _TEXT, _PICTURE = 65_000, 1_000_000, 200_000_000
+_MAX_SEGMENT, _MAX_TEXT, _MAX_PICTURE = 65_000, 1_000_000, 200_000_000
 #: Maximum of parts of a file that are read.
-_PARTS = 10_000
+_MAX_PARTS = 10_000
 
 
 class _LeaveAloneError(Exception):
     """The file is of another format, has XMP already, is signed or damaged."""
 
 
-_UNREADABLE = (_LeaveAloneError, struct.error, LookupError, OverflowError, zlib.error)
+_READ_ERRORS = (_LeaveAloneError, struct.error, LookupError, OverflowError, zlib.error)
 
 
-class _Part(NamedTuple):
+class _FilePart(NamedTuple):
     """A chunk, segment or box: its name, and the start and end of its content."""
 
     name: bytes
@@ -46,7 +46,7 @@ def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) 
 
     Our own XMP is replaced; files with other XMP, or with a signature, are not changed.
     """
-    fits = len(packet) <= _SEGMENT
+    fits = len(packet) <= _MAX_SEGMENT
 
     def append(file: IO[bytes]) -> None:
         if _is_signed_mp4(file):
@@ -58,8 +58,8 @@ def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) 
 
     def change(data: bytes, kind: str) -> bytes:
         if is_own(_decode(_picture_texts(data, kind)[0])) and not _is_signed_picture(data, kind):
-            data = _without_packet(data, kind)
-        if any(it in _XMP or part.name == _SIGNED[kind] for it, part in _labeled(data, kind)):
+            data = _remove_packet(data, kind)
+        if any(it in _XMP or part.name == _C2PA[kind] for it, part in _label_parts(data, kind)):
             raise _LeaveAloneError
         return _WRITERS[kind](data, packet, text) if fits else data
 
@@ -68,7 +68,7 @@ def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) 
 
 def remove(path: Path) -> bool:
     """Remove XMP, the text ``parameters`` and their signature; return whether it was done."""
-    return _rewrite(path, _blank_in_mp4, _without_packet)
+    return _rewrite(path, _blank_in_mp4, _remove_packet)
 
 
 def _rewrite(
@@ -76,69 +76,69 @@ def _rewrite(
 ) -> bool:
     try:
         with path.open("r+b") as file:
-            kind = _format(file)
+            kind = _find_format(file)
             if kind == "mp4":
                 in_place(file)
                 return True
             data = _read_picture(file)
-            made = change(data, kind)
+            new = change(data, kind)
             file.seek(0)
-            file.write(made)  # in place, because a new file would cost twenty times as much
-            if len(made) < len(data):
+            file.write(new)  # in place, because a new file would cost twenty times as much
+            if len(new) < len(data):
                 file.truncate()
-    except _UNREADABLE:
+    except _READ_ERRORS:
         return False
     return True
 
 
-def _without_packet(data: bytes, kind: str) -> bytes:
+def _remove_packet(data: bytes, kind: str) -> bytes:
     """Return a picture without the parts that this module writes."""
-    kept, at = [], 0
-    before, after = _FRAMES[kind]
-    for label, (name, start, end) in _labeled(data, kind):
-        if label in (*_XMP, b"iTXtparameters") or name == _SIGNED[kind]:
-            kept.append(data[at : start - before])
+    pieces, at = [], 0
+    before, after = _PART_FRAMES[kind]
+    for label, (name, start, end) in _label_parts(data, kind):
+        if label in (*_XMP, b"iTXtparameters") or name == _C2PA[kind]:
+            pieces.append(data[at : start - before])
             at = end + after + (end - start) % 2 * (kind == "webp")
-    if not kept:
+    if not pieces:
         raise _LeaveAloneError
-    made = b"".join([*kept, data[at:]])
-    return b"RIFF" + struct.pack("<I", len(made) - 8) + made[8:] if kind == "webp" else made
+    new = b"".join([*pieces, data[at:]])
+    return b"RIFF" + struct.pack("<I", len(new) - 8) + new[8:] if kind == "webp" else new
 
 
 def extract(path: Path) -> tuple[str, dict[str, str]]:
     """Return the XMP of a file and its texts by name, empty if there are none."""
-    found = _look(path, lambda file: (_mp4_packet(file), {}), _picture_texts)
+    found = _read_with(path, lambda file: (_mp4_packet(file), {}), _picture_texts)
     packet, texts = found or (b"", {})
     return _decode(packet), texts
 
 
 def is_signed(path: Path) -> bool:
     """Whether a file has C2PA credentials, which any change would invalidate."""
-    return bool(_look(path, _is_signed_mp4, _is_signed_picture))
+    return bool(_read_with(path, _is_signed_mp4, _is_signed_picture))
 
 
-def _look(
-    path: Path, in_film: Callable[[IO[bytes]], T], in_picture: Callable[[bytes, str], T]
+def _read_with(
+    path: Path, from_mp4: Callable[[IO[bytes]], T], from_picture: Callable[[bytes, str], T]
 ) -> T | None:
     """Return the result of a function for a file; None for other formats and damaged files."""
     try:
         with path.open("rb") as file:
-            kind = _format(file)
-            return in_film(file) if kind == "mp4" else in_picture(_read_picture(file), kind)
-    except _UNREADABLE:
+            kind = _find_format(file)
+            return from_mp4(file) if kind == "mp4" else from_picture(_read_picture(file), kind)
+    except _READ_ERRORS:
         return None
 
 
 def _is_signed_mp4(file: IO[bytes]) -> bool:
-    return any(_holds(file, box, _SIGNED_MP4) for box in _boxes(file))
+    return any(_has_uuid(file, box, _SIGNED_MP4) for box in _boxes(file))
 
 
 def _is_signed_picture(data: bytes, kind: str) -> bool:
-    return any(part.name == _SIGNED[kind] for part in _PARTS_OF[kind](data))
+    return any(part.name == _C2PA[kind] for part in _READERS[kind](data))
 
 
 def _decode(packet: bytes) -> str:
-    return packet[:_TEXT].decode("utf-8", "replace")
+    return packet[:_MAX_TEXT].decode("utf-8", "replace")
 
 
 def _picture_texts(data: bytes, kind: str) -> tuple[bytes, dict[str, str]]:
@@ -147,31 +147,31 @@ def _picture_texts(data: bytes, kind: str) -> tuple[bytes, dict[str, str]]:
         texts = _png_texts(data)
         return texts.pop(_XMP_PNG.decode(), "").encode(), texts
     head = len(_XMP_JPEG) if kind == "jpeg" else 0
-    found = (data[p.start + head : p.end] for label, p in _labeled(data, kind) if label in _XMP)
+    found = (data[p.start + head : p.end] for label, p in _label_parts(data, kind) if label in _XMP)
     return next(found, b""), {}
 
 
-def _labeled(data: bytes, kind: str) -> Iterator[tuple[bytes, _Part]]:
+def _label_parts(data: bytes, kind: str) -> Iterator[tuple[bytes, _FilePart]]:
     """Yield the parts of a picture, each with its name and first word."""
-    for part in _PARTS_OF[kind](data):
+    for part in _READERS[kind](data):
         first = b"" if kind == "webp" else data[part.start : part.start + 40].split(b"\0")[0]
         yield part.name + first, part
 
 
-def _format(file: IO[bytes]) -> str:
+def _find_format(file: IO[bytes]) -> str:
     head = file.read(16)
     file.seek(0)
-    marks = {"png": head[:8] == _PNG, "jpeg": head[:2] == _JPEG, "mp4": head[4:8] == b"ftyp"}
-    marks["mp4"] &= head[8:11] not in _PICTURES_IN_MP4
-    marks["webp"] = (head[:4], head[8:12]) == (b"RIFF", b"WEBP")
-    for name, found in marks.items():
+    formats = {"png": head[:8] == _PNG, "jpeg": head[:2] == _JPEG, "mp4": head[4:8] == b"ftyp"}
+    formats["mp4"] &= head[8:11] not in _PICTURES_IN_MP4
+    formats["webp"] = (head[:4], head[8:12]) == (b"RIFF", b"WEBP")
+    for name, found in formats.items():
         if found:
             return name
     raise _LeaveAloneError
 
 
 def _read_picture(file: IO[bytes]) -> bytes:
-    if os.fstat(file.fileno()).st_size > _PICTURE:
+    if os.fstat(file.fileno()).st_size > _MAX_PICTURE:
         raise _LeaveAloneError
     return file.read()
 
@@ -179,17 +179,17 @@ def _read_picture(file: IO[bytes]) -> bytes:
 # PNG
 
 
-def _png_chunks(data: bytes) -> Iterator[_Part]:
+def _png_chunks(data: bytes) -> Iterator[_FilePart]:
     at = len(_PNG)
-    for _ in range(_PARTS):
+    for _ in range(_MAX_PARTS):
         length, name = struct.unpack_from(">I4s", data, at)
-        yield _Part(name, at + 8, at + 8 + length)
+        yield _FilePart(name, at + 8, at + 8 + length)
         if name == b"IEND":
             return
         at += 12 + length
 
 
-def _png_with(data: bytes, packet: bytes, text: str) -> bytes:
+def _add_to_png(data: bytes, packet: bytes, text: str) -> bytes:
     chunks = b"".join(
         struct.pack(">I4s", len(body), b"iTXt")
         + body
@@ -204,15 +204,15 @@ def _png_with(data: bytes, packet: bytes, text: str) -> bytes:
 def _png_texts(data: bytes) -> dict[str, str]:
     texts = {}
     for name, start, end in _png_chunks(data):
-        if name not in (b"tEXt", b"zTXt", b"iTXt") or end - start > _TEXT:
+        if name not in (b"tEXt", b"zTXt", b"iTXt") or end - start > _MAX_TEXT:
             continue
         keyword, _, rest = data[start:end].partition(b"\0")
-        packed = name == b"zTXt"
+        compressed = name == b"zTXt"
         if name == b"iTXt":
-            packed, rest = bool(rest[0]), rest[2:].split(b"\0", 2)[2]
-        elif packed:
+            compressed, rest = bool(rest[0]), rest[2:].split(b"\0", 2)[2]
+        elif compressed:
             rest = rest[1:]
-        content = zlib.decompressobj().decompress(rest, _TEXT) if packed else rest
+        content = zlib.decompressobj().decompress(rest, _MAX_TEXT) if compressed else rest
         encoding = "utf-8" if name == b"iTXt" else "latin-1"
         texts[keyword.decode("latin-1")] = content.decode(encoding, "replace")
     return texts
@@ -221,41 +221,41 @@ def _png_texts(data: bytes) -> dict[str, str]:
 # JPEG
 
 
-def _jpeg_segments(data: bytes) -> Iterator[_Part]:
+def _jpeg_segments(data: bytes) -> Iterator[_FilePart]:
     at = 2
-    for _ in range(_PARTS):
+    for _ in range(_MAX_PARTS):
         marker = data[at + 1 : at + 2]
         if data[at] != 0xFF or marker in (b"\xda", b"\xd9"):
             return
         (length,) = struct.unpack_from(">H", data, at + 2)
-        yield _Part(marker, at + 4, at + 2 + length)
+        yield _FilePart(marker, at + 4, at + 2 + length)
         at += 2 + length
 
 
-def _jpeg_with(data: bytes, packet: bytes, _text: str) -> bytes:
-    place = 2
+def _add_to_jpeg(data: bytes, packet: bytes, _text: str) -> bytes:
+    position = 2
     for marker, _, end in _jpeg_segments(data):
         if marker in (b"\xe0", b"\xe1"):  # JFIF and Exif come first
-            place = end
+            position = end
     body = _XMP_JPEG + packet
-    return data[:place] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + data[place:]
+    return data[:position] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + data[position:]
 
 
 # WebP
 
 
-def _chunks(data: bytes) -> Iterator[_Part]:
+def _webp_chunks(data: bytes) -> Iterator[_FilePart]:
     at = 12
-    for _ in range(_PARTS):
+    for _ in range(_MAX_PARTS):
         if at + 8 > len(data):
             return
         name, length = struct.unpack_from("<4sI", data, at)
-        yield _Part(name, at + 8, at + 8 + length)
+        yield _FilePart(name, at + 8, at + 8 + length)
         at += 8 + length + length % 2
 
 
-def _webp_with(data: bytes, packet: bytes, _text: str) -> bytes:
-    names = {part.name: part for part in _chunks(data)}
+def _add_to_webp(data: bytes, packet: bytes, _text: str) -> bytes:
+    names = {part.name: part for part in _webp_chunks(data)}
     if b"VP8X" in names:
         flags = names[b"VP8X"].start
         body = data[12:flags] + bytes([data[flags] | 0x04]) + data[flags + 1 :]
@@ -266,7 +266,7 @@ def _webp_with(data: bytes, packet: bytes, _text: str) -> bytes:
     return b"RIFF" + struct.pack("<I", 4 + len(body) + len(chunk)) + b"WEBP" + body + chunk
 
 
-def _extended_header(data: bytes, names: dict[bytes, _Part]) -> bytes:
+def _extended_header(data: bytes, names: dict[bytes, _FilePart]) -> bytes:
     """Return the header chunk for a single-picture WebP with XMP."""
     if b"VP8L" in names:
         (bits,) = struct.unpack_from("<I", data, names[b"VP8L"].start + 1)
@@ -281,10 +281,10 @@ def _extended_header(data: bytes, names: dict[bytes, _Part]) -> bytes:
 # MP4
 
 
-def _boxes(file: IO[bytes]) -> Iterator[_Part]:
+def _boxes(file: IO[bytes]) -> Iterator[_FilePart]:
     end = file.seek(0, 2)
     at = 0
-    for _ in range(_PARTS):
+    for _ in range(_MAX_PARTS):
         if at + 8 > end:
             return
         file.seek(at)
@@ -293,7 +293,7 @@ def _boxes(file: IO[bytes]) -> Iterator[_Part]:
         length = long if length == 1 else length or end - at
         if length < header or at + length > end:
             raise _LeaveAloneError
-        yield _Part(name, at + header, at + length)
+        yield _FilePart(name, at + header, at + length)
         at += length
 
 
@@ -301,14 +301,14 @@ def _mp4_packet(file: IO[bytes]) -> bytes:
     for box in _boxes(file):
         file.seek(box.start)
         if box.name == b"uuid" and file.read(16) == _XMP_MP4:
-            content: bytes = file.read(min(box.end - box.start - 16, _TEXT))
+            content: bytes = file.read(min(box.end - box.start - 16, _MAX_TEXT))
             return content
     return b""
 
 
 def _append_to_mp4(file: IO[bytes], packet: bytes) -> None:
     """Add a box at the end, so that the offsets of other boxes stay the same."""
-    if any(_holds(file, box, _XMP_MP4) for box in _boxes(file)):
+    if any(_has_uuid(file, box, _XMP_MP4) for box in _boxes(file)):
         raise _LeaveAloneError
     file.seek(0, 2)
     file.write(struct.pack(">I4s", 24 + len(packet), b"uuid") + _XMP_MP4 + packet)
@@ -316,22 +316,22 @@ def _append_to_mp4(file: IO[bytes], packet: bytes) -> None:
 
 def _blank_in_mp4(file: IO[bytes]) -> None:
     for box in list(_boxes(file)):
-        if _holds(file, box, _XMP_MP4, _SIGNED_MP4):
+        if _has_uuid(file, box, _XMP_MP4, _SIGNED_MP4):
             file.seek(box.start - 4)
             file.write(b"free" + b"\0" * (box.end - box.start))
 
 
-def _holds(file: IO[bytes], box: _Part, *names: bytes) -> bool:
+def _has_uuid(file: IO[bytes], box: _FilePart, *names: bytes) -> bool:
     """Whether a box has one of the given UUIDs of 16 bytes."""
     file.seek(box.start)
     return box.name == b"uuid" and file.read(16) in names
 
 
-_WRITERS = {"png": _png_with, "jpeg": _jpeg_with, "webp": _webp_with}
-_PARTS_OF = {"png": _png_chunks, "jpeg": _jpeg_segments, "webp": _chunks}
+_WRITERS = {"png": _add_to_png, "jpeg": _add_to_jpeg, "webp": _add_to_webp}
+_READERS = {"png": _png_chunks, "jpeg": _jpeg_segments, "webp": _webp_chunks}
 #: Bytes of a part before and after its content.
-_FRAMES = {"png": (8, 4), "jpeg": (4, 0), "webp": (8, 0)}
+_PART_FRAMES = {"png": (8, 4), "jpeg": (4, 0), "webp": (8, 0)}
 #: The parts with C2PA credentials.
-_SIGNED = {"png": b"caBX", "jpeg": b"\xeb", "webp": b"C2PA"}
+_C2PA = {"png": b"caBX", "jpeg": b"\xeb", "webp": b"C2PA"}
 #: Names and first words of parts with XMP.
 _XMP = {b"iTXt" + _XMP_PNG, b"\xe1" + _XMP_JPEG[:-1], b"XMP "}

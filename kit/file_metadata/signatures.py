@@ -10,9 +10,9 @@ from kit.file_metadata import formats, xmp
 from kit.file_metadata.xmp import FileMetadata, Signature
 
 #: No network access: a file may name any URL.
-_OFFLINE = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False}}
+_OFFLINE_SETTINGS = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False}}
 #: Reported by `Signature.trusted` instead.
-_UNTRUSTED = "signingCredential.untrusted"
+_UNTRUSTED_CODE = "signingCredential.untrusted"
 
 
 def read_signed(path: Path, anchors: Path | None = None) -> FileMetadata | None:
@@ -33,7 +33,7 @@ def read_signed(path: Path, anchors: Path | None = None) -> FileMetadata | None:
         hint = "not checked: pip install 'creative-studio-kit[credentials]'"
         return FileMetadata(signature=Signature(problems=[hint]))
     trust = {"trust": {"trust_anchors": anchors.read_text("utf-8")}} if anchors else {}
-    settings = c2pa.Settings.from_dict({**_OFFLINE, **trust})
+    settings = c2pa.Settings.from_dict({**_OFFLINE_SETTINGS, **trust})
     try:
         with c2pa.Context(settings) as context, c2pa.Reader(path, context=context) as reader:
             manifest: Any = reader.get_active_manifest() or {}
@@ -44,8 +44,8 @@ def read_signed(path: Path, anchors: Path | None = None) -> FileMetadata | None:
     codes = [failure["code"] for failure in checks.get("failure", ())]
     info = manifest.get("signature_info") or {}
     names = dict.fromkeys(filter(None, [info.get("common_name"), info.get("issuer")]))
-    made_with = (manifest.get("claim_generator_info") or [{}])[0]
-    software = f"{made_with.get('name', '')} {made_with.get('version', '')}".strip()
+    generator = (manifest.get("claim_generator_info") or [{}])[0]
+    software = f"{generator.get('name', '')} {generator.get('version', '')}".strip()
     return FileMetadata(
         software=software or manifest.get("claim_generator"),
         source_type=xmp.find_source_type(json.dumps(manifest.get("assertions"))),
@@ -53,6 +53,6 @@ def read_signed(path: Path, anchors: Path | None = None) -> FileMetadata | None:
             signer=", ".join(names) or None,
             valid=state in ("Valid", "Trusted"),
             trusted=state == "Trusted",
-            problems=[code for code in codes if code != _UNTRUSTED],
+            problems=[code for code in codes if code != _UNTRUSTED_CODE],
         ),
     )

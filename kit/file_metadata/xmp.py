@@ -13,7 +13,7 @@ from typing import Any
 #: model, edited by one.
 ALGORITHMIC, ENHANCED = "algorithmicMedia", "algorithmicallyEnhanced"
 TRAINED, COMPOSITE = "trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia"
-_IPTC = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+_IPTC_PREFIX = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 _PACKET = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"
@@ -25,7 +25,7 @@ _PACKET = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <?xpacket end="w"?>"""
 #: Characters that XML cannot contain.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_SOURCE = re.compile(r"digitalsourcetype/(\w{1,64})")
+_SOURCE_TYPE = re.compile(r"digitalsourcetype/(\w{1,64})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def write(metadata: FileMetadata) -> bytes:
     attributes = {
         "xmp:CreatorTool": metadata.software,
         "xmpMM:DocumentID": metadata.generation_id,
-        "Iptc4xmpExt:DigitalSourceType": source and _IPTC + source,
+        "Iptc4xmpExt:DigitalSourceType": source and _IPTC_PREFIX + source,
         "Iptc4xmpExt:AISystemUsed": metadata.model,
         "kit:request": json.dumps(_request(metadata), ensure_ascii=False, separators=(",", ":")),
     }
@@ -106,7 +106,7 @@ def write(metadata: FileMetadata) -> bytes:
 
 
 def _request(metadata: FileMetadata) -> dict[str, Any]:
-    known = {
+    request = {
         "model": metadata.model,
         "prompt": metadata.prompt,
         "parameters": dict(metadata.parameters),
@@ -114,7 +114,7 @@ def _request(metadata: FileMetadata) -> dict[str, Any]:
         "service": metadata.service,
         "inputs": list(metadata.inputs),
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in request.items() if value}
 
 
 def is_own(packet: str) -> bool:
@@ -135,13 +135,13 @@ def read(packet: str) -> FileMetadata | None:
     tool = re.search(r'\bxmp:CreatorTool(?:="|>)([^"<]*)', packet)
     source = find_source_type(packet)
     item = packet.partition("<dc:description>")[2].partition("<rdf:li")[2]
-    described = re.match(r"[^>]*>([^<]*)<", item)
+    prompt = re.match(r"[^>]*>([^<]*)<", item)
     if not (request or source):
         return None
     parameters, inputs = request.get("parameters"), request.get("inputs")
     return FileMetadata(
         model=_text(request.get("model")),
-        prompt=_text(request.get("prompt")) or (html.unescape(described[1]) if described else None),
+        prompt=_text(request.get("prompt")) or (html.unescape(prompt[1]) if prompt else None),
         parameters=parameters if isinstance(parameters, Mapping) else {},
         generation_id=_text(request.get("generationId")),
         service=_text(request.get("service")),
@@ -153,7 +153,7 @@ def read(packet: str) -> FileMetadata | None:
 
 def find_source_type(text: str) -> str | None:
     """Return the first IPTC source type in a text."""
-    found = _SOURCE.search(text)
+    found = _SOURCE_TYPE.search(text)
     return found[1] if found else None
 
 
@@ -170,7 +170,7 @@ def summarize(metadata: FileMetadata) -> str:
     a lake
     Seed: 7, Model: poster
     """
-    named = {("Seed" if name == "seed" else name): v for name, v in metadata.parameters.items()}
-    known = {**named, "Model": metadata.model, "Version": metadata.software}
-    line = ", ".join(f"{name}: {value}" for name, value in known.items() if value is not None)
+    settings = {("Seed" if name == "seed" else name): v for name, v in metadata.parameters.items()}
+    facts = {**settings, "Model": metadata.model, "Version": metadata.software}
+    line = ", ".join(f"{name}: {value}" for name, value in facts.items() if value is not None)
     return "\n".join(filter(None, [metadata.prompt, line]))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit.commands import doctor
-from kit.engines.configured.place import Listing
+from kit.engines.configured.place import EngineList
 from kit.engines.registry import survey
 from kit.service import settings as service_settings
 from tests.buckets import KEYS
@@ -20,7 +20,9 @@ def test_the_doctor_finds_nothing_wrong_and_asks_no_other_service(
 ) -> None:
     monkeypatch.setenv("KIT_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("KIT_API_KEY", "cs_test_abc")
-    findings = doctor.examine(service_settings.load(), lambda place: Listing(survey(place).engines))
+    findings = doctor.examine(
+        service_settings.load(), lambda place: EngineList(survey(place).engines)
+    )
 
     assert [finding for finding in findings if not finding.ok] == []
 

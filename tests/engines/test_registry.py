@@ -15,7 +15,7 @@ _LISTED = "from kit.engines.registry import installed; print(*installed())"
 
 
 _LOOKED = (
-    "from kit.engines.registry import look; found = look(seconds=2.0);"
+    "from kit.engines.registry import read_listing; found = read_listing(seconds=2.0);"
     "print(*found.engines); print(*found.left_out, sep='\\n', file=sys.stderr)"
 )
 _TITLES = (

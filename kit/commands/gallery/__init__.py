@@ -29,7 +29,7 @@ from kit.engines import samples
 from kit.engines.configured.place import ModelSource
 from kit.engines.media import stills
 from kit.engines.media.footage import Footage
-from kit.engines.registry import look
+from kit.engines.registry import read_listing
 from kit.errors import GenerationFailedError, KitError
 from kit.service import settings as service_settings
 from kit.service.settings import ServiceSettings
@@ -169,7 +169,7 @@ def copy_configured(settings: ServiceSettings, data: Path, say: Say) -> frozense
     if file.is_file() and not settings.engines:  # a file of KIT_ENGINES works with any folder
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(file, data / file.name)
-    listing = look(ModelSource(file, settings.engine_copies), refresh=False)
+    listing = read_listing(ModelSource(file, settings.engine_copies), refresh=False)
     for broken in listing.left_out:
         say(str(broken))
     return frozenset(

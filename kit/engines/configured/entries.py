@@ -18,9 +18,9 @@ from kit.parameters import suggest
 from kit.wire import Credits, Parameter, Rule
 
 #: Maximum length of a value in a message: a longer one may be a secret in the wrong place.
-_SHORT = 16
+_MAX_SHOWN = 16
 #: TOML's terms for types in error messages of pydantic.
-_IN_TOML = {
+_TOML_MESSAGES = {
     "string_type": "must be text in quotes",
     "model_type": "must be a table, such as { ... }",
     "dict_type": "must be a table, such as { ... }",
@@ -39,22 +39,22 @@ def describe_problem(problem: Mapping[str, Any]) -> str:
     message = str(problem["msg"])
     if problem["type"] == "value_error":
         return message.removeprefix("Value error, ")
-    right = _IN_TOML.get(problem["type"]) or re.sub(r"^\w+ should\b", "must", message)
-    return right + _instead(problem.get("input"))
+    rule = _TOML_MESSAGES.get(problem["type"]) or re.sub(r"^\w+ should\b", "must", message)
+    return rule + _show_value(problem.get("input"))
 
 
-def _instead(value: Any) -> str:
+def _show_value(value: Any) -> str:
     """Return the end of a message with the value, if that is short and no table or list."""
-    short = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _SHORT)
+    short = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MAX_SHOWN)
     return f", not {value!r}" if short else ""
 
 
-def text_of_form(pattern: str, right: str) -> AfterValidator:
-    """Return a validator for a pattern; `right` describes it, after "must be"."""
+def text_of_form(pattern: str, rule: str) -> AfterValidator:
+    """Return a validator for a pattern; `rule` describes it, after "must be"."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
-            raise ValueError(f"must be {right}{_instead(text)}")
+            raise ValueError(f"must be {rule}{_show_value(text)}")
         return text
 
     return AfterValidator(check)
@@ -96,7 +96,7 @@ class PriceTable(FileTable):
         return Rule.model_validate(self.model_dump())
 
 
-def _table(price: Any) -> Any:
+def _make_table(price: Any) -> Any:
     if isinstance(price, (Mapping, PriceTable)):
         return price
     if isinstance(price, str | bool | None | list):
@@ -137,7 +137,7 @@ class ModelEntry(FileTable):
     category: str = ""
     description: str = ""
     #: A number is the price of each request; a table has the parts of a rule.
-    price: Annotated[PriceTable, BeforeValidator(_table)]
+    price: Annotated[PriceTable, BeforeValidator(_make_table)]
 
 
 def read(kind: type[E], data: Mapping[str, Any]) -> E:
@@ -162,18 +162,18 @@ def read(kind: type[E], data: Mapping[str, Any]) -> E:
 
 
 def _sentence(kind: type[BaseModel], problem: Any) -> str:
-    place = ".".join(map(str, problem["loc"]))
+    path = ".".join(map(str, problem["loc"]))
     if problem["type"] == "extra_forbidden":
-        known = _table_with(kind, problem["loc"]).model_fields
-        return f"unknown key {place!r}{suggest(str(problem['loc'][-1]), known)}"
+        known = _find_table(kind, problem["loc"]).model_fields
+        return f"unknown key {path!r}{suggest(str(problem['loc'][-1]), known)}"
     if problem["type"] == "missing":
-        return f"{place!r} is missing"
+        return f"{path!r} is missing"
     message = describe_problem(problem)
-    return f"{place!r}: {message}" if place else message
+    return f"{path!r}: {message}" if path else message
 
 
-def _table_with(kind: type[BaseModel], place: tuple[int | str, ...]) -> type[BaseModel]:
-    for part in place[:-1]:
+def _find_table(kind: type[BaseModel], path: tuple[int | str, ...]) -> type[BaseModel]:
+    for part in path[:-1]:
         if isinstance(part, str):
             annotation = kind.model_fields[part].annotation
             found = [annotation, *get_args(annotation)]
@@ -184,19 +184,19 @@ def _table_with(kind: type[BaseModel], place: tuple[int | str, ...]) -> type[Bas
 
 
 #: Variables of the service itself, including the credentials of its bucket.
-_KEPT_BACK = re.compile("KIT_((API|WRITER)_KEY|(DATABASE|STORAGE)_URL)|AWS_.*(ACCESS|SESSION).*")
+_RESERVED = re.compile("KIT_((API|WRITER)_KEY|(DATABASE|STORAGE)_URL)|AWS_.*(ACCESS|SESSION).*")
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 #: Unlike any variable name: a long text of small letters and digits, or with a key's prefix.
-_KEY = re.compile(
+_KEY_TEXT = re.compile(
     r"(?=.{20})((?=.*[a-z])(?=.*[0-9])|(?=.*[a-z])(?=.*[A-Z])(?!.*_)|(sk|cs|hf|gsk|r8|xai)_).*"
 )
 
 
 def _check_variable(name: str) -> str:
-    if not _VARIABLE.fullmatch(name) or _KEY.fullmatch(name):
+    if not _VARIABLE.fullmatch(name) or _KEY_TEXT.fullmatch(name):
         # The message omits the text, which may be a key.
         raise ValueError("name an environment variable, not the key itself")
-    if _KEPT_BACK.fullmatch(name):
+    if _RESERVED.fullmatch(name):
         raise ValueError(f"{name} is kept from render processes; give this key its own variable")
     return name
 

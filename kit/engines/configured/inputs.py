@@ -15,11 +15,11 @@ from kit.wire import Parameter
 
 
 def check_definition(
-    definition: Definition, taken: Collection[str] = (), why: str = ""
+    definition: Definition, reserved: Collection[str] = (), reason: str = ""
 ) -> Definition:
     """Return a definition that the catalog accepts, and whose settings and media are all usable.
 
-    `taken` are reserved names that no setting may have, `why` the reason.
+    `reserved` are names that no setting may have, `reason` says why.
 
     Raises
     ------
@@ -30,11 +30,11 @@ def check_definition(
     model_of(definition)
     inputs = [*definition.media, *definition.settings]
     names = [parameter.name for parameter in inputs]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    problems = [f"it has two parameters of the name {name!r}" for name in twice]
+    duplicates = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    problems = [f"it has two parameters of the name {name!r}" for name in duplicates]
     settings = {parameter.name for parameter in definition.settings}
-    if wrong := [repr(name) for name in taken if name in settings]:
-        problems.append(f"no parameter may be called {' or '.join(wrong)}: {why}")
+    if conflicts := [repr(name) for name in reserved if name in settings]:
+        problems.append(f"no parameter may be called {' or '.join(conflicts)}: {reason}")
     for parameter in inputs:
         problems += _problems(parameter)
     if problems:
@@ -43,18 +43,18 @@ def check_definition(
 
 
 def _problems(parameter: Parameter) -> Iterator[str]:
-    named, low, high = f"its parameter {parameter.name!r}", parameter.minimum, parameter.maximum
+    subject, low, high = f"its parameter {parameter.name!r}", parameter.minimum, parameter.maximum
     if low is not None and high is not None and low > high:
-        yield f"{named} has a minimum of {low:g}, above its maximum of {high:g}"
+        yield f"{subject} has a minimum of {low:g}, above its maximum of {high:g}"
         return
     if parameter.enum is not None and not parameter.enum:
-        yield f"{named} has an empty list of choices"
+        yield f"{subject} has an empty list of choices"
         return
     free = parameter.model_copy(update={"enum": None})
     for choice in parameter.enum or ():
         if problem := parameters.problem_with(free, choice):
-            yield f"a choice of {named} {problem}"
+            yield f"a choice of {subject} {problem}"
     if parameter.default is not None:
         problem = parameters.problem_with(parameter, parameter.default)
         if problem:
-            yield f"the default of {named} {problem}"
+            yield f"the default of {subject} {problem}"

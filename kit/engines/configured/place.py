@@ -33,21 +33,21 @@ class ModelSource:
 class LeftOut:
     """An engine that is not offered: its name, the reason, and the remedy."""
 
-    what: str
-    why: str
+    subject: str
+    reason: str
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.what} is left out: {self.why}"
+        return f"{self.subject} is left out: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class EngineList:
     """Engines by model id, those left out, and remarks about expected failures."""
 
     engines: Mapping[str, Engine]
     left_out: tuple[LeftOut, ...] = ()
-    remarks: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 def describe_error(error: BaseException) -> str:

@@ -19,7 +19,7 @@ import traitlets
 from kit import file_metadata, wire
 from kit.endings import guess_type
 from kit.errors import KitError
-from kit.pictures import OWNED, open_picture
+from kit.pictures import INPUT_FORMATS, open_picture
 from kit.private import user_path
 from kit.widgets import markup, media
 from kit.widgets.background import BackgroundRunner, Debounced
@@ -273,7 +273,7 @@ def _describe_damage(path: Path) -> str:
     try:
         if guess_type(path.name) not in _CHECKED_TYPES or not path.is_file():
             return ""
-        with open_picture(path, OWNED) as picture:
+        with open_picture(path, INPUT_FORMATS) as picture:
             picture.load()
     except OSError:
         return f"{path.name!r} cannot be read as a picture"

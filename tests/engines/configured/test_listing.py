@@ -41,7 +41,7 @@ def write(place: ModelSource, content: str) -> ModelSource:
 def told(place: ModelSource) -> str:
     """Return what is said of the file."""
     found = list_configured(place)
-    return "\n".join(map(str, [*found.left_out, *found.remarks]))
+    return "\n".join(map(str, [*found.left_out, *found.notices]))
 
 
 def test_without_a_file_nothing_is_added(
@@ -108,7 +108,7 @@ def test_an_id_that_is_taken_is_left_out(
     assert found["poster"].definition.title == "Poster Landscape"
     assert "the configured model 'poster' is left out" in caplog.text
     assert "the model 'far-clips' is there already" in caplog.text
-    assert [broken.why for broken in survey(place).left_out if "'poster'" in broken.what] == [
+    assert [broken.reason for broken in survey(place).left_out if "'poster'" in broken.subject] == [
         "an installed engine has this id"
     ]
 
@@ -154,9 +154,9 @@ def test_a_key_that_is_missing_is_said_before_anyone_orders(
     found = survey(write(place, KEYED))
 
     assert "keyed" in found.engines
-    [remark] = found.remarks
-    assert "images 1 (keyed) cannot be used yet: the environment variable KEYED_KEY" in remark
-    assert remark in caplog.text
+    [notice] = found.notices
+    assert "images 1 (keyed) cannot be used yet: the environment variable KEYED_KEY" in notice
+    assert notice in caplog.text
 
 
 def test_a_render_process_does_not_repeat_what_was_said_at_the_start(
