@@ -12,7 +12,7 @@ import pytest
 import kit
 from kit import file_metadata
 from kit.commands import doctor
-from kit.engines.registry import Listing, survey
+from kit.engines.registry import EngineList, survey
 from kit.errors import ConfigError
 from kit.file_metadata import ALGORITHMIC, ENHANCED, FileMetadata
 from kit.service import settings
@@ -235,7 +235,7 @@ def test_the_doctor_says_who_signs_and_that_nobody_trusts_it(tmp_path: Path) -> 
 
     found = {
         one.name: one
-        for one in doctor.examine(given, lambda place: Listing(survey(place).engines))
+        for one in doctor.examine(given, lambda place: EngineList(survey(place).engines))
         if one.name in ("signing", "privacy")
     }
 

@@ -27,15 +27,15 @@ from kit.engines.media.picture import write_still, write_thumbnail
 from kit.errors import EngineError
 
 _log = logging.getLogger(__name__)
-_LOOK_EVERY = 0.2
+_POLL_SECONDS = 0.2
 #: Progress when the weights are loaded, and after the last step.
 _LOADED, _STEPPED = 0.05, 0.9
-_CHANNELS = (1, 3, 4)
-_RATES = ("frame_rate", "fps")
+_CHANNEL_COUNTS = (1, 3, 4)
+_RATE_SETTINGS = ("frame_rate", "fps")
 #: A frame may have a few NaN values; above this share there is nothing to see.
-_MOST_VOID = 0.01
+_MAX_NAN_SHARE = 0.01
 
-_thread = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
+_executor = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class _Run:
     steps: int = 0
     canceled: threading.Event = field(default_factory=threading.Event)
 
-    def note(self, number: int, steps: int | None) -> None:
+    def record(self, number: int, steps: int | None) -> None:
         """Record a step, from 0, out of `steps`."""
         if self.canceled.is_set():
             raise CanceledError("canceled")
@@ -55,23 +55,23 @@ class _Run:
 
     def step(self, pipeline: Any, number: int, _: Any, values: dict[str, Any]) -> dict[str, Any]:
         """Record a step; the pipeline calls it and continues with the returned values."""
-        self.note(number, getattr(pipeline, "num_timesteps", 0))
+        self.record(number, getattr(pipeline, "num_timesteps", 0))
         return values
 
     @contextmanager
-    def watching(self, pipeline: Any, is_called: bool) -> Iterator[None]:
+    def watch_steps(self, pipeline: Any, is_called: bool) -> Iterator[None]:
         """Record the steps of a scheduler, for a pipeline that does not call `step`."""
         scheduler: Any = getattr(pipeline, "scheduler", None)
         if is_called or not hasattr(scheduler, "step"):
             yield
             return
-        plain, self.steps = scheduler.step, 0
+        original, self.steps = scheduler.step, 0
 
-        def step(*values: Any, **named: Any) -> Any:
-            made = plain(*values, **named)
-            self.note(self.steps, len(getattr(scheduler, "timesteps", ())))
+        def step(*values: Any, **kwargs: Any) -> Any:
+            result = original(*values, **kwargs)
+            self.record(self.steps, len(getattr(scheduler, "timesteps", ())))
             self.steps += 1
-            return made
+            return result
 
         scheduler.step = step
         try:
@@ -89,9 +89,9 @@ def draw(
 ) -> Asset:
     """Render a job; a cancel takes effect within a fraction of a second, at any time."""
     run = _Run()
-    future = _thread.submit(_run, entry, shape, job, run, load)
+    future = _executor.submit(_run, entry, shape, job, run, load)
     try:
-        while not wait([future], timeout=_LOOK_EVERY).done:
+        while not wait([future], timeout=_POLL_SECONDS).done:
             progress.report(run.fraction)
         progress.check()
     except CanceledError:
@@ -119,7 +119,7 @@ def _run(
     torch.manual_seed(job.seed)
     values = inputs.arguments(entry, shape, job, pipeline, run.step)
     try:
-        with run.watching(pipeline, "callback_on_step_end" in values):
+        with run.watch_steps(pipeline, "callback_on_step_end" in values):
             return pipeline(**values)
     except ValueError as error:
         sentence = f"the pipeline refuses the job: {_first_line(error)}"
@@ -144,7 +144,7 @@ def _first_line(error: Exception) -> str:
     return text.splitlines()[0][:300] if text else type(error).__name__
 
 
-def write(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
+def write(result: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
     """Write the result of a pipeline to a file.
 
     Its ``images`` or ``frames`` are floats of the shape (1, [frames,] height, width, channels).
@@ -156,16 +156,16 @@ def write(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asse
     """
     # The library has two names for this.
     for name in ("nsfw_content_detected", "nsfw_detected"):
-        if any(getattr(made, name, None) or ()):
+        if any(getattr(result, name, None) or ()):
             raise EngineError("the model's safety checker holds the picture back", code="held_back")
-    results = (getattr(made, name, None) for name in ("frames", "images"))
+    results = (getattr(result, name, None) for name in ("frames", "images"))
     pixels = next((found[0] for found in results if found is not None and len(found)), ())
     is_clip = shape.asset_type == "video"
-    if np.ndim(pixels) != (4 if is_clip else 3) or np.shape(pixels)[-1] not in _CHANNELS:
+    if np.ndim(pixels) != (4 if is_clip else 3) or np.shape(pixels)[-1] not in _CHANNEL_COUNTS:
         sentence = f"the model made no {'clip' if is_clip else 'picture'}"
         raise EngineError(sentence, code="engine_failed", detail=f"shape {np.shape(pixels)}")
     # Frame by frame, because a clip is large.
-    if any(np.isnan(frame).mean() > _MOST_VOID for frame in (pixels if is_clip else [pixels])):
+    if any(np.isnan(frame).mean() > _MAX_NAN_SHARE for frame in (pixels if is_clip else [pixels])):
         raise EngineError(
             "the model's numbers overflowed, so there is nothing to see",
             code="engine_failed",
@@ -173,8 +173,8 @@ def write(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asse
         )
     facts = {"pipeline": shape.pipeline, "seed": job.seed}
     if not is_clip:
-        return write_still(_bytes(pixels), job, "picture", progress, facts=facts)
-    rate = next((job.parameters[n] for n in _RATES if n in job.parameters), shape.fps)
+        return write_still(_to_bytes(pixels), job, "picture", progress, facts=facts)
+    rate = next((job.parameters[n] for n in _RATE_SETTINGS if n in job.parameters), shape.fps)
     return _clip(pixels, max(1, round(rate)), job, progress, facts)
 
 
@@ -185,8 +185,8 @@ def _clip(
     path = job.folder / "clip.mp4"
     with Clip(path, width, height, fps=fps) as clip:
         for frame in progress.over(frames):
-            clip.add(rgb_frame(_bytes(frame[:height, :width])))
-    poster = _bytes(frames[round((len(frames) - 1) * 0.4)])
+            clip.add(rgb_frame(_to_bytes(frame[:height, :width])))
+    poster = _to_bytes(frames[round((len(frames) - 1) * 0.4)])
     return Asset(
         path=path,
         content_type=CONTENT_TYPE,
@@ -198,10 +198,10 @@ def _clip(
     )
 
 
-def _bytes(pixels: Any) -> Bytes:
+def _to_bytes(pixels: Any) -> Bytes:
     """Return floats from 0 to 1 as opaque pixels; NaN becomes black."""
     scaled = np.nan_to_num(np.asarray(pixels, dtype=np.float32)) * 255.0
-    whole = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
-    if whole.shape[-1] == 1:
-        return np.asarray(cv2.cvtColor(whole, cv2.COLOR_GRAY2RGB))
-    return np.ascontiguousarray(whole[..., :3])
+    rounded = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
+    if rounded.shape[-1] == 1:
+        return np.asarray(cv2.cvtColor(rounded, cv2.COLOR_GRAY2RGB))
+    return np.ascontiguousarray(rounded[..., :3])

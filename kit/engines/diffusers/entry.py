@@ -13,7 +13,7 @@ from kit.engines.diffusers.library import INSTALLED, MISSING, Library
 from kit.errors import ConfigError
 
 
-def _absolute(path: Path) -> Path:
+def _check_absolute(path: Path) -> Path:
     path = path.expanduser()
     if not path.is_absolute():
         raise ValueError("must be a whole path, or begin with ~")
@@ -22,15 +22,15 @@ def _absolute(path: Path) -> Path:
 
 _Scalar = bool | int | float | str
 #: The keys that determine what is loaded and how.
-_LOADING = {"path", "hub_id", "hub", "revision", "variant", "pipeline", "device", "dtype"}
-_LOADING |= {"offload", "vae_tiling", "vae_slicing", "attention_slicing", "threads"}
+_LOADING_KEYS = {"path", "hub_id", "hub", "revision", "variant", "pipeline", "device", "dtype"}
+_LOADING_KEYS |= {"offload", "vae_tiling", "vae_slicing", "attention_slicing", "threads"}
 
 
 class PipelineEntry(ModelEntry, SecretEntry):
     """A pipeline of the diffusers library as a model; `example.toml` explains its keys."""
 
     #: Location of the weights: a folder, or a name in the local hub cache. Exactly one of them.
-    path: Annotated[Path, AfterValidator(_absolute)] | None = None
+    path: Annotated[Path, AfterValidator(_check_absolute)] | None = None
     hub_id: str | None = Field(default=None, pattern=r"^[\w.-]+(/[\w.-]+)?$")
     #: Whether weights that are not in the cache may be downloaded from the hub, at the first job.
     hub: bool = False
@@ -67,7 +67,7 @@ class PipelineEntry(ModelEntry, SecretEntry):
     most_side: int = Field(default=1024, ge=64, le=8192)
 
     @model_validator(mode="after")
-    def _one_source(self) -> Self:
+    def _check_source(self) -> Self:
         if (self.path is None) == (self.hub_id is None):
             raise ValueError("give exactly one of 'path' and 'hub_id'")
         return self
@@ -75,7 +75,7 @@ class PipelineEntry(ModelEntry, SecretEntry):
     @property
     def weights(self) -> str:
         """What is loaded and how, as text: entries with the same text share the loaded weights."""
-        return self.model_dump_json(include=_LOADING)
+        return self.model_dump_json(include=_LOADING_KEYS)
 
     def class_name(self, library: Library = INSTALLED) -> str:
         """Return the pipeline's class, from the entry or from the index beside the weights.

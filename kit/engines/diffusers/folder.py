@@ -18,7 +18,7 @@ from kit.errors import ConfigError
 INDEX = "model_index.json"
 _CHECKPOINTS = (".safetensors", ".ckpt", ".pt", ".pth", ".bin", ".gguf")
 #: Formats whose content is executed when it is loaded, and those of other libraries.
-_UNREAD = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".msgpack", ".h5", ".onnx"}
+_UNREAD_SUFFIXES = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".msgpack", ".h5", ".onnx"}
 _LORA = ("pytorch_lora_weights.safetensors", "adapter_config.json")
 #: Suffixes of class names whose folders contain vocabularies and settings, but no weights.
 _WEIGHTLESS = ("Tokenizer", "TokenizerFast", "Processor", "ProcessorFast", "Extractor", "Scheduler")
@@ -26,10 +26,10 @@ _WEIGHTS = re.compile(
     r"(?:model|diffusion_pytorch_model)(?:-\d+-of-\d+)?"
     r"(?:\.(?P<variant>\w+))?(?:-\d+-of-\d+)?\.safetensors"
 )
-_CONVERT = (
+_CONVERT_HINT = (
     "save it as a folder first, with from_single_file and save_pretrained of its pipeline's class"
 )
-_POINTER = b"version https://git-lfs"
+_LFS_POINTER = b"version https://git-lfs"
 
 
 def class_name(index: Path, library: Library = INSTALLED) -> str:
@@ -69,8 +69,8 @@ def check(folder: Path, variant: str | None) -> None:
         if not kind.endswith(_WEIGHTLESS):
             found |= _variants(folder / part, variant)
     if variant is not None and found and variant not in found:
-        there = ", ".join(sorted(repr(name) for name in found if name)) or "none"
-        raise ConfigError(f"no part has weights of the variant {variant!r}; there is {there}")
+        names = ", ".join(sorted(repr(name) for name in found if name)) or "none"
+        raise ConfigError(f"no part has weights of the variant {variant!r}; there is {names}")
 
 
 def _read(index: Path) -> Mapping[str, Any]:
@@ -79,15 +79,15 @@ def _read(index: Path) -> Mapping[str, Any]:
     except (OSError, ValueError):
         content = None
     if not isinstance(content, dict) or "_class_name" not in content:
-        raise ConfigError(_instead(index)) from None
+        raise ConfigError(_describe_found(index)) from None
     return content
 
 
-def _instead(index: Path) -> str:
+def _describe_found(index: Path) -> str:
     """Return what was found instead of the index of a pipeline."""
     folder = index.parent
     if folder.is_file() and folder.suffix.lower() in _CHECKPOINTS:
-        return f"{folder} is a single file: {_CONVERT}"
+        return f"{folder} is a single file: {_CONVERT_HINT}"
     if any((folder / name).exists() for name in _LORA):
         return (
             f"{folder} holds a LoRA, which only adds to a model: give the folder of a whole "
@@ -96,7 +96,7 @@ def _instead(index: Path) -> str:
     files = folder.iterdir() if folder.is_dir() and not index.exists() else ()
     singles = sorted(f.name for f in files if f.is_file() and f.suffix.lower() in _CHECKPOINTS)
     if singles:
-        return f"{folder} holds a checkpoint in one file ({singles[0]}): {_CONVERT}"
+        return f"{folder} holds a checkpoint in one file ({singles[0]}): {_CONVERT_HINT}"
     return f"{index} is missing, or is not the index of a pipeline"
 
 
@@ -107,7 +107,7 @@ def _parts(content: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
             yield part, value
 
 
-def _variants(part: Path, wanted: str | None) -> set[str | None]:
+def _variants(part: Path, variant: str | None) -> set[str | None]:
     """Return the variants of a part's weights, None for plain ones; empty if it needs none."""
     files = sorted(file for file in part.iterdir() if file.is_file())
     found: set[str | None] = set()
@@ -115,18 +115,18 @@ def _variants(part: Path, wanted: str | None) -> set[str | None]:
         if match := _WEIGHTS.fullmatch(file.name):
             found.add(match["variant"])
             with file.open("rb") as stream:
-                if stream.read(len(_POINTER)) == _POINTER:
+                if stream.read(len(_LFS_POINTER)) == _LFS_POINTER:
                     raise ConfigError(
                         f"{file.name} of {part.name!r} only points to weights that were not "
                         "fetched: run 'git lfs pull' in its folder"
                     )
-    there = sorted(name for name in found if name)
-    if found and None not in found and wanted not in found:
+    names = sorted(name for name in found if name)
+    if found and None not in found and variant not in found:
         raise ConfigError(
-            f"the weights of {part.name!r} are there only as the variant {there[0]!r}: "
-            f'set variant = "{there[0]}"'
+            f"the weights of {part.name!r} are there only as the variant {names[0]!r}: "
+            f'set variant = "{names[0]}"'
         )
-    unread = [file.name for file in files if file.suffix.lower() in _UNREAD]
+    unread = [file.name for file in files if file.suffix.lower() in _UNREAD_SUFFIXES]
     if not found and unread:
         raise ConfigError(
             f"the weights of {part.name!r} are not in safetensors files ({unread[0]}), and no "

@@ -19,16 +19,16 @@ from kit.engines.media.footage import Footage
 from kit.engines.media.stills import open_still
 from kit.errors import EngineError
 
-_OWN = {"seed", "format"}  # settings that are not arguments of the pipeline
-_OWN_SIZE = ("Edit", "SuperResolution")
+_OTHER_SETTINGS = {"seed", "format"}  # settings that are not arguments of the pipeline
+_OWN_SIZE_PARTS = ("Edit", "SuperResolution")
 _SIDES = ("width", "height")
-_STRIDES = (
+_STRIDE_NAMES = (
     "vae_scale_factor_temporal",
     "vae_temporal_compression_ratio",
     "vae_temporal_scale_factor",
 )
-_MOST_SIDE = 4096  # of a side that is computed from the other one
-_MOST_FRAMES = 81  # of an input clip, if no setting determines it
+_MAX_SIDE = 4096  # of a side that is computed from the other one
+_MAX_FRAMES = 81  # of an input clip, if no setting determines it
 
 
 def task(shape: PipelineShape, job: Job) -> str:
@@ -36,11 +36,11 @@ def task(shape: PipelineShape, job: Job) -> str:
     image, mask = job.media.get("image"), job.media.get("mask_image")
     if mask and not image:
         raise EngineError("a mask needs the image that it is for", code="missing_image")
-    if not shape.also or not image:
+    if not shape.siblings or not image:
         return "text"
-    if mask and "inpaint" in shape.also:
+    if mask and "inpaint" in shape.siblings:
         return "inpaint"
-    if "image" not in shape.also:
+    if "image" not in shape.siblings:
         raise EngineError("this model takes an image only with a mask", code="missing_mask")
     return "image"
 
@@ -53,16 +53,16 @@ def arguments(
 
     if shape.stride > 1:
         # The value of the loaded weights, otherwise the usual one.
-        found = (getattr(pipeline, name, 0) for name in _STRIDES)
+        found = (getattr(pipeline, name, 0) for name in _STRIDE_NAMES)
         shape = replace(shape, stride=next((int(n) for n in found if n), shape.stride))
-    takes = inspect.signature(type(pipeline).__call__).parameters
-    values = {name: value for name, value in job.parameters.items() if name not in _OWN}
+    accepted = inspect.signature(type(pipeline).__call__).parameters
+    values = {name: value for name, value in job.parameters.items() if name not in _OTHER_SETTINGS}
     for names, fit in ((_SIDES, _round_side), (LENGTHS, _round_length)):
         values |= {n: fit(values[n], shape) for n in names if values.get(n) is not None}
-    pictures = dict(_pictures(entry, shape, job, values))
+    pictures = dict(_read_pictures(entry, shape, job, values))
     first = next(iter(pictures.values()), None)
     image = first[0] if isinstance(first, list) and first else first
-    if image and not any(part in shape.pipeline for part in _OWN_SIZE):
+    if image and not any(part in shape.pipeline for part in _OWN_SIZE_PARTS):
         # The library would distort any picture to a square. Pipelines that edit choose sizes that
         # the model was trained on, and those that enlarge have their own size.
         sides = zip(_SIDES, image.size, strict=True)
@@ -74,12 +74,12 @@ def arguments(
         "output_type": "np",
         "callback_on_step_end": step,
     }
-    values = {name: value for name, value in values.items() if name in takes}
-    called = {name: argument.default for name, argument in takes.items()} | values
-    steps: Any = called.get("num_inference_steps")
-    strength: Any = called.get("strength")
+    values = {name: value for name, value in values.items() if name in accepted}
+    effective = {name: argument.default for name, argument in accepted.items()} | values
+    steps: Any = effective.get("num_inference_steps")
+    strength: Any = effective.get("strength")
     numbers = isinstance(steps, int) and isinstance(strength, (int, float))
-    if numbers and called.get("image") is not None and int(steps * strength) < 1:
+    if numbers and effective.get("image") is not None and int(steps * strength) < 1:
         # The library's error is unreadable if no step is left.
         sentence = f"a strength of {strength:g} leaves none of {steps} steps; raise one of them"
         raise EngineError(sentence, code="bad_parameters")
@@ -94,17 +94,17 @@ def _round_length(count: int, shape: PipelineShape) -> int:
     return max(0, count - 1) // shape.stride * shape.stride + 1
 
 
-def _pictures(
+def _read_pictures(
     entry: PipelineEntry, shape: PipelineShape, job: Job, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     # All are cropped to the size of the result.
     size = None
     for name, paths in ((name, job.media[name]) for name in MEDIA if job.media.get(name)):
         stills = (open_still(path, side=entry.most_side).flatten() for path in paths)
-        given = _clip(paths[0], shape, values) if name == "video" else stills
+        frames = _read_clip(paths[0], shape, values) if name == "video" else stills
         found = []
-        for image in map(Image.fromarray, given):
-            size = size or _size(image.size, shape, values)
+        for image in map(Image.fromarray, frames):
+            size = size or _choose_size(image.size, shape, values)
             found.append(ImageOps.fit(image, size, Image.Resampling.LANCZOS))
         if name == "video":
             yield name, found[: _round_length(len(found), shape)]
@@ -112,18 +112,18 @@ def _pictures(
             yield name, found if len(found) > 1 else found[0]
 
 
-def _clip(path: Path, shape: PipelineShape, values: Mapping[str, Any]) -> Iterator[Bytes]:
-    most = next((values[n] for n in LENGTHS if values.get(n)), _MOST_FRAMES)
+def _read_clip(path: Path, shape: PipelineShape, values: Mapping[str, Any]) -> Iterator[Bytes]:
+    most = next((values[n] for n in LENGTHS if values.get(n)), _MAX_FRAMES)
     with Footage(path) as footage:
         yield from itertools.islice(footage.frames(shape.fps), most)
 
 
-def _size(
+def _choose_size(
     image: tuple[int, int], shape: PipelineShape, values: Mapping[str, Any]
 ) -> tuple[int, int]:
     width, height = (values.get(side) for side in _SIDES)
     if width and height:
         return width, height
     scale = width / image[0] if width else height / image[1] if height else 1.0
-    across, down = (min(_round_side(side * scale, shape), _MOST_SIDE) for side in image)
+    across, down = (min(_round_side(side * scale, shape), _MAX_SIDE) for side in image)
     return width or across, height or down

@@ -23,9 +23,9 @@ MISSING = (
     "the libraries of local pipelines are not installed; "
     "pip install 'creative-studio-kit[diffusers]' brings them"
 )
-_CLASS = re.compile(r"^class (\w+)\b", re.MULTILINE)
+_CLASS_NAME = re.compile(r"^class (\w+)\b", re.MULTILINE)
 #: Table of the library's automatic pipelines by further task with the same weights.
-_TABLES = {
+_TABLE_NAMES = {
     "text": "AUTO_TEXT2IMAGE_PIPELINES_MAPPING",
     "image": "AUTO_IMAGE2IMAGE_PIPELINES_MAPPING",
     "inpaint": "AUTO_INPAINT_PIPELINES_MAPPING",
@@ -111,7 +111,7 @@ class Library:
         """The file of each class among the library's pipelines."""
         found: dict[str, Path] = {}
         for file in sorted(self._pipelines.rglob("*.py")):
-            for name in _CLASS.findall(file.read_text(encoding="utf-8")):
+            for name in _CLASS_NAME.findall(file.read_text(encoding="utf-8")):
                 found.setdefault(name, file)
         return found
 
@@ -124,7 +124,7 @@ class Library:
             for node in tree.body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
-        return {task: named.get(table, {}) for task, table in _TABLES.items()}
+        return {task: named.get(table, {}) for task, table in _TABLE_NAMES.items()}
 
 
 #: The installed library.
@@ -134,9 +134,9 @@ INSTALLED = Library()
 def _arguments(found: ast.arguments) -> Iterator[Argument]:
     positional = [*found.posonlyargs, *found.args]
     missing: list[ast.expr | None] = [None] * (len(positional) - len(found.defaults))
-    both = [*zip(positional, [*missing, *found.defaults], strict=True)]
-    both += zip(found.kwonlyargs, found.kw_defaults, strict=True)
-    for argument, default in both:
+    pairs = [*zip(positional, [*missing, *found.defaults], strict=True)]
+    pairs += zip(found.kwonlyargs, found.kw_defaults, strict=True)
+    for argument, default in pairs:
         value = None
         with suppress(ValueError):  # a name or a call: the pipeline uses its own default
             value = default and ast.literal_eval(default)

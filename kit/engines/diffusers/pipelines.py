@@ -32,7 +32,7 @@ class LoadedPipeline:
 
     key: str  # identifies what was loaded and how
     pipelines: dict[str, Any]
-    place: Callable[[Any], Any] = field(repr=False)  # moves a pipeline to its device
+    move: Callable[[Any], Any] = field(repr=False)  # moves a pipeline to its device
 
     def pipeline(self, task: str) -> Any:
         """Return the pipeline for ``text`` (the loaded one), ``image`` or ``inpaint``."""
@@ -43,12 +43,12 @@ class LoadedPipeline:
                 "image": diffusers.AutoPipelineForImage2Image,
                 "inpaint": diffusers.AutoPipelineForInpainting,
             }
-            self.pipelines[task] = self.place(kinds[task].from_pipe(self.pipelines["text"]))
+            self.pipelines[task] = self.move(kinds[task].from_pipe(self.pipelines["text"]))
         return self.pipelines[task]
 
 
 #: The only loaded pipeline of this process: two would need the memory of both.
-held: list[LoadedPipeline] = []
+loaded: list[LoadedPipeline] = []
 
 
 def load(entry: PipelineEntry) -> LoadedPipeline:
@@ -63,15 +63,15 @@ def load(entry: PipelineEntry) -> LoadedPipeline:
         The GPU refuses all work of this process.
     """
     key = entry.weights
-    if held:
+    if loaded:
         _check_device()
-    if not held or held[0].key != key:
-        if held:
-            held.clear()
+    if not loaded or loaded[0].key != key:
+        if loaded:
+            loaded.clear()
             gc.collect()
             free_memory()
-        held.append(_load(entry, key))
-    return held[0]
+        loaded.append(_load(entry, key))
+    return loaded[0]
 
 
 def free_memory() -> None:
@@ -94,8 +94,8 @@ def free_frames(error: BaseException | None) -> None:
 
 def is_out_of_memory(error: Exception) -> bool:
     """Whether an error of the library is about missing memory."""
-    said = str(error).lower()
-    return "out of memory" in said or "can't allocate" in said
+    message = str(error).lower()
+    return "out of memory" in message or "can't allocate" in message
 
 
 def _check_device() -> None:
@@ -131,15 +131,15 @@ def _load(entry: PipelineEntry, key: str) -> LoadedPipeline:
     token = os.environ.get(entry.key_env) if entry.key_env else None
     options = {"revision": entry.revision, "variant": entry.variant, "token": token}
     try:
-        place = partial(_place, entry=entry, device=device)
-        found = _class(entry, token).from_pretrained(
+        move = partial(_move, entry=entry, device=device)
+        found = _load_class(entry, token).from_pretrained(
             str(entry.path or entry.hub_id),
             dtype=getattr(torch, dtype),
             use_safetensors=True,
             local_files_only=not entry.hub,
             **{name: value for name, value in options.items() if value is not None},
         )
-        return LoadedPipeline(key, {"text": place(found)}, place)
+        return LoadedPipeline(key, {"text": move(found)}, move)
     except Exception as error:  # noqa: BLE001 - files and drivers may cause any error
         # The library's message contains paths; the log is for the operator.
         _log.warning("the model %r cannot be loaded: %s", entry.id, error)
@@ -151,7 +151,7 @@ def _load(entry: PipelineEntry, key: str) -> LoadedPipeline:
         raise EngineError(sentence, code=code or "not_loadable") from None
 
 
-def _class(entry: PipelineEntry, token: str | None) -> Any:
+def _load_class(entry: PipelineEntry, token: str | None) -> Any:
     import diffusers
 
     if entry.hub_id:
@@ -160,12 +160,12 @@ def _class(entry: PipelineEntry, token: str | None) -> Any:
         # If downloads are allowed, the index may not have been checked before: code that comes with
         # weights is refused, too.
         local = {"local_files_only": not entry.hub, "token": token}
-        fetched = hf_hub_download(entry.hub_id, INDEX, revision=entry.revision, **local)
-        class_name(Path(fetched))
+        index = hf_hub_download(entry.hub_id, INDEX, revision=entry.revision, **local)
+        class_name(Path(index))
     return getattr(diffusers, entry.class_name())
 
 
-def _place(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
+def _move(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
     """Move a pipeline to its device, with the memory options of its entry."""
     if device == "cpu" or entry.offload == "none":
         pipeline.to(device)
@@ -176,12 +176,12 @@ def _place(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
     vae = getattr(pipeline, "vae", None)
     # The decoder of that family works only in tiles.
     tiling = entry.vae_tiling or entry.class_name().startswith("Allegro")
-    for wanted, part, switch in (
+    for is_on, part, switch in (
         (tiling, vae, "enable_tiling"),
         (entry.vae_slicing, vae, "enable_slicing"),
         (entry.attention_slicing, pipeline, "enable_attention_slicing"),
     ):
-        if wanted and hasattr(part, switch):
+        if is_on and hasattr(part, switch):
             getattr(part, switch)()
     pipeline.set_progress_bar_config(disable=True)
     return pipeline

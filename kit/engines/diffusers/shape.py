@@ -35,22 +35,22 @@ _STRIDES = {
     " LucyEdit MotifVideo Sana SkyReels Wan",
 }
 #: Parts of class names whose pipelines require a picture, although the default is None.
-_NEED_A_PICTURE = (
+_PICTURE_REQUIRED = (
     "Img2Img Image2Image ImageToVideo VideoToVideo Inpaint Fill Edit InstructPix2Pix Upscale"
     " SuperResolution Refiner Depth2Img Control Adapter Variation I2VGen"
 )
 #: Parts of class names whose pipelines are one stage of several, or make no picture at all.
-_NO_PICTURE = (
+_NO_OUTPUT = (
     "Audio Prior LatentUpsample ShapE Marigold DiffusionGemma LDM3D QwenImageLayered VisualCloze"
 )
 #: Arguments that are required although the default is None.
-_NEEDED = {"conditioning_frames", "control_video", "control_mask", "gligen_boxes", "id_cond"}
-_NEEDED |= {"original_image", "source_embeds"}
+_REQUIRED = {"conditioning_frames", "control_video", "control_mask", "gligen_boxes", "id_cond"}
+_REQUIRED |= {"original_image", "source_embeds"}
 #: Pipelines that accept a list of pictures, and its maximum length.
-_MANY_PICTURES, _MOST_PICTURES = ("QwenImageEditPlus", "Flux2"), 4
+_MULTI_PICTURE, _MAX_PICTURES = ("QwenImageEditPlus", "Flux2"), 4
 
 
-def _of_family(table: Mapping[int, str], pipeline: str, usual: int) -> int:
+def _find_by_family(table: Mapping[int, str], pipeline: str, usual: int) -> int:
     """Return the value for the longest matching prefix of a class name in a table."""
     starts = {start: value for value, names in table.items() for start in names.split()}
     found = max((start for start in starts if pipeline.startswith(start)), key=len, default="")
@@ -104,9 +104,9 @@ MEDIA: Mapping[str, str] = {
 #: Settings for the number of frames of a clip.
 LENGTHS = ("num_frames", "frames", "video_length")
 #: Guidance settings that a negative prompt needs, in order of preference.
-_GUIDANCE = ("true_cfg_scale", "guidance_scale")
+_GUIDANCE_SETTINGS = ("true_cfg_scale", "guidance_scale")
 #: Arguments that are filled in for every job.
-_FILLED = {"prompt", "generator", "output_type", "return_dict", "callback_on_step_end"}
+_FILLED_ARGUMENTS = {"prompt", "generator", "output_type", "return_dict", "callback_on_step_end"}
 _SIDES = ("width", "height")
 _FORMAT = Parameter(
     name="format",
@@ -123,7 +123,7 @@ class PipelineShape:
     pipeline: str
     asset_type: AssetType
     arguments: Sequence[Argument]
-    also: Mapping[str, str]  # siblings that share its weights: "image", "inpaint" -> class name
+    siblings: Mapping[str, str]  # siblings that share its weights: "image", "inpaint" -> class name
     multiple: int  # sizes are rounded down to it
     stride: int  # the number of frames is a multiple of it, plus one
     fps: int  # of the clip, if no setting determines it
@@ -145,16 +145,16 @@ def shape_of(entry: PipelineEntry, library: Library = INSTALLED) -> PipelineShap
     pipeline = entry.class_name(library)
     found = library.arguments(pipeline)
     names = {argument.name for argument in found}
-    if not names & {"height", "width", "image"} or _has_part(_NO_PICTURE, pipeline):
+    if not names & {"height", "width", "image"} or _has_part(_NO_OUTPUT, pipeline):
         raise ConfigError(f"{pipeline} makes neither pictures nor video by itself")
-    given = {*MEDIA, *_FILLED, *entry.always, *SETTINGS}
-    wanted = [a.name for a in found if a.required or a.name in _NEEDED]
-    if lacking := [name for name in wanted if name not in given]:
-        raise ConfigError(f"{pipeline} needs {lacking[0]!r}, which a job cannot bring")
-    free = names - _FILLED
-    if strange := [name for name in entry.always if name not in free]:
-        hint = suggest(strange[0], free)
-        raise ConfigError(f"'always.{strange[0]}': {pipeline} takes no such argument{hint}")
+    available = {*MEDIA, *_FILLED_ARGUMENTS, *entry.always, *SETTINGS}
+    required = [a.name for a in found if a.required or a.name in _REQUIRED]
+    if missing := [name for name in required if name not in available]:
+        raise ConfigError(f"{pipeline} needs {missing[0]!r}, which a job cannot bring")
+    free = names - _FILLED_ARGUMENTS
+    if unknown := [name for name in entry.always if name not in free]:
+        hint = suggest(unknown[0], free)
+        raise ConfigError(f"'always.{unknown[0]}': {pipeline} takes no such argument{hint}")
     video = bool(names & {*LENGTHS}) or "Video" in pipeline
     # The siblings of a controlled pipeline need the controlling picture, too.
     shares = entry.edit and not video and "Control" not in pipeline
@@ -162,10 +162,10 @@ def shape_of(entry: PipelineEntry, library: Library = INSTALLED) -> PipelineShap
         pipeline=pipeline,
         asset_type="video" if video else "image",
         arguments=found,
-        also=library.siblings(pipeline) if shares else {},
-        multiple=_of_family(_MULTIPLES, pipeline, 16),
-        stride=_of_family(_STRIDES, pipeline, 1),
-        fps=entry.fps or _of_family(_RATES, pipeline, 24),
+        siblings=library.siblings(pipeline) if shares else {},
+        multiple=_find_by_family(_MULTIPLES, pipeline, 16),
+        stride=_find_by_family(_STRIDES, pipeline, 1),
+        fps=entry.fps or _find_by_family(_RATES, pipeline, 24),
     )
 
 
@@ -178,13 +178,13 @@ def definition_of(
     settings = _adjust(entry, settings)
     needs_picture = any(p.required for p in media)
     category = {"image": "Editing" if needs_picture else "Generation", "video": "Video Generation"}
-    about = f"The pipeline {shape.pipeline} with weights that lie on this machine: what it can do "
+    text = f"The pipeline {shape.pipeline} with weights that lie on this machine: what it can do "
     definition = Definition(
         id=entry.id,
         title=entry.title or entry.id,
         asset_type=shape.asset_type,
         category=entry.category or category[shape.asset_type],
-        description=entry.description or f"{about}depends on what they were trained on.",
+        description=entry.description or f"{text}depends on what they were trained on.",
         pricing=_price(entry, settings),
         settings=(*settings, seed_parameter()),
         media=media,
@@ -196,10 +196,10 @@ def definition_of(
 
 def _price(entry: PipelineEntry, settings: Sequence[Parameter]) -> Rule:
     # A job without these settings must still be charged for their effective values.
-    silent = {p.name for p in settings if p.default is None and not p.required}
+    unpriced = {p.name for p in settings if p.default is None and not p.required}
     rule = entry.price.rule()
     for unit in rule.units:
-        if unit.parameter in silent:
+        if unit.parameter in unpriced:
             raise ConfigError(
                 f"'price': {unit.parameter!r} has no default, so a job that leaves it out would"
                 " not pay for it; give it one in 'defaults'"
@@ -208,18 +208,18 @@ def _price(entry: PipelineEntry, settings: Sequence[Parameter]) -> Rule:
 
 
 def _settings(shape: PipelineShape, library: Library) -> Iterator[Parameter]:
-    guidance = next((name for name in _GUIDANCE if name in shape.names), None)
-    few = ", ".join(str(1 + shape.stride * count) for count in range(1, 4))
+    guidance = next((name for name in _GUIDANCE_SETTINGS if name in shape.names), None)
+    lengths = ", ".join(str(1 + shape.stride * count) for count in range(1, 4))
     words = {
         "multiple": shape.multiple,
         "guided": f"; it counts where {guidance} is above 1" if guidance else "",
-        "rounded": f"; rounded down to {few} and so on" if shape.stride > 1 else "",
+        "rounded": f"; rounded down to {lengths} and so on" if shape.stride > 1 else "",
     }
     for argument in shape.arguments:
         if argument.name in SETTINGS:
             yield _setting(argument, words)
-    if shape.also and "strength" not in shape.names:
-        calls = [library.arguments(name) for name in shape.also.values()]
+    if shape.siblings and "strength" not in shape.names:
+        calls = [library.arguments(name) for name in shape.siblings.values()]
         found = {a.default for call in calls for a in call if a.name == "strength"}
         yield _setting(Argument("strength", found.pop() if len(found) == 1 else None, False), words)
 
@@ -240,22 +240,22 @@ def _setting(argument: Argument, words: Mapping[str, Any]) -> Parameter:
 
 def _media(entry: PipelineEntry, shape: PipelineShape) -> Iterator[Parameter]:
     names = {a.name: a.required for a in shape.arguments if a.name in MEDIA}
-    if shape.also:
+    if shape.siblings:
         names.setdefault("image", False)
-    if "inpaint" in shape.also:
+    if "inpaint" in shape.siblings:
         names.setdefault("mask_image", False)
-    if strange := [name for name in entry.required if name not in names]:
-        hint = suggest(strange[0], names)
-        raise ConfigError(f"'required': the model takes no {strange[0]!r}{hint}")
-    needed = not shape.also and _has_part(_NEED_A_PICTURE, shape.pipeline)
-    several = shape.pipeline.startswith(_MANY_PICTURES)
+    if unknown := [name for name in entry.required if name not in names]:
+        hint = suggest(unknown[0], names)
+        raise ConfigError(f"'required': the model takes no {unknown[0]!r}{hint}")
+    needs_picture = not shape.siblings and _has_part(_PICTURE_REQUIRED, shape.pipeline)
+    several = shape.pipeline.startswith(_MULTI_PICTURE)
     for name, required in names.items():
         yield Parameter(
             name=name,
             type="video" if name == "video" else "image",
             media=True,
-            required=required or name in entry.required or (needed and name != "last_image"),
-            max_items=_MOST_PICTURES if several and name == "image" else None,
+            required=required or name in entry.required or (needs_picture and name != "last_image"),
+            max_items=_MAX_PICTURES if several and name == "image" else None,
             description=MEDIA[name],
         )
 

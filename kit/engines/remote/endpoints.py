@@ -29,8 +29,8 @@ class _Style:
 
     asset_type: AssetType
     category: str
-    sent: str
-    filled: tuple[str, ...]
+    inputs_text: str
+    filled_fields: tuple[str, ...]
     settings: tuple[Parameter, ...] = ()
     media: tuple[Parameter, ...] = ()
 
@@ -39,10 +39,10 @@ def _style(entry: EndpointEntry) -> _Style:
     medium = partial(Parameter, type="image", media=True)
     if isinstance(entry, ImagesEntry):
         most = entry.pictures if entry.pictures > 1 else None
-        required, about = entry.pictures_required, "The picture to change"
-        image = medium(name="image", required=required, max_items=most, description=about)
-        about = "White where the picture may change; needs an image"
-        mask = medium(name="mask_image", description=about)
+        required, description = entry.pictures_required, "The picture to change"
+        image = medium(name="image", required=required, max_items=most, description=description)
+        description = "White where the picture may change; needs an image"
+        mask = medium(name="mask_image", description=description)
         return _Style(
             "image",
             "Editing" if required else "Generation",
@@ -71,19 +71,19 @@ def _style(entry: EndpointEntry) -> _Style:
 
 def _definition(entry: EndpointEntry) -> Definition:
     style = _style(entry)
-    filled = tuple(filter(None, ("prompt", "model", *style.filled)))
-    why = "that field of a request is filled in already"
-    if twice := [name for name in entry.always if name in filled]:
-        raise ConfigError(f"'always.{twice[0]}': {why}")
+    filled = tuple(filter(None, ("prompt", "model", *style.filled_fields)))
+    reason = "that field of a request is filled in already"
+    if duplicates := [name for name in entry.always if name in filled]:
+        raise ConfigError(f"'always.{duplicates[0]}': {reason}")
     sizes, words = entry.sizes, "Width x height in pixels"
     size = Parameter(name="size", default=(*sizes, "")[0], enum=sizes, description=words)
-    place = f"Sends {style.sent} to {entry.site().described} and shows what it answers."
+    sentence = f"Sends {style.inputs_text} to {entry.site().description} and shows what it answers."
     definition = Definition(
         id=entry.id,
         title=entry.title or entry.id,
         asset_type=style.asset_type,
         category=entry.category or style.category,
-        description=f"{entry.description} {place}".strip(),
+        description=f"{entry.description} {sentence}".strip(),
         pricing=entry.price.rule(),
         settings=(
             *style.settings,
@@ -93,7 +93,7 @@ def _definition(entry: EndpointEntry) -> Definition:
         ),
         media=style.media,
     )
-    return check_definition(definition, (*filled, *entry.always), why)
+    return check_definition(definition, (*filled, *entry.always), reason)
 
 
 class Endpoint(Engine):

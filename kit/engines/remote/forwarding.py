@@ -24,36 +24,36 @@ from kit.wire import Generation, Model, Receipt, Ticket, WireShape
 W = TypeVar("W", bound=WireShape)
 _ROOT = "v1/creative-studio"
 #: Maximum of failed orders of the same content before the job fails.
-_ORDERS = 20
+_MAX_ORDERS = 20
 #: Maximum of characters of metadata, as JSON, that are copied from a result.
-_MOST_FACTS = 32_000
+_MAX_FACTS = 32_000
 
 
 async def forward(
-    model: Model, caller: RemoteCaller, job: Job, target: Path, tell: orders.Tell
+    model: Model, caller: RemoteCaller, job: Job, target: Path, report: orders.Report
 ) -> Mapping[str, Any]:
     """Render a job on another service, with the model as that service describes it."""
-    body = await _body(caller, model, job)
-    tell(orders.BEGUN)
-    generation = await _generation(caller, body, job.seed, tell)
-    tell(orders.MADE)
+    body = await _build_body(caller, model, job)
+    report(orders.STARTED)
+    generation = await _run_generation(caller, body, job.seed, report)
+    report(orders.RENDERED)
     if not generation.output_url:
-        raise EngineError("the remote service made no output", code="upstream_odd")
+        raise EngineError("the remote service made no output", code="upstream_malformed")
     await caller.fetch(generation.output_url, target)
     output, charged = generation.output, generation.credits_charged
     sha256 = (output and output.sha256) or ""
     if sha256 and sha256.lower() != await asyncio.to_thread(orders.digest, target):
-        raise EngineError("the output did not arrive as it was sent", code="upstream_odd")
+        raise EngineError("the output did not arrive as it was sent", code="upstream_malformed")
     facts = (output and output.metadata) or {}
     return {
-        **(facts if len(json.dumps(facts)) <= _MOST_FACTS else {}),
+        **(facts if len(json.dumps(facts)) <= _MAX_FACTS else {}),
         "model": model.id,
         "generation": generation.id,
         **({} if charged is None else {"credits_charged": float(charged)}),
     }
 
 
-async def _body(caller: RemoteCaller, model: Model, job: Job) -> dict[str, Any]:
+async def _build_body(caller: RemoteCaller, model: Model, job: Job) -> dict[str, Any]:
     values = dict(job.parameters)
     for parameter in model.setting_parameters:
         if parameter.name == "seed" and parameter.type == "integer":
@@ -85,15 +85,15 @@ async def _upload(caller: RemoteCaller, model_id: str, kind: str, path: Path) ->
         request = _post("media-uploads", order, orders.fingerprint(order, content, number))
         reply = await caller.send(request)
         ticket = _read(Ticket, reply)
-        given = ticket.required_headers.items()
-        headers = {name: value for name, value in given if name.lower() != "content-length"}
+        required = ticket.required_headers.items()
+        headers = {name: value for name, value in required if name.lower() != "content-length"}
         put = RemoteRequest(
             method=ticket.method,
-            path=caller.safe(ticket.upload_url),
+            path=caller.safe_url(ticket.upload_url),
             upload=path,
             headers=headers | {"Content-Length": str(size)},
-            bare=True,
-            again=True,
+            without_key=True,
+            repeatable=True,
         )
         sent = await caller.attempt(put)
         if sent.status < 300 or (sent.status == 409 and _is_replay(reply)):
@@ -103,22 +103,22 @@ async def _upload(caller: RemoteCaller, model_id: str, kind: str, path: Path) ->
     raise caller.refusal(sent)
 
 
-async def _generation(
-    caller: RemoteCaller, body: Mapping[str, Any], seed: int, tell: orders.Tell
+async def _run_generation(
+    caller: RemoteCaller, body: Mapping[str, Any], seed: int, report: orders.Report
 ) -> Generation:
     async def undo(reply: RemoteReply) -> None:
-        await orders.end_job(caller, _ending(_read(Receipt, reply)))
+        await orders.cancel_job(caller, _cancel(_read(Receipt, reply)))
 
-    for number in range(_ORDERS):
+    for number in range(_MAX_ORDERS):
         request = _post("generations", body, orders.fingerprint(body, str(seed), number))
         reply = await orders.undo_if_canceled(caller.send(request), undo)
         receipt = _read(Receipt, reply)
         # The key must not be sent to a URL of another origin.
         url = receipt.status_url
         own = url and caller.is_own(caller.address(url))
-        path = url if url and own else f"{_ROOT}/{_path(receipt)}"
-        state = await orders.follow(caller, orders.look_at(path), _ending(receipt), _state, tell)
-        if state.word == "completed":
+        path = url if url and own else f"{_ROOT}/{_job_path(receipt)}"
+        state = await orders.follow(caller, orders.poll_job(path), _cancel(receipt), _state, report)
+        if state.status == "completed":
             generation: Generation = state.answer
             return generation
         if not _is_replay(reply):
@@ -132,19 +132,19 @@ def _state(reply: RemoteReply) -> orders.RemoteState:
     return orders.RemoteState(found.state, found.progress or 0.0, found.error or "", found)
 
 
-def _path(receipt: Receipt) -> str:
+def _job_path(receipt: Receipt) -> str:
     return f"generations/{quote(receipt.id, safe='')}"
 
 
-def _ending(receipt: Receipt) -> RemoteRequest:
+def _cancel(receipt: Receipt) -> RemoteRequest:
     key = orders.fingerprint({"id": receipt.id}, "cancel", 0)
-    return _post(f"{_path(receipt)}/cancel", None, key)
+    return _post(f"{_job_path(receipt)}/cancel", None, key)
 
 
 def _post(path: str, body: Mapping[str, Any] | None, key: str) -> RemoteRequest:
     headers = {"Idempotency-Key": key}
     path = f"{_ROOT}/{path}"
-    return RemoteRequest(method="POST", path=path, json=body, headers=headers, again=True)
+    return RemoteRequest(method="POST", path=path, json=body, headers=headers, repeatable=True)
 
 
 def _is_replay(reply: RemoteReply) -> bool:
@@ -156,4 +156,4 @@ def _read(kind: type[W], reply: RemoteReply) -> W:
         return kind.model_validate(reply.json())
     except ValidationError:
         sentence = "the remote service answered with something unexpected"
-        raise EngineError(sentence, code="upstream_odd") from None
+        raise EngineError(sentence, code="upstream_malformed") from None

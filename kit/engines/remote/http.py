@@ -27,28 +27,28 @@ from kit.version import __version__
 
 #: Maximum of attempts of a request; and for work that is already paid, enough attempts for an
 #: outage of nearly two minutes at the default pause.
-TRIES, PATIENT = 5, 17
+TRIES, PAID_TRIES = 5, 17
 #: Maximum size of a response in memory, and of a downloaded file.
 ANSWER_BYTES = 96_000_000
 FILE_BYTES = 1_000_000_000
-_CHUNK = 1 << 16
-_TIMEOUT = {"connect": 10.0, "write": 60.0, "pool": 10.0}
+_CHUNK_BYTES = 1 << 16
+_TIMEOUTS = {"connect": 10.0, "write": 60.0, "pool": 10.0}
 #: Time limit in seconds for the first connection to a site, before any work has begun there.
-_FIRST_CONTACT = 4.0
+_FIRST_SECONDS = 4.0
 #: Maximum wait that a busy site may request; with a longer one the job fails and is refunded.
-_LONGEST_WAIT = 60.0
+_MAX_WAIT_SECONDS = 60.0
 #: Errors that happen before anything is sent.
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-_NO_ADDRESS = (httpx.InvalidURL, httpx.UnsupportedProtocol)
+_URL_ERRORS = (httpx.InvalidURL, httpx.UnsupportedProtocol)
 #: Statuses of a busy service: nothing was done, so a retry is safe.
-_BUSY = frozenset({429, 503})
+_BUSY_STATUSES = frozenset({429, 503})
 #: Statuses for a file that may not exist yet.
-_NOT_YET = frozenset({202, 404})
+_NOT_YET_STATUSES = frozenset({202, 404})
 #: Statuses after which only repeatable requests are sent again.
-_FAILED = frozenset({408, 500, 502, 504})
+_FAILED_STATUSES = frozenset({408, 500, 502, 504})
 #: Statuses of redirects, and the maximum of redirects.
-_MOVED = frozenset({301, 302, 303, 307, 308})
-_REDIRECTS = 4
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+_MAX_REDIRECTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ class RemoteReply:
     content: bytes
 
     def json(self) -> Any:
-        """Return the parsed JSON of the body, or raise EngineError (``upstream_odd``)."""
+        """Return the parsed JSON of the body, or raise EngineError (``upstream_malformed``)."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError):
             sentence = "the remote service answered with something that is not JSON"
-            raise EngineError(sentence, code="upstream_odd") from None
+            raise EngineError(sentence, code="upstream_malformed") from None
 
     @property
     def is_good(self) -> bool:
@@ -105,11 +105,11 @@ class RemoteRequest:
     files: Any = None
     upload: Path | None = None  # file to send as the body
     headers: Mapping[str, str] = field(default_factory=dict)
-    again: bool = False  # may be repeated, although an earlier attempt may have succeeded
-    bare: bool = False  # is sent without the key
+    repeatable: bool = False  # may be repeated, although an earlier attempt may have succeeded
+    without_key: bool = False  # is sent without the key
     late: bool = False  # 404 or 202 may mean that the file does not exist yet
     tries: int = TRIES
-    quiet: float = 60.0  # seconds without data after which the connection counts as lost
+    silence: float = 60.0  # seconds without data after which the connection counts as lost
     #: Whether a response is accepted in spite of an error status.
     accepts: Callable[[RemoteReply], bool] = lambda _: False
 
@@ -120,29 +120,29 @@ class RemoteRequest:
 
         `attempt` counts from 0. The first wait is the pause, later ones are up to eight times it.
         """
-        few = attempt < TRIES - 1
+        is_early = attempt < TRIES - 1
         backoff = pause * 2.0 ** min(attempt, TRIES - 2) if attempt < self.tries - 1 else None
         if isinstance(outcome, LostConnection):
-            return backoff if self.again or not outcome.sent else None
-        status, asked = outcome.status, outcome.retry_after
-        if self.late and status in _NOT_YET:
-            return backoff if few else None
+            return backoff if self.repeatable or not outcome.sent else None
+        status, retry_seconds = outcome.status, outcome.retry_after
+        if self.late and status in _NOT_YET_STATUSES:
+            return backoff if is_early else None
         if self.tries == 1 or self.accepts(outcome) or outcome.is_out_of_credits:
             return None
-        is_running = status == 409 and asked is not None and self.again
-        if asked is not None and (status in _BUSY or is_running):
+        is_running = status == 409 and retry_seconds is not None and self.repeatable
+        if retry_seconds is not None and (status in _BUSY_STATUSES or is_running):
             # A server that loads a model first says when to retry.
-            return max(asked, pause) if asked <= _LONGEST_WAIT else None
+            return max(retry_seconds, pause) if retry_seconds <= _MAX_WAIT_SECONDS else None
         # A server that answers 500 is running, and will hardly recover within a minute.
-        repeatable = self.again and status in _FAILED and (few or status != 500)
-        return backoff if repeatable or status in _BUSY else None
+        may_repeat = self.repeatable and status in _FAILED_STATUSES and (is_early or status != 500)
+        return backoff if may_repeat or status in _BUSY_STATUSES else None
 
 
 @dataclass(frozen=True, slots=True)
 class LostConnection:
     """No response; `sent` says whether the request may have arrived."""
 
-    why: str
+    reason: str
     sent: bool
 
 
@@ -195,12 +195,12 @@ class RemoteCaller:
         """Whether a URL has the site's own origin."""
         return origin(url) == origin(self.site.url)
 
-    def safe(self, url: str) -> str:
+    def safe_url(self, url: str) -> str:
         """Return the complete URL of a file; raises unless it has the site's origin or https."""
         url = same_server(self.address(url), self.site.url)
         if not self._is_safe(url):
             sentence = "points to a file at an address that is not safe"
-            raise self.failure(sentence, url, code="upstream_odd")
+            raise self.failure(sentence, url, code="upstream_malformed")
         return url
 
     def _is_safe(self, url: str) -> bool:
@@ -225,19 +225,19 @@ class RemoteCaller:
         Other origins, also after a redirect, are accessed without the key, and only if the
         connection is encrypted. With `late`, a missing file is requested again.
         """
-        url = self.safe(url)
-        for _ in range(_REDIRECTS):
+        url = self.safe_url(url)
+        for _ in range(_MAX_REDIRECTS):
             own = self.is_own(url)
-            tries = PATIENT if own else TRIES
+            tries = PAID_TRIES if own else TRIES
             request = RemoteRequest(
-                method="GET", path=url, again=True, bare=not own, late=late, tries=tries
+                method="GET", path=url, repeatable=True, without_key=not own, late=late, tries=tries
             )
             reply = await self._repeat(request, "made a file that did not arrive", target, most)
             if reply.status == 200:
                 return
-            moved = urljoin(url, reply.headers.get("location", ""))
-            url = same_server(moved, self.site.url)
-            if reply.status not in _MOVED or not self._is_safe(url):
+            location = urljoin(url, reply.headers.get("location", ""))
+            url = same_server(location, self.site.url)
+            if reply.status not in _REDIRECT_STATUSES or not self._is_safe(url):
                 break
         raise self.refusal(reply, "file")
 
@@ -245,8 +245,8 @@ class RemoteCaller:
         """Return the error for a response; `of` as in `reasons.explain`."""
         status = 402 if reply.is_out_of_credits else reply.status
         sentence, code = reasons.explain(status, reply.sentence, self._secrets, of=of)
-        said = f" and says: {reply.sentence}" if reply.sentence else ""
-        return self.failure(sentence, f"it answers {reply.status}{said}", code=code)
+        message = f" and says: {reply.sentence}" if reply.sentence else ""
+        return self.failure(sentence, f"it answers {reply.status}{message}", code=code)
 
     def failure(self, sentence: str, detail: str, *, code: str = "upstream_failed") -> EngineError:
         """Return an error: users see the sentence; the site and its message are only logged."""
@@ -254,8 +254,8 @@ class RemoteCaller:
         if self._key:
             line = line.replace(self._key, "***")
         line = line if len(line) <= 300 else f"{line[:297]}..."
-        whole = f"the service behind this model {sentence}"
-        return EngineError(whole, code=code, detail=f"{self.site.name}: {line}")
+        full = f"the service behind this model {sentence}"
+        return EngineError(full, code=code, detail=f"{self.site.name}: {line}")
 
     def reason(self, text: str) -> str:
         """Return the site's reason for a failed job after a colon, as far as users may see it."""
@@ -267,33 +267,33 @@ class RemoteCaller:
         return (self._key or "", self.site.name)
 
     async def _repeat(
-        self, request: RemoteRequest, lost: str, target: Path | None = None, most: int = 0
+        self, request: RemoteRequest, lost_sentence: str, target: Path | None = None, most: int = 0
     ) -> RemoteReply:
         started = time.monotonic()
-        for attempt in range(PATIENT):
+        for attempt in range(PAID_TRIES):
             # Whether the site may not be running at all: wait longer only for work that is paid.
             is_first = not self._reached and request.tries <= TRIES
-            outcome = await self._once(request, target, most, is_first)
+            outcome = await self._send_once(request, target, most, is_first)
             self._reached = self._reached or isinstance(outcome, RemoteReply) or outcome.sent
             wait = request.wait_after(outcome, attempt, self.site.pause)
-            if wait is None or attempt == PATIENT - 1:
+            if wait is None or attempt == PAID_TRIES - 1:
                 break
             is_absent = is_first and not self._reached
-            if is_absent and time.monotonic() - started + wait > _FIRST_CONTACT:
+            if is_absent and time.monotonic() - started + wait > _FIRST_SECONDS:
                 break
             await asyncio.sleep(wait)
         if isinstance(outcome, LostConnection):
-            raise self.failure(lost, outcome.why, code="upstream_unreachable")
+            raise self.failure(lost_sentence, outcome.reason, code="upstream_unreachable")
         return outcome
 
-    async def _once(
+    async def _send_once(
         self, request: RemoteRequest, target: Path | None, most: int, is_first: bool
     ) -> RemoteReply | LostConnection:
         url = self.address(request.path)
         headers = dict(request.headers)
-        if self._key and not request.bare and self.is_own(url):
+        if self._key and not request.without_key and self.is_own(url):
             headers["Authorization"] = f"Bearer {self._key}"
-        connect = {"connect": _FIRST_CONTACT - 0.5} if is_first else {}
+        connect = {"connect": _FIRST_SECONDS - 0.5} if is_first else {}
         try:
             async with self._client.stream(
                 request.method,
@@ -302,7 +302,7 @@ class RemoteCaller:
                 files=request.files,
                 content=_file_chunks(request.upload) if request.upload else None,
                 headers=headers,
-                timeout=httpx.Timeout(read=request.quiet, **_TIMEOUT | connect),
+                timeout=httpx.Timeout(read=request.silence, **_TIMEOUTS | connect),
             ) as response:
                 if target is None or response.status_code != 200:
                     content = b"".join([part async for part in _limit(response, self._most)])
@@ -313,8 +313,8 @@ class RemoteCaller:
                 return RemoteReply(200, response.headers, b"")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             late = isinstance(error, httpx.TimeoutException)
-            why = "it took too long" if late else str(error) or type(error).__name__
-            return LostConnection(why, sent=not isinstance(error, (*_UNSENT, *_NO_ADDRESS)))
+            reason = "it took too long" if late else str(error) or type(error).__name__
+            return LostConnection(reason, sent=not isinstance(error, (*_UNSENT, *_URL_ERRORS)))
 
 
 async def _limit(response: httpx.Response, most: int) -> AsyncIterator[bytes]:
@@ -323,11 +323,11 @@ async def _limit(response: httpx.Response, most: int) -> AsyncIterator[bytes]:
         size += len(part)
         if size > most:
             sentence = f"the remote service sends more than {most // 1_000_000} MB"
-            raise EngineError(sentence, code="upstream_odd")
+            raise EngineError(sentence, code="upstream_malformed")
         yield part
 
 
 async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+        while chunk := file.read(_CHUNK_BYTES):
             yield chunk

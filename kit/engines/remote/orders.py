@@ -19,24 +19,24 @@ from typing import IO, Any, TypeVar
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.inspection import MAGIC, inspect
-from kit.engines.remote.http import PATIENT, RemoteCaller, RemoteReply, RemoteRequest
+from kit.engines.remote.http import PAID_TRIES, RemoteCaller, RemoteReply, RemoteRequest
 from kit.engines.remote.site import Site
 from kit.errors import EngineError
 from kit.private import make_folder, try_lock
 
 T = TypeVar("T")
 #: Reports progress, 0 to 1.
-Tell = Callable[[float], None]
+Report = Callable[[float], None]
 #: Writes the output of a job to a path, and returns its facts.
-Work = Callable[[RemoteCaller, Job, Path, Tell], Awaitable[Mapping[str, Any]]]
+Work = Callable[[RemoteCaller, Job, Path, Report], Awaitable[Mapping[str, Any]]]
 
-_LOOK_EVERY = 0.2
+_POLL_SECONDS = 0.2
 #: Time limit in seconds for ending a job on the other machine: a cancel takes at most one.
-_GOODBYE_SECONDS = 0.75
+_CANCEL_SECONDS = 0.75
 #: Maximum pause between two polls of a job, in seconds.
-_LONGEST_PAUSE = 10.0
+_MAX_PAUSE_SECONDS = 10.0
 #: Progress when a job has started, and when it is done and only the download is left.
-BEGUN, MADE = 0.05, 0.9
+STARTED, RENDERED = 0.05, 0.9
 
 
 def render(work: Work, site: Site, asset_type: str, job: Job, progress: Progress) -> Asset:
@@ -51,28 +51,28 @@ def render(work: Work, site: Site, asset_type: str, job: Job, progress: Progress
         Raised by `progress`.
     EngineError
         The site cannot be reached, refuses the job, fails, takes too long (``timed_out``), or its
-        output is no asset of the type, broken, or too large (``upstream_odd``).
+        output is no asset of the type, broken, or too large (``upstream_malformed``).
     """
     target = job.folder / "output"
     fraction = 0.0
 
-    def tell(done: float) -> None:
+    def report(value: float) -> None:
         nonlocal fraction
-        fraction = done
+        fraction = value
 
-    async def run_in_time() -> Mapping[str, Any]:
+    async def run_with_timeout() -> Mapping[str, Any]:
         try:
             async with asyncio.timeout(site.timeout), RemoteCaller(site) as caller:
-                return await work(caller, job, target, tell)
+                return await work(caller, job, target, report)
         except TimeoutError:
             sentence = f"the remote service did not finish within {site.timeout:g} s"
             raise EngineError(sentence, code="timed_out") from None
 
     async def report_until_done() -> Mapping[str, Any]:
-        task = asyncio.create_task(run_in_time())
+        task = asyncio.create_task(run_with_timeout())
         try:
             while not task.done():
-                await asyncio.wait({task}, timeout=_LOOK_EVERY)
+                await asyncio.wait({task}, timeout=_POLL_SECONDS)
                 progress.report(fraction)
         except BaseException:
             task.cancel()
@@ -81,21 +81,21 @@ def render(work: Work, site: Site, asset_type: str, job: Job, progress: Progress
         return await task
 
     facts = asyncio.run(report_until_done())
-    asset = _asset(target, asset_type, {"service": site.public, **facts})
+    asset = _make_asset(target, asset_type, {"service": site.public, **facts})
     progress.report(1.0)
     return asset
 
 
-def _asset(path: Path, asset_type: str, facts: Mapping[str, Any]) -> Asset:
+def _make_asset(path: Path, asset_type: str, facts: Mapping[str, Any]) -> Asset:
     content_type = content_type_of(path, asset_type)
     if content_type is None:
         what = {"image": "a picture", "video": "a video"}[asset_type]
-        raise EngineError(f"what the remote service sent is not {what}", code="upstream_odd")
+        raise EngineError(f"what the remote service sent is not {what}", code="upstream_malformed")
     try:
         measures = inspect(path, content_type)
     except EngineError as error:
         sentence = f"what the remote service sent is of no use: {error}"
-        raise EngineError(sentence, code="upstream_odd") from None
+        raise EngineError(sentence, code="upstream_malformed") from None
     return Asset(path=path, content_type=content_type, metadata=facts, **measures)
 
 
@@ -114,49 +114,49 @@ def content_type_of(path: Path, kind: str) -> str | None:
 class RemoteState:
     """The state of a job on another machine."""
 
-    word: str  # processing, completed, failed or canceled
+    status: str  # processing, completed, failed or canceled
     fraction: float = 0.0
     reason: str = ""  # of a failure
     answer: Any = None  # the response with further facts
 
     def failure(self, caller: RemoteCaller, what: str) -> EngineError:
         """Return the error for a job that ended without an output."""
-        said = self.reason or self.word
-        return caller.failure(f"did not make the {what}{caller.reason(said)}", said)
+        reason = self.reason or self.status
+        return caller.failure(f"did not make the {what}{caller.reason(reason)}", reason)
 
 
 async def follow(
     caller: RemoteCaller,
-    look: RemoteRequest,
-    end: RemoteRequest,
+    poll: RemoteRequest,
+    cancel: RemoteRequest,
     read: Callable[[RemoteReply], RemoteState],
-    tell: Tell,
+    report: Report,
     state: RemoteState | None = None,
 ) -> RemoteState:
     """Poll a job, from a known state if given, until it is done; end it if canceled."""
     pause = caller.site.pause
     try:
-        while state is None or state.word == "processing":
+        while state is None or state.status == "processing":
             if state is not None:
                 await asyncio.sleep(pause)
-                pause = min(_LONGEST_PAUSE, pause * 1.3)
-            state = read(await caller.send(look))
-            tell(BEGUN + (MADE - BEGUN) * min(1.0, max(0.0, state.fraction)))
+                pause = min(_MAX_PAUSE_SECONDS, pause * 1.3)
+            state = read(await caller.send(poll))
+            report(STARTED + (RENDERED - STARTED) * min(1.0, max(0.0, state.fraction)))
     except asyncio.CancelledError:
-        await end_job(caller, end)
+        await cancel_job(caller, cancel)
         raise
     return state
 
 
-def look_at(path: str, **more: Any) -> RemoteRequest:
+def poll_job(path: str, **options: Any) -> RemoteRequest:
     """Return the request for the state of a job that is already paid."""
-    return RemoteRequest(method="GET", path=path, again=True, tries=PATIENT, **more)
+    return RemoteRequest(method="GET", path=path, repeatable=True, tries=PAID_TRIES, **options)
 
 
-async def end_job(caller: RemoteCaller, request: RemoteRequest) -> None:
+async def cancel_job(caller: RemoteCaller, request: RemoteRequest) -> None:
     """Request the end of a job; a machine that does not support it continues."""
     with suppress(EngineError, TimeoutError):
-        async with asyncio.timeout(_GOODBYE_SECONDS):
+        async with asyncio.timeout(_CANCEL_SECONDS):
             await caller.attempt(request)
 
 
@@ -171,7 +171,7 @@ async def undo_if_canceled(step: Awaitable[T], undo: Callable[[T], Awaitable[Non
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         with suppress(EngineError, TimeoutError):
-            async with asyncio.timeout(_GOODBYE_SECONDS):
+            async with asyncio.timeout(_CANCEL_SECONDS):
                 await undo(await task)
         raise
     finally:
@@ -179,13 +179,13 @@ async def undo_if_canceled(step: Awaitable[T], undo: Callable[[T], Awaitable[Non
 
 
 #: Key of the file in an answer whose body is the file itself.
-_FILE = "file"
+_FILE_KEY = "file"
 
 
 def read_answer(reply: RemoteReply, kind: str) -> Any:
     """Return the JSON of a response; if the body is the file, it becomes the only item."""
     if reply.headers.get("content-type", "").startswith(f"{kind}/"):
-        return {"data": [{_FILE: reply.content}]}
+        return {"data": [{_FILE_KEY: reply.content}]}
     return reply.json()
 
 
@@ -196,7 +196,7 @@ def find_item(answer: Any) -> dict[str, Any] | None:
     if not isinstance(item, dict):
         return None
     # JSON has no bytes, so bytes can only be the file itself.
-    is_file = isinstance(item.get(_FILE), bytes)
+    is_file = isinstance(item.get(_FILE_KEY), bytes)
     return item if is_file or _text(item, "b64_json") or _text(item, "url") else None
 
 
@@ -205,7 +205,7 @@ async def save_item(
 ) -> None:
     """Write the file of an item to a path."""
     encoded, url = _text(item, "b64_json"), _text(item, "url")
-    if isinstance(file := item.get(_FILE), bytes):
+    if isinstance(file := item.get(_FILE_KEY), bytes):
         target.write_bytes(file)
     elif encoded or url.startswith("data:"):
         target.write_bytes(_decode(encoded or url))
@@ -226,7 +226,7 @@ def _decode(text: str) -> bytes:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
         sentence = "the file in the remote service's answer cannot be decoded"
-        raise EngineError(sentence, code="upstream_odd") from None
+        raise EngineError(sentence, code="upstream_malformed") from None
 
 
 def fingerprint(*content: Any) -> str:
@@ -243,17 +243,17 @@ def digest(path: Path) -> str:
 _SUFFIX = ".clip"
 #: Notes are removed at the end of the wait for the job; older ones are from abandoned jobs, and
 #: endpoints do not keep outputs for longer.
-_OLDEST_SECONDS = 86_400.0
+_MAX_AGE_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
     """The URL of a job's state, for a process that takes the job over."""
 
-    found: str = ""  # written by a process that was killed
+    address: str = ""  # written by a process that was killed
     file: IO[bytes] | None = None  # unbuffered
 
-    def keep(self, address: str) -> None:
+    def write(self, address: str) -> None:
         """Write down a URL; errors are ignored, because the job runs anyway."""
         if self.file is not None:
             with suppress(OSError):
@@ -262,14 +262,14 @@ class Note:
 
 
 @contextmanager
-def keep_note(folder: Path, order: str) -> Iterator[Note]:
+def open_note(folder: Path, order: str) -> Iterator[Note]:
     """Yield the note of an order, and remove it at the end of the wait for the job.
 
     If another process waits for the same order, it has locked the note: then there is no note here,
     and each of the two has its own job.
     """
     path = folder / f"{order}{_SUFFIX}"
-    file = _lock(path)
+    file = _lock_note(path)
     if file is None:
         yield Note()
         return
@@ -283,12 +283,12 @@ def keep_note(folder: Path, order: str) -> Iterator[Note]:
             path.unlink()
 
 
-def _lock(path: Path) -> IO[bytes] | None:
+def _lock_note(path: Path) -> IO[bytes] | None:
     try:
         make_folder(path.parent)
         for old in path.parent.glob(f"*{_SUFFIX}"):
             with suppress(OSError):  # another process was faster
-                if time.time() - old.stat().st_mtime > _OLDEST_SECONDS:
+                if time.time() - old.stat().st_mtime > _MAX_AGE_SECONDS:
                     old.unlink()
         file = path.open("a+b", buffering=0)
     except OSError:

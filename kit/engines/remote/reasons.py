@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 #: Keys of an error with its message, the most likely first, and the maximum depth of nesting.
-_SENTENCES = ("message", "detail", "error", "msg", "errors", "code")
-_DEEP = 5
+_MESSAGE_KEYS = ("message", "detail", "error", "msg", "errors", "code")
+_MAX_DEPTH = 5
 
 
-def find_sentence(error: Any, deep: int = _DEEP) -> str:
+def find_sentence(error: Any, depth: int = _MAX_DEPTH) -> str:
     """Return the message of an error at any nesting; empty without one.
 
     Examples
@@ -23,45 +23,45 @@ def find_sentence(error: Any, deep: int = _DEEP) -> str:
     >>> find_sentence({"detail": {"error": "no such model"}})
     'no such model'
     """
-    if isinstance(error, str) or deep == 0:
+    if isinstance(error, str) or depth == 0:
         return error if isinstance(error, str) else ""
     if isinstance(error, list):
-        return "; ".join(filter(None, (_problem(problem, deep - 1) for problem in error)))
+        return "; ".join(filter(None, (_problem(problem, depth - 1) for problem in error)))
     if not isinstance(error, dict):
         return ""
-    return next(filter(None, (find_sentence(error.get(n), deep - 1) for n in _SENTENCES)), "")
+    return next(filter(None, (find_sentence(error.get(n), depth - 1) for n in _MESSAGE_KEYS)), "")
 
 
-def _problem(problem: Any, deep: int) -> str:
+def _problem(problem: Any, depth: int) -> str:
     if not isinstance(problem, dict) or not isinstance(problem.get("msg"), str):
-        return find_sentence(problem, deep)
-    place = problem.get("loc")
-    parts = place if isinstance(place, list) else []
-    named = ".".join(str(part) for part in parts if part not in ("body", "query", "path"))
-    return f"{named}: {problem['msg']}" if named else str(problem["msg"])
+        return find_sentence(problem, depth)
+    location = problem.get("loc")
+    parts = location if isinstance(location, list) else []
+    path = ".".join(str(part) for part in parts if part not in ("body", "query", "path"))
+    return f"{path}: {problem['msg']}" if path else str(problem["msg"])
 
 
 #: Statuses with a reason that the user can act on: other prompt, parameters or files.
-_CURABLE = frozenset({400, 413, 422, 451})
-#: Explanations by status or its first digit; otherwise `_REJECTED`.
-_MEANINGS = {
+_CORRECTABLE = frozenset({400, 413, 422, 451})
+#: Explanations by status or its first digit; otherwise `_REJECTION`.
+_EXPLANATIONS = {
     401: ("refuses the key that it is asked with", "upstream_refused"),
     402: ("is out of credits", "upstream_no_credits"),
     403: ("refuses the key that it is asked with", "upstream_refused"),
     429: ("is too busy just now", "upstream_busy"),
     503: ("is too busy just now", "upstream_busy"),
     408: ("takes too long to answer", "upstream_busy"),
-    2: ("answers with something unexpected", "upstream_odd"),
-    3: ("answers with a redirect, which is not followed", "upstream_odd"),
+    2: ("answers with something unexpected", "upstream_malformed"),
+    3: ("answers with a redirect, which is not followed", "upstream_malformed"),
     5: ("failed", "upstream_failed"),
 }
-_REJECTED = ("refuses this request; other settings or words may do", "upstream_rejected")
+_REJECTION = ("refuses this request; other settings or words may do", "upstream_rejected")
 #: Statuses of missing resources, and explanations by what was requested.
-_NOT_THERE = frozenset({404, 405, 410})
+_NOT_FOUND = frozenset({404, 405, 410})
 _MISSING = {
     "POST": (
-        "does not find the model, or the path, that it is asked for: whoever runs this service has "
-        "to correct that",
+        "does not find the model, or the path, that it is asked for: the operator of this service "
+        "has to correct that",
         "upstream_not_found",
     ),
     "GET": ("knows nothing of the job any more", "upstream_rejected"),
@@ -69,15 +69,15 @@ _MISSING = {
 }
 
 #: Signs of text that is no message: an HTML page, a traceback, a dump, an internal failure.
-_NO_SENTENCE = re.compile(
+_NO_MESSAGE = re.compile(
     r"<\s*[/!?a-zA-Z]|Traceback|\bFile \"|^\s*at \w|\{\s*[\"']|Exception in thread"
     r"|\bCUDA\b|out of memory|\bErrno\b",
     re.MULTILINE,
 )
 #: Patterns to remove with their replacements, in this order.
-_TAKEN_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), instead)
-    for pattern, instead in (
+_REDACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
         (r"(?i)\b[a-z][a-z0-9+.-]*://\S+|\bdata:\S+|\bwww\.\S+|\S+@\S+\.\w+", "(address)"),
         (r"\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d+)?", "(address)"),
         (r"(?i)\[(?=[0-9a-f]*:[0-9a-f]*:)[0-9a-f:]+\](?::\d+)?", "(address)"),
@@ -94,7 +94,7 @@ _TAKEN_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 #: Maximum length of a reason in characters.
-_MOST = 240
+_MAX_LENGTH = 240
 
 
 def explain(
@@ -112,11 +112,11 @@ def explain(
     >>> explain(401, "wrong key sk-0123")[0]
     'refuses the key that it is asked with'
     """
-    if status in _NOT_THERE and of in _MISSING:
+    if status in _NOT_FOUND and of in _MISSING:
         return _MISSING[of]
-    sentence, code = _MEANINGS.get(status) or _MEANINGS.get(status // 100, _REJECTED)
-    why = clean_reason(reason, secrets) if status in _CURABLE else ""
-    return (f"refuses this request: {why}" if why else sentence), code
+    sentence, code = _EXPLANATIONS.get(status) or _EXPLANATIONS.get(status // 100, _REJECTION)
+    cleaned = clean_reason(reason, secrets) if status in _CORRECTABLE else ""
+    return (f"refuses this request: {cleaned}" if cleaned else sentence), code
 
 
 def clean_reason(reason: str, secrets: Iterable[str] = ()) -> str:
@@ -129,13 +129,13 @@ def clean_reason(reason: str, secrets: Iterable[str] = ()) -> str:
     >>> clean_reason("<html><body>Bad Request</body></html>")
     ''
     """
-    if _NO_SENTENCE.search(reason):
+    if _NO_MESSAGE.search(reason):
         return ""
     line = " ".join("".join(c if c.isprintable() else " " for c in reason).split())
     for secret in filter(None, secrets):
         line = line.replace(secret, "***")
-    for pattern, instead in _TAKEN_OUT:
-        line = pattern.sub(instead, line)
-    if len(line) > _MOST:
-        line = f"{line[:_MOST].rpartition(' ')[0] or line[:_MOST]}..."
+    for pattern, replacement in _REDACTIONS:
+        line = pattern.sub(replacement, line)
+    if len(line) > _MAX_LENGTH:
+        line = f"{line[:_MAX_LENGTH].rpartition(' ')[0] or line[:_MAX_LENGTH]}..."
     return line if any(c.isalpha() for c in line) else ""

@@ -87,24 +87,24 @@ def services(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[E
 
 def _list_models(entry: ServicesEntry, copy: Path, refresh: bool) -> Models:
     site = entry.site()
-    kept = _read_copy(site, copy)
-    if kept is not None and not refresh:
-        return kept
+    cached = _read_copy(site, copy)
+    if cached is not None and not refresh:
+        return cached
     try:
         found = asyncio.run(_fetch_models(site, entry.wait))
     except EngineError as error:
-        why = error.detail or str(error)
+        reason = error.detail or str(error)
     except TimeoutError:
-        why = f"no list within {entry.wait:g} s"
+        reason = f"no list within {entry.wait:g} s"
     except ValidationError:
-        why = "its answer is no list of models"
+        reason = "its answer is no list of models"
     else:
         _write_copy(site, copy, found)
         return found
-    if kept is None:
-        raise ConfigError(f"what {site.name} offers is not known: {why}") from None
-    _log.warning("the models of %s are offered from the cache: %s", site.name, why)
-    return kept
+    if cached is None:
+        raise ConfigError(f"what {site.name} offers is not known: {reason}") from None
+    _log.warning("the models of %s are offered from the cache: %s", site.name, reason)
+    return cached
 
 
 async def _fetch_models(site: Site, seconds: float) -> Models:
@@ -113,7 +113,7 @@ async def _fetch_models(site: Site, seconds: float) -> Models:
 
     path = "v1/creative-studio/models"
     async with asyncio.timeout(seconds), RemoteCaller(site) as caller:
-        request = RemoteRequest(method="GET", path=path, tries=1, quiet=seconds)
+        request = RemoteRequest(method="GET", path=path, tries=1, silence=seconds)
         return Models.model_validate((await caller.send(request)).json())
 
 
@@ -142,15 +142,15 @@ def define(entry: ServicesEntry, model: Model) -> Definition:
     kinds: Mapping[str | None, AssetType] = {kind: kind for kind in get_args(AssetType)}
     if model.asset_type not in kinds:
         raise ConfigError(f"it makes neither pictures nor video, but {model.asset_type!r}")
-    known = CATEGORIES[kinds[model.asset_type]]
+    categories = CATEGORIES[kinds[model.asset_type]]
     site = entry.site()
-    sent = f"Rendered by {site.described}, to which the prompt and the files are sent."
+    sentence = f"Rendered by {site.description}, to which the prompt and the files are sent."
     definition = Definition(
         id=f"{entry.prefix}-{model.id}",
         title=f"{model.title or model.id} ({entry.title or site.public or entry.prefix})",
         asset_type=kinds[model.asset_type],
-        category=model.category if model.category in known else known[0],
-        description=f"{model.description} {sent}".strip(),
+        category=model.category if model.category in categories else categories[0],
+        description=f"{model.description} {sentence}".strip(),
         pricing=_price(entry, model),
         settings=tuple(model.setting_parameters),
         media=tuple(model.media_parameters),

@@ -21,9 +21,9 @@ from kit.errors import EngineError
 from kit.internet import origin
 
 #: Ends of URLs that were copied completely.
-_BELOW = ("/images/generations", "/images/edits", "/videos", "/creative-studio", "/models")
+_API_PATHS = ("/images/generations", "/images/edits", "/videos", "/creative-studio", "/models")
 #: Suffixes of host names that are not public.
-_INTERNAL = (".local", ".internal", ".lan", ".home.arpa", ".localhost", ".test")
+_INTERNAL_SUFFIXES = (".local", ".internal", ".lan", ".home.arpa", ".localhost", ".test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ class Site:
         try:
             return host if ipaddress.ip_address(host).is_global else ""
         except ValueError:
-            return "" if "." not in host or host.endswith(_INTERNAL) else host
+            return "" if "." not in host or host.endswith(_INTERNAL_SUFFIXES) else host
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """Its name in public descriptions of models."""
         return f"the service at {self.public}" if self.public else "a service on another machine"
 
@@ -80,8 +80,8 @@ def same_server(url: str, other: str) -> str:
     >>> same_server("http://0.0.0.0:8001/a.png", "http://localhost:8000")
     'http://0.0.0.0:8001/a.png'
     """
-    (scheme, host, port), there = origin(url), origin(other)
-    if (scheme, port) != (there[0], there[2]) or not (_is_local(host) and _is_local(there[1])):
+    (scheme, host, port), base = origin(url), origin(other)
+    if (scheme, port) != (base[0], base[2]) or not (_is_local(host) and _is_local(base[1])):
         return url
     return urlsplit(url)._replace(netloc=urlsplit(other).netloc).geturl()
 
@@ -94,20 +94,20 @@ def _is_local(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def _base(url: str) -> str:
+def _parse_base(url: str) -> str:
     try:
         parts = urlsplit(url)
-        begins = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_http = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # e.g. an invalid port
         raise ValueError("is not a valid address; write it as https://host:port") from None
-    if not begins:
+    if not is_http:
         raise ValueError("must begin with http:// or https://")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must be a plain address; name the key's variable in 'key_env'")
     if re.search(r"[\s\x00-\x1f]", url):
         raise ValueError("must be one address, without spaces")
     base = url.rstrip("/").removesuffix("/v1")
-    if base.endswith(_BELOW):
+    if base.endswith(_API_PATHS):
         raise ValueError("must end before the paths of the API, as in https://host/v1")
     return base
 
@@ -115,7 +115,7 @@ def _base(url: str) -> str:
 class SiteEntry(SecretEntry):
     """Keys of all entries of remote services; `url` with or without ``/v1``, times in seconds."""
 
-    url: Annotated[str, AfterValidator(_base)]
+    url: Annotated[str, AfterValidator(_parse_base)]
     pause: float = Field(default=1.0, gt=0, le=60)
     timeout: float = Field(default=600.0, gt=0, le=86_400)
 
@@ -124,14 +124,14 @@ class SiteEntry(SecretEntry):
         return Site(self.url, self.key_env, self.pause, self.timeout)
 
 
-def _below(path: str) -> str:
-    written = re.fullmatch(r"/?[\w.-]+(/[\w.-]+)*/?", path, re.ASCII)
-    if not written or {".", ".."} & set(path.split("/")):
+def _parse_path(path: str) -> str:
+    match = re.fullmatch(r"/?[\w.-]+(/[\w.-]+)*/?", path, re.ASCII)
+    if not match or {".", ".."} & set(path.split("/")):
         raise ValueError("must be a path below the address, such as v1/videos")
     return path.strip("/")
 
 
-def _sendable(fields: dict[str, Any]) -> dict[str, Any]:
+def _check_json(fields: dict[str, Any]) -> dict[str, Any]:
     for name, value in fields.items():
         try:
             json.dumps(value, allow_nan=False)
@@ -140,7 +140,7 @@ def _sendable(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _distinct(choices: list[Any]) -> list[Any]:
+def _check_unique(choices: list[Any]) -> list[Any]:
     for choice in choices:
         if choices.count(choice) > 1:
             raise ValueError(f"names {choice!r} twice")
@@ -157,7 +157,7 @@ _Size = Annotated[
     ),
 ]
 #: A path below the URL of a site.
-_Below = Annotated[str, AfterValidator(_below)]
+_ApiPath = Annotated[str, AfterValidator(_parse_path)]
 #: The name of a field; empty for the default one, or for none.
 _FieldName = Annotated[str, text_of_form("[A-Za-z0-9_]*", "letters, digits and underscores")]
 
@@ -167,10 +167,10 @@ class _SharedEntry(ModelEntry, SiteEntry):
 
     model: str
     #: The default comes first, as in all choices; empty if the endpoint has no such field.
-    sizes: Annotated[list[_Size], AfterValidator(_distinct)] = Field(default_factory=list)
+    sizes: Annotated[list[_Size], AfterValidator(_check_unique)] = Field(default_factory=list)
     parameters: list[EntrySetting] = Field(default_factory=list)
     seed: bool = False
-    always: Annotated[dict[str, Any], AfterValidator(_sendable)] = Field(default_factory=dict)
+    always: Annotated[dict[str, Any], AfterValidator(_check_json)] = Field(default_factory=dict)
 
 
 class ImagesEntry(_SharedEntry):
@@ -181,16 +181,16 @@ class ImagesEntry(_SharedEntry):
     mask: bool = False
     #: If an endpoint explicitly refuses the field, the request is repeated without it.
     response_format: Literal["b64_json", "url", ""] = "b64_json"
-    edits: _Below = "v1/images/edits"
+    edits: _ApiPath = "v1/images/edits"
     mask_field: _FieldName = "mask"
     #: For jobs with pictures in JSON: the field for a list of base64 texts.
     picture_field: _FieldName = ""
 
     @model_validator(mode="after")
-    def _takes_pictures(self) -> Self:
-        wanted = [n for n in ("pictures_required", "mask", "picture_field") if getattr(self, n)]
-        if wanted and not self.pictures:
-            raise ValueError(f"{wanted[0]!r} needs 'pictures' of at least 1")
+    def _check_pictures(self) -> Self:
+        used = [n for n in ("pictures_required", "mask", "picture_field") if getattr(self, n)]
+        if used and not self.pictures:
+            raise ValueError(f"{used[0]!r} needs 'pictures' of at least 1")
         if self.mask and self.picture_field:
             raise ValueError("'mask' and 'picture_field' make no sense together")
         return self
@@ -199,10 +199,10 @@ class ImagesEntry(_SharedEntry):
 class VideosEntry(_SharedEntry):
     """An entry ``[[videos]]`` of the file."""
 
-    seconds: Annotated[list[_Seconds], AfterValidator(_distinct)] = Field(default_factory=list)
+    seconds: Annotated[list[_Seconds], AfterValidator(_check_unique)] = Field(default_factory=list)
     picture: Literal["none", "optional", "required"] = "none"
     encoding: Literal["multipart", "json"] = "multipart"
-    path: _Below = "v1/videos"
+    path: _ApiPath = "v1/videos"
     #: For a file, or for base64 in JSON; by default the picture is a file ``input_reference``.
     picture_field: _FieldName = ""
 

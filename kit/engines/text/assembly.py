@@ -19,19 +19,19 @@ from kit.engines.text.speech import RATE, STOP, seconds
 
 _LIGHT_WORDS = "a an and at by for from he her his i if in it its my of on she so that the their "
 _LIGHT = frozenset(f"{_LIGHT_WORDS}there they this those to we when you your".split())
-_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
+_SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
 #: Length in seconds that is searched, and the step of the search.
-_SEARCHED, _STEP = 26.0, 0.05
+_SEARCH_SECONDS, _STEP_SECONDS = 26.0, 0.05
 #: Maximum entries of the search, and seconds up to which it may use all.
-_CANDIDATES, _ALL_UP_TO = 20, 16.0
+_MAX_CANDIDATES, _ALL_SECONDS = 20, 16.0
 #: Tolerated error as a share of the time, and maximum error in seconds that is considered.
-_TOLERANCE, _WINDOW = 0.095, 3.0
+_TOLERANCE, _WINDOW_SECONDS = 0.095, 3.0
 #: Cost that marks a defect: nothing new in the text, or worse, a length out of bounds.
-_AMISS = 500.0
+_DEFECT_COST = 500.0
 #: Maximum texts that are checked for their sound, and the cost of two sentences that begin alike.
-_LOOKED_AT, _STUTTER = 400, 1.0
+_MAX_CHECKED, _STUTTER_COST = 400, 1.0
 #: Cost of a missing bridge.
-_ABRUPT = 3.0
+_ABRUPT_COST = 3.0
 
 _Parts = tuple[str, ...]
 
@@ -50,7 +50,7 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class EntryRules:
     """Rules of using entries.
 
     Bridges are in order of use, and each is used once. In a naming bridge, ``{subject}`` stands
@@ -71,14 +71,14 @@ class FilledScript:
     """A text and its subjects."""
 
     text: str
-    told: tuple[str, ...]
+    subjects: tuple[str, ...]
     fits: bool  # it has the right length, its lead, and something new
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     parts: _Parts = ()
-    told: tuple[str, ...] = ()  # subjects
+    subjects: tuple[str, ...] = ()  # subjects
     named: int = 0  # bridges used
     plain: int = 0
     length: float = 0.0
@@ -87,13 +87,13 @@ class _Plan:
 
     @property
     def slot(self) -> tuple[int, bool]:
-        return round(self.length / _STEP), self.fresh
+        return round(self.length / _STEP_SECONDS), self.fresh
 
-    def bridge_to(self, entry: BankEntry, parts: _Parts, telling: Telling) -> tuple[str, bool]:
+    def bridge_to(self, entry: BankEntry, parts: _Parts, rules: EntryRules) -> tuple[str, bool]:
         """Return the next bridge, and whether it is a naming one; the two kinds alternate."""
-        naming, plain = telling.naming[self.named :], telling.plain[self.plain :]
-        turn = self.named <= self.plain or not plain
-        if naming and turn and not _names_itself(entry, parts):
+        naming, plain = rules.naming[self.named :], rules.plain[self.plain :]
+        is_turn = self.named <= self.plain or not plain
+        if naming and is_turn and not _names_itself(entry, parts):
             return naming[0].replace("{subject}", entry.subject), True
         return plain[0] if plain else "", False
 
@@ -102,19 +102,19 @@ class _Plan:
         entry: BankEntry,
         parts: _Parts,
         cost: float,
-        telling: Telling,
+        rules: EntryRules,
         bridge: str = "",
         names: bool = False,
     ) -> _Plan:
         parts = (bridge, *parts) if bridge else parts
         return _Plan(
             (*self.parts, *parts),
-            (*self.told, entry.subject),
+            (*self.subjects, entry.subject),
             self.named + names,
             self.plain + (bool(bridge) and not names),
-            self.length + _length(parts, telling.rate),
+            self.length + _length(parts, rules.rate),
             self.cost + cost,
-            self.fresh or entry.subject not in telling.stale,
+            self.fresh or entry.subject not in rules.stale,
         )
 
 
@@ -122,7 +122,7 @@ def fill_script(
     entries: Sequence[BankEntry],
     ends: Sequence[Ends],
     target: float,
-    telling: Telling,
+    rules: EntryRules,
     *,
     lead: BankEntry | None = None,
     unlike: Collection[str] = (),
@@ -131,35 +131,35 @@ def fill_script(
 
     Entries are ordered by relevance; the first is the lead, if there is one.
     """
-    lengths = sorted(end.length(telling.rate) for end in ends)
-    start, rest = _take(entries, target - lengths[len(lengths) // 2], telling)
-    limit = target - lengths[0] + _WINDOW
-    plans = _search(start, rest, limit, telling, lead if not start.told else None)
-    rated = _rate(plans, ends, target, telling.rate)
-    best = nsmallest(_LOOKED_AT, rated, key=lambda found: found[0])
-    said = [(cost, (*end.opening, *plan.parts, *end.closing), plan) for cost, end, plan in best]
+    lengths = sorted(end.length(rules.rate) for end in ends)
+    start, rest = _take(entries, target - lengths[len(lengths) // 2], rules)
+    limit = target - lengths[0] + _WINDOW_SECONDS
+    plans = _search(start, rest, limit, rules, lead if not start.subjects else None)
+    candidates = _rate(plans, ends, target, rules.rate)
+    best = nsmallest(_MAX_CHECKED, candidates, key=lambda found: found[0])
+    drafts = [(cost, (*end.opening, *plan.parts, *end.closing), plan) for cost, end, plan in best]
 
     def cost_of(text: tuple[float, _Parts, _Plan]) -> float:
         pairs = pairwise(text[1])
-        return text[0] + _STUTTER * sum(_starts(a)[-1] == _starts(b)[0] for a, b in pairs)
+        return text[0] + _STUTTER_COST * sum(_starts(a)[-1] == _starts(b)[0] for a, b in pairs)
 
-    said.sort(key=cost_of)
-    texts = ((" ".join(parts), cost, plan) for cost, parts, plan in said)
+    drafts.sort(key=cost_of)
+    texts = ((" ".join(parts), cost, plan) for cost, parts, plan in drafts)
     text, cost, plan = next(found for found in texts if found[0] not in unlike)
     # A lead is used so that it makes sense.
-    whole = lead and lead.more and (telling.whole or lead.whole)
-    tells = lead is None or (lead.more if whole else lead.text) in plan.parts
-    return FilledScript(text=text, told=plan.told, fits=tells and cost < _AMISS)
+    whole = lead and lead.more and (rules.whole or lead.whole)
+    has_lead = lead is None or (lead.more if whole else lead.text) in plan.parts
+    return FilledScript(text=text, subjects=plan.subjects, fits=has_lead and cost < _DEFECT_COST)
 
 
 @lru_cache(maxsize=8192)
 def _starts(part: str) -> tuple[_Parts, ...]:
     """Return the first words of the first and of the last sentence of a part."""
-    sentences = _END.split(part)
-    said = [
+    sentences = _SENTENCE_END.split(part)
+    drafts = [
         re.findall(r"[\w'-]+", sentence.casefold()) for sentence in (sentences[0], sentences[-1])
     ]
-    return tuple(tuple(s[: 2 if s[:1] and s[0] in _LIGHT else 1]) for s in said)
+    return tuple(tuple(s[: 2 if s[:1] and s[0] in _LIGHT else 1]) for s in drafts)
 
 
 def _length(parts: Sequence[str], rate: float) -> float:
@@ -170,16 +170,16 @@ _say_seconds = lru_cache(maxsize=8192)(seconds)
 
 
 def _take(
-    entries: Sequence[BankEntry], room: float, telling: Telling
+    entries: Sequence[BankEntry], room: float, rules: EntryRules
 ) -> tuple[_Plan, Sequence[BankEntry]]:
     """Take the best entries, in full, until the rest can be searched."""
     plan = _Plan()
     for number, entry in enumerate(entries):
-        if room - plan.length <= _SEARCHED:
+        if room - plan.length <= _SEARCH_SECONDS:
             return plan, entries[number:]
         parts = _parts(entry)
-        bridge = plan.bridge_to(entry, parts, telling) if plan.told else ()
-        plan = plan.add(entry, parts, 0.0, telling, *bridge)
+        bridge = plan.bridge_to(entry, parts, rules) if plan.subjects else ()
+        plan = plan.add(entry, parts, 0.0, rules, *bridge)
     return plan, ()
 
 
@@ -187,49 +187,49 @@ def _search(
     start: _Plan,
     entries: Sequence[BankEntry],
     limit: float,
-    telling: Telling,
+    rules: EntryRules,
     lead: BankEntry | None,
 ) -> list[_Plan]:
     """Return the best plan for each reachable length, with and without new content."""
     best = {start.slot: start}
-    looked_at = entries if limit <= _ALL_UP_TO else entries[:_CANDIDATES]
-    for number, entry in enumerate(looked_at):
+    candidates = entries if limit <= _ALL_SECONDS else entries[:_MAX_CANDIDATES]
+    for number, entry in enumerate(candidates):
         is_lead = entry is lead
         # Without its lead a script misses its title.
-        grown = {start.slot: _Plan(cost=40.0)} if is_lead else dict(best)
+        plans = {start.slot: _Plan(cost=40.0)} if is_lead else dict(best)
         for plan in best.values():
-            for longer in _continue(plan, entry, 0.2 * number, telling, is_lead):
+            for longer in _continue(plan, entry, 0.2 * number, rules, is_lead):
                 slot = longer.slot
-                if longer.length <= limit and (slot not in grown or longer.cost < grown[slot].cost):
-                    grown[slot] = longer
-        best = grown
-    return [plan for plan in best.values() if plan.told] or [start]
+                if longer.length <= limit and (slot not in plans or longer.cost < plans[slot].cost):
+                    plans[slot] = longer
+        best = plans
+    return [plan for plan in best.values() if plan.subjects] or [start]
 
 
 def _continue(
-    plan: _Plan, entry: BankEntry, cost: float, telling: Telling, is_lead: bool
+    plan: _Plan, entry: BankEntry, cost: float, rules: EntryRules, is_lead: bool
 ) -> Iterator[_Plan]:
     """Yield the plans with one more entry: short or long, with or without a bridge."""
     # A story directly after another reads like its end.
-    abrupt = 4 * _ABRUPT if telling.whole else _ABRUPT
-    for parts, extra in _ways(entry, telling, is_lead):
-        yield plan.add(entry, parts, cost + extra + (abrupt if plan.told else 0.0), telling)
-        bridge, names = plan.bridge_to(entry, parts, telling) if plan.told else ("", False)
+    abrupt = 4 * _ABRUPT_COST if rules.whole else _ABRUPT_COST
+    for parts, extra in _options(entry, rules, is_lead):
+        yield plan.add(entry, parts, cost + extra + (abrupt if plan.subjects else 0.0), rules)
+        bridge, names = plan.bridge_to(entry, parts, rules) if plan.subjects else ("", False)
         if bridge:
-            yield plan.add(entry, parts, cost + extra, telling, bridge, names)
+            yield plan.add(entry, parts, cost + extra, rules, bridge, names)
 
 
-def _ways(entry: BankEntry, telling: Telling, is_lead: bool) -> list[tuple[_Parts, float]]:
+def _options(entry: BankEntry, rules: EntryRules, is_lead: bool) -> list[tuple[_Parts, float]]:
     """Return the entry in full and, if that makes sense, in one sentence; with costs."""
     # A title often refers to something that only the whole entry has.
     full, brief = 0.0, 3.5 if is_lead else 0.3
-    whole = telling.whole or entry.whole
+    whole = rules.whole or entry.whole
     if whole:
         brief = 5.5
-    elif telling.brief and is_lead:
+    elif rules.brief and is_lead:
         full, brief = 3.0, 0.0
-    ways = [(_parts(entry), full)]
-    return [*ways, ((entry.text,), brief)] if entry.more and (is_lead or not whole) else ways
+    options = [(_parts(entry), full)]
+    return [*options, ((entry.text,), brief)] if entry.more and (is_lead or not whole) else options
 
 
 def _parts(entry: BankEntry) -> _Parts:
@@ -252,13 +252,13 @@ def _rate(
         by_slot.setdefault(plan.slot[0], []).append(plan)
     longest = max(plans, key=lambda plan: plan.length)
     shortest = min(plans, key=lambda plan: plan.length)
-    reach = round(min(_TOLERANCE * target, _WINDOW) / _STEP)
+    reach = round(min(_TOLERANCE * target, _WINDOW_SECONDS) / _STEP_SECONDS)
     for end in ends:
         room = target + STOP - end.length(rate)
-        middle = round(room / _STEP)
+        middle = round(room / _STEP_SECONDS)
         slots = range(middle - reach, middle + reach + 1)
         near = chain.from_iterable(by_slot.get(slot, ()) for slot in slots)
         for plan in (*near, longest, shortest):
-            off = abs(plan.length - room) / target
-            penalty = 25 * off if off <= _TOLERANCE else 2 * _AMISS * (1 + off)
-            yield plan.cost + end.cost + penalty + (0 if plan.fresh else _AMISS), end, plan
+            error = abs(plan.length - room) / target
+            penalty = 25 * error if error <= _TOLERANCE else 2 * _DEFECT_COST * (1 + error)
+            yield plan.cost + end.cost + penalty + (0 if plan.fresh else _DEFECT_COST), end, plan

@@ -61,8 +61,8 @@ class Bank:
 
 
 def _load(*path: str) -> Any:
-    place = files("kit.engines.text").joinpath(*path)
-    return json.loads(place.read_text(encoding="utf-8"))
+    file = files("kit.engines.text").joinpath(*path)
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 @cache
@@ -95,34 +95,34 @@ def stems(text: str) -> frozenset[str]:
 
 
 #: Minimum share of a title's words, by weight, that the entry about it must contain.
-_COVERED = 0.55
+_MIN_COVERED = 0.55
 #: Share of the best match from which an entry counts as relevant to the title.
-_FITTING = 0.4
+_MIN_FITTING = 0.4
 #: Minimum share of a title, by weight, in its only relevant entry for this to be used twice.
-_REPEATED = 0.4
+_MIN_REPEATED = 0.4
 
 
 def find_lead(topic: str, title: str) -> BankEntry | None:
     """Return the entry that a title is about, or None."""
     entries = bank(topic).entries
-    wanted = title.casefold().strip(" .!?")
+    folded = title.casefold().strip(" .!?")
     for entry in entries:
-        if wanted in (name.casefold().strip(" .!?") for name in entry.titles):
+        if folded in (name.casefold().strip(" .!?") for name in entry.titles):
             return entry
-    asked = dict.fromkeys(stems(title), 1.0)
-    best = max(entries, key=lambda entry: _match(topic, entry, asked))
-    covered = _share(topic, best, asked) >= _COVERED
-    return best if covered and asked.keys() & _stems_of_name(best) else None
+    words = dict.fromkeys(stems(title), 1.0)
+    best = max(entries, key=lambda entry: _match(topic, entry, words))
+    covered = _share(topic, best, words) >= _MIN_COVERED
+    return best if covered and words.keys() & _stems_of_name(best) else None
 
 
 def covers(topic: str, title: str) -> bool:
     """Return whether a topic has an entry on anything that a title names."""
-    asked = stems(title)
-    return any(asked & _stems_of_name(entry) for entry in bank(topic).entries)
+    words = stems(title)
+    return any(words & _stems_of_name(entry) for entry in bank(topic).entries)
 
 
 def rank_entries(
-    topic: str, about: str, lead: BankEntry | None, rng: random.Random, told: Collection[str] = ()
+    topic: str, about: str, lead: BankEntry | None, rng: random.Random, used: Collection[str] = ()
 ) -> list[BankEntry]:
     """Return the entries of a topic by relevance; the seed decides the order of equals.
 
@@ -130,42 +130,42 @@ def rank_entries(
     title and hook angle) come first, even if used before, unless no entry is really relevant. The
     subjects that another script on the same title has used move back.
     """
-    asked = dict.fromkeys(stems(about), 1.0)
+    words = dict.fromkeys(stems(about), 1.0)
     if lead:
-        asked = dict.fromkeys(_stems_of_name(lead), 0.6) | asked
+        words = dict.fromkeys(_stems_of_name(lead), 0.6) | words
     entries = bank(topic).entries
-    score = {e.subject: _match(topic, e, asked) * rng.uniform(0.8, 1) for e in entries}
-    enough = max(score.values()) * _FITTING
-    named = [e for e in entries if lead is None and asked.keys() & _stems_of_name(e)]
+    score = {e.subject: _match(topic, e, words) * rng.uniform(0.8, 1) for e in entries}
+    enough = max(score.values()) * _MIN_FITTING
+    named = [e for e in entries if lead is None and words.keys() & _stems_of_name(e)]
     fitting = [e for e in named if score[e.subject] >= enough]
-    if all(e.subject in told and _share(topic, e, asked) < _REPEATED for e in fitting):
+    if all(e.subject in used and _share(topic, e, words) < _MIN_REPEATED for e in fitting):
         fitting = []
 
-    def place(entry: BankEntry) -> tuple[bool, bool, bool, float]:
-        is_told = entry.subject in told
-        return entry is not lead, entry not in fitting, is_told, -score[entry.subject]
+    def sort_key(entry: BankEntry) -> tuple[bool, bool, bool, float]:
+        is_used = entry.subject in used
+        return entry is not lead, entry not in fitting, is_used, -score[entry.subject]
 
-    return sorted(rng.sample(entries, len(entries)), key=place)
+    return sorted(rng.sample(entries, len(entries)), key=sort_key)
 
 
-def _match(topic: str, entry: BankEntry, asked: Mapping[str, float]) -> float:
+def _match(topic: str, entry: BankEntry, words: Mapping[str, float]) -> float:
     """Score the requested words in an entry: in its name 3, near it 2, in its text 1."""
     rare = _rarity(topic)
-    named, near, said = stems(entry.subject), _stems_of_name(entry), _stems_of_text(entry)
+    subject, name, text = stems(entry.subject), _stems_of_name(entry), _stems_of_text(entry)
     return sum(
-        weight * rare.get(stem, 0.0) * (3 if stem in named else 2 if stem in near else 1)
-        for stem, weight in asked.items()
-        if stem in near or stem in said
+        weight * rare.get(stem, 0.0) * (3 if stem in subject else 2 if stem in name else 1)
+        for stem, weight in words.items()
+        if stem in name or stem in text
     )
 
 
-def _share(topic: str, entry: BankEntry, asked: Mapping[str, float]) -> float:
+def _share(topic: str, entry: BankEntry, words: Mapping[str, float]) -> float:
     rare = _rarity(topic)
     unknown = max(rare.values())
-    weights = {stem: rare.get(stem, unknown) for stem in asked}
+    weights = {stem: rare.get(stem, unknown) for stem in words}
     found = sum(
         weights[stem]
-        for stem in asked
+        for stem in words
         if stem in _stems_of_name(entry) or stem in _stems_of_text(entry)
     )
     return found / (sum(weights.values()) or 1.0)

@@ -7,18 +7,18 @@ from unicodedata import category, normalize
 
 from kit.engines.text.speech import RATE, seconds
 
-_SPOKEN = str.maketrans(
+_SPOKEN_SIGNS = str.maketrans(
     {"&": " and ", "+": " plus ", "@": " at ", "’": "'", "‘": "'", "…": ",", "#": " ", "_": " "}
 )
 _MARKS = ".,;:!?"
-_KEPT = frozenset(f"{_MARKS}'-%$€£°")
+_KEPT_MARKS = frozenset(f"{_MARKS}'-%$€£°")
 _WEAK_END = re.compile(
     r"(?i)[\s,;:'-]+(?:of|the|a|an|and|or|but|to|in|on|at|with|for|from|by|that|than|as|is|are|was|"
     r"were|it|its|your|my|our|their|this|these|into|about|when|which|who|what|how|why|if|not|no)$"
 )
 #: Minimum seconds of a meaningful clause, and words that connect it to the previous one.
 _CLAUSE_SECONDS = 1.2
-_LINK = re.compile(r"(?i)^(?:and|but|so|or|then)\s+")
+_LINK_WORD = re.compile(r"(?i)^(?:and|but|so|or|then)\s+")
 #: Words before which a phrase can end, and those that start a clause of their own.
 _OPENERS = frozenset("when which who that where if why how what because".split())  # noqa: SIM905
 _JOINT_WORDS = (
@@ -37,7 +37,7 @@ _VERB = re.compile(
     r"should|cannot|never|let|\w+n't|it's|you're|they're|that's|there's|i'm|we're)\b"
 )
 _PERSON = re.compile(r"(?i)^(?:i|you|we|they|he|she|it|nobody|everybody|everyone|someone)\b")
-_ASKING = re.compile(r"(?i)^(?:why|how|what|where|when|who|which)\b")
+_QUESTION_WORD = re.compile(r"(?i)^(?:why|how|what|where|when|who|which)\b")
 #: A noun phrase: its first verb is in a subordinate clause.
 _CLAUSE = re.compile(
     r"(?i)^(?:(?!(?:is|are|was|were|has|have|had|can|could|will|would|did|do|does|you|we|it|they|"
@@ -47,10 +47,10 @@ _CLAUSE = re.compile(
 
 def clean(text: str) -> str:
     """Return a text in one line, without markup, pictures and repeated punctuation."""
-    plain = normalize("NFKC", text).translate(_SPOKEN)
+    plain = normalize("NFKC", text).translate(_SPOKEN_SIGNS)
     plain = re.sub(r"\.{2,}", ",", plain)
     plain = re.sub(r"\s+[-–—]+(?=\s)|[–—]+|-{2,}", ", ", plain)
-    plain = "".join(c if c in _KEPT or category(c)[0] in "LMN" else " " for c in plain)
+    plain = "".join(c if c in _KEPT_MARKS or category(c)[0] in "LMN" else " " for c in plain)
     plain = re.sub(r"\s+", " ", plain)
     plain = re.sub(rf"\s+(?=[{_MARKS}])", "", plain)
     plain = re.sub(rf"[{_MARKS}]{{2,}}", _strongest, plain)
@@ -75,22 +75,22 @@ def shorten(text: str, limit: float, *, rate: float = RATE) -> str:
         parts = re.split(mark, text)
         enough = min(limit / 3, _CLAUSE_SECONDS)
         text = next((p for p in parts if seconds(p, rate=rate) > enough), parts[0])
-        text = _LINK.sub("", text) if text != parts[0] else text
+        text = _LINK_WORD.sub("", text) if text != parts[0] else text
     if seconds(text, rate=rate) > limit:
         # The longest beginning within the limit that does not split a clause.
-        said, low = text.split(), text.lower().split()
-        ends = [n for n in range(2, len(said)) if low[n] in _JOINTS and not _OPENERS & {*low[1:n]}]
-        phrases = (" ".join(said[:n]) for n in reversed(ends))
+        words, low = text.split(), text.lower().split()
+        ends = [n for n in range(2, len(words)) if low[n] in _JOINTS and not _OPENERS & {*low[1:n]}]
+        phrases = (" ".join(words[:n]) for n in reversed(ends))
         text = next((p for p in phrases if seconds(p, rate=rate) <= limit), text)
-    said = text.split()
-    while len(said) > 1 and seconds(" ".join(said), rate=rate) > limit:
-        said.pop()
-    text = " ".join(said)
+    words = text.split()
+    while len(words) > 1 and seconds(" ".join(words), rate=rate) > limit:
+        words.pop()
+    text = " ".join(words)
     while len(text) > 1 and seconds(text, rate=rate) > limit:  # a single word is cut
         text = text[:-1]
-    while len(said) > 2 and (shorter := _WEAK_END.sub("", text)) != text:
+    while len(words) > 2 and (shorter := _WEAK_END.sub("", text)) != text:
         text = shorter
-    return text.rstrip(" ,;:'-") if len(said) > 2 else text
+    return text.rstrip(" ,;:'-") if len(words) > 2 else text
 
 
 def strip_directive(angle: str) -> str:
@@ -112,7 +112,7 @@ def hook_sentence(angle: str) -> str:
     core = strip_directive(angle)
     if core.endswith(("?", ".", "!")):
         return sentence(core)
-    if _ASKING.match(core):
+    if _QUESTION_WORD.match(core):
         return f"Here is {core[:1].lower()}{core[1:]}."
     if _CLAUSE.match(core) or not (_VERB.search(core) or _PERSON.match(core)):
         article = re.match(r"(?i)(?:a|an|the)\s", core)

@@ -22,12 +22,12 @@ _ABBREVIATION = re.compile(r"\b(Dr|Mr|Mrs|Ms|St|vs|Jr|Sr|U\.S|U\.K)\.")
 _NUMBER = re.compile(r"([$€£])?(\d+(?:,\d{3})*)(?:\.(\d+))?(%|°|[A-Za-z]{1,4})?")
 _PIECES = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 
-_NAMES = (
+_NUMBER_NAMES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
 )
-_ONES = _NAMES.split()[:20]
-_TENS = ["", "ten", *_NAMES.split()[20:]]
+_ONES = _NUMBER_NAMES.split()[:20]
+_TENS = ["", "ten", *_NUMBER_NAMES.split()[20:]]
 _SCALES = (
     *((10**12, "trillion"), (10**9, "billion"), (10**6, "million")),
     *((1000, "thousand"), (100, "hundred")),
@@ -36,8 +36,8 @@ _CURRENCY = {"$": "dollars", "€": "euros", "£": "pounds"}
 _METERS = {"km": "kilometers", "cm": "centimeters", "mm": "millimeters", "m": "meters"}
 _GRAMS = {"kg": "kilograms", "mg": "milligrams", "g": "grams"}
 _SPEEDS = {"h": "hours", "mph": "miles per hour", "kmh": "kilometers per hour"}
-_SILENT = dict.fromkeys(("s", "st", "nd", "rd", "th"), "")  # the 1920s
-_UNITS = {"%": "percent", "°": "degrees", **_METERS, **_GRAMS, **_SPEEDS, **_SILENT}
+_SILENT_SUFFIXES = dict.fromkeys(("s", "st", "nd", "rd", "th"), "")  # the 1920s
+_UNITS = {"%": "percent", "°": "degrees", **_METERS, **_GRAMS, **_SPEEDS, **_SILENT_SUFFIXES}
 _TITLES = {"dr": "doctor", "mr": "mister", "mrs": "misses", "st": "saint", "vs": "versus"}
 _READ_AS = {**{u: _UNITS[u] for u in ("km", "cm", "mm", "kg", "mg", "mph")}, **_TITLES}
 #: Words for which the rules below are wrong.
@@ -109,17 +109,17 @@ def syllables(word: str) -> int:
     >>> [syllables(word) for word in ("honey", "1969", "$3", "NASA", "DNA")]
     [2, 5, 3, 2, 3]
     """
-    return max(1, sum(_plain(part) for part in _read(word)))
+    return max(1, sum(_count_syllables(part) for part in _spell(word)))
 
 
-def _read(word: str) -> list[str]:
+def _spell(word: str) -> list[str]:
     # Figures, units and acronyms are spelled out.
     number = _NUMBER.fullmatch(word)
     if number:
         return _figure(number)
     if "-" in word or any(c.isdigit() for c in word):
         pieces = _PIECES.findall(word)
-        return [part for piece in pieces for part in (_read(piece) if piece != word else [piece])]
+        return [part for piece in pieces for part in (_spell(piece) if piece != word else [piece])]
     if word.isupper() and 1 < len(word) <= 5 and (len(word) < 4 or not re.search("[AEIOUY]", word)):
         return ["double" if letter == "W" else "a" for letter in word]
     return _READ_AS.get(word.lower(), word).split()
@@ -154,7 +154,7 @@ def _cardinal(value: int) -> list[str]:
     return [*_cardinal(head), name, *(_cardinal(rest) if rest else [])]
 
 
-def _plain(word: str) -> int:
+def _count_syllables(word: str) -> int:
     folded = unicodedata.normalize("NFKD", word.lower().replace("’", "'"))
     letters = "".join(c for c in folded if not unicodedata.combining(c))
     base = re.sub(r"'s$|s'?$", "", letters)
@@ -165,7 +165,7 @@ def _plain(word: str) -> int:
         signs = sum(ord(c) > 0x2E80 for c in letters)
         return max(1, signs + round((len(letters) - signs) / 2.2))
     spelled = re.sub("[^a-z']", "", letters)
-    count = len(_GROUPS.findall(spelled))
+    count = len(_VOWEL_GROUPS.findall(spelled))
     if count > 1 or spelled.endswith(("n't", "thm", "sm")):
         count += sum(change * len(pattern.findall(spelled)) for pattern, change in _RULES)
     return max(1, count)
@@ -189,4 +189,4 @@ _RULES = tuple(
         (r"(?<![gq])ua[lt]|uou|iu|ii|iet", 1),  # mutual, continuous, radius
     )
 )
-_GROUPS = re.compile(r"[aeiou]+y?(?![aeiou])|[aeiou]+|y(?![aeiou])")
+_VOWEL_GROUPS = re.compile(r"[aeiou]+y?(?![aeiou])|[aeiou]+|y(?![aeiou])")

@@ -85,15 +85,15 @@ def test_weights_are_loaded_once_and_one_model_is_held(
 ) -> None:
     made = engine(weights, "wan")
     render(made)
-    (held,) = pipelines.held
+    (held,) = pipelines.loaded
     render(made, seed=9)
-    assert pipelines.held[0] is held
+    assert pipelines.loaded[0] is held
 
     render(engine(weights, "wan", title="Wan, cheaper", price=0.05, defaults={"num_frames": 9}))
-    assert pipelines.held[0] is held
+    assert pipelines.loaded[0] is held
 
     render(engine(weights, "flux"))
-    assert [type(one.pipeline("text")).__name__ for one in pipelines.held] == ["FluxPipeline"]
+    assert [type(one.pipeline("text")).__name__ for one in pipelines.loaded] == ["FluxPipeline"]
 
 
 def test_listing_does_not_import_the_library(weights: Weights) -> None:

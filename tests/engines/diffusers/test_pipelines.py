@@ -57,7 +57,7 @@ def test_the_same_weights_change_a_picture_and_fill_a_mask(
 
     results = {asset.path.read_bytes() for asset in (plain, changed, filled)}
     assert len(results) == 3
-    (held,) = pipelines.held
+    (held,) = pipelines.loaded
     assert {id(p.vae) for p in held.pipelines.values()} == {id(held.pipeline("text").vae)}
     with pytest.raises(EngineError, match="mask needs the image"):
         render(made, media={"mask_image": [mask]})
@@ -117,7 +117,7 @@ def test_an_entry_may_name_another_pipeline_for_the_same_weights(
     ]
     asset = render(made, media={"video": [path]}, strength=0.9)
     assert (asset.width, asset.height, asset.content_type) == (64, 64, "video/mp4")
-    assert type(pipelines.held[0].pipeline("text")).__name__ == "WanVideoToVideoPipeline"
+    assert type(pipelines.loaded[0].pipeline("text")).__name__ == "WanVideoToVideoPipeline"
 
 
 def test_a_picture_keeps_its_proportions(

@@ -88,7 +88,7 @@ def test_what_a_failing_pipeline_held_is_let_go(
         held.append(weakref.ref(latents))
         raise trouble
 
-    monkeypatch.setattr(pipelines.held[0].pipeline("text").vae, "decode", failing)
+    monkeypatch.setattr(pipelines.loaded[0].pipeline("text").vae, "decode", failing)
     with pytest.raises(told) as caught:
         render(made)
 

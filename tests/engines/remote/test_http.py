@@ -132,7 +132,7 @@ def test_a_file_elsewhere_is_asked_for_without_the_key(
 
     asked(site, RemoteRequest(method="GET", path=f"{there.url}/x"))
     asked(site, RemoteRequest(method="GET", path="x"))
-    asked(site, RemoteRequest(method="GET", path="x", bare=True))
+    asked(site, RemoteRequest(method="GET", path="x", without_key=True))
 
     assert "Authorization" not in there.asked[0].headers
     assert [a.headers.get("Authorization") for a in here.asked] == ["Bearer secret", None]
@@ -157,7 +157,7 @@ def test_what_does_no_harm_is_sent_again(
     outcome: Any = None
     try:
         outcome = asked(
-            Site(server.url, **QUICK), RemoteRequest(method="POST", path="x", again=again)
+            Site(server.url, **QUICK), RemoteRequest(method="POST", path="x", repeatable=again)
         )
     except EngineError as error:
         outcome = error

@@ -136,7 +136,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays(
 
     with pytest.raises(EngineError, match="redirect") as caught:
         render(entry(server), job())
-    assert caught.value.code == "upstream_odd"
+    assert caught.value.code == "upstream_malformed"
     assert other.asked == []
 
 
@@ -182,15 +182,15 @@ def test_a_busy_service_is_asked_again_when_it_says(server: Server, job: Jobs, s
         (Answer(402), "upstream_no_credits"),
         (Answer(422, {"detail": [{"msg": "x"}]}), "upstream_rejected"),
         (Answer(500, b"<html>"), "upstream_failed"),
-        (Answer(200, b"<html>"), "upstream_odd"),
-        (Answer(200, {"data": []}), "upstream_odd"),
-        (Answer(200, {"data": [{"b64_json": "###"}]}), "upstream_odd"),
-        (Answer(200, [1]), "upstream_odd"),
-        (Answer(200, {"data": [{"file": [137, 80, 78, 71]}]}), "upstream_odd"),
-        (Answer(200, {"data": [{"url": "http://[bad"}]}), "upstream_odd"),
-        (encoded(b"GIF89a and nothing more"), "upstream_odd"),
-        (encoded(b"no picture at all"), "upstream_odd"),
-        (encoded(png()[:40]), "upstream_odd"),
+        (Answer(200, b"<html>"), "upstream_malformed"),
+        (Answer(200, {"data": []}), "upstream_malformed"),
+        (Answer(200, {"data": [{"b64_json": "###"}]}), "upstream_malformed"),
+        (Answer(200, [1]), "upstream_malformed"),
+        (Answer(200, {"data": [{"file": [137, 80, 78, 71]}]}), "upstream_malformed"),
+        (Answer(200, {"data": [{"url": "http://[bad"}]}), "upstream_malformed"),
+        (encoded(b"GIF89a and nothing more"), "upstream_malformed"),
+        (encoded(b"no picture at all"), "upstream_malformed"),
+        (encoded(png()[:40]), "upstream_malformed"),
         (Answer(200, b'{"data": [', claims=5000), "upstream_unreachable"),
     ],
 )
@@ -360,7 +360,7 @@ def test_a_model_or_path_that_is_not_there_is_said_to_be(
 
     assert str(caught.value) == (
         "the service behind this model does not find the model, or the path, that it is asked for: "
-        "whoever runs this service has to correct that"
+        "the operator of this service has to correct that"
     )
     assert caught.value.code == "upstream_not_found"
     assert "no model far-1" in caught.value.detail

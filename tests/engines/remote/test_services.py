@@ -292,10 +292,10 @@ DONE = {"id": "gen_1", "status": "completed"}
 @pytest.mark.parametrize(
     ("look", "code"),
     [
-        (Answer(body=DONE), "upstream_odd"),
-        (Answer(body=[]), "upstream_odd"),
+        (Answer(body=DONE), "upstream_malformed"),
+        (Answer(body=[]), "upstream_malformed"),
         (Answer(404), "upstream_rejected"),
-        (Answer(body={**DONE, "outputUrl": "/x", "output": {"sha256": "0" * 64}}), "upstream_odd"),
+        (Answer(body=DONE | {"outputUrl": "/x", "output": {"sha256": "0"}}), "upstream_malformed"),
         (Answer(body={**DONE, "status": "failed", "error": SECRET}), "upstream_failed"),
     ],
 )

@@ -47,6 +47,6 @@ def test_only_a_public_host_is_told_to_everybody(url: str, public: str) -> None:
     site = Site(url)
 
     assert site.public == public
-    assert site.described == (
+    assert site.description == (
         f"the service at {public}" if public else "a service on another machine"
     )

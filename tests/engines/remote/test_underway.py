@@ -10,7 +10,7 @@ import pytest
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.configured.entries import read
 from kit.engines.remote.endpoints import videos as engines
-from kit.engines.remote.orders import keep_note
+from kit.engines.remote.orders import open_note
 from kit.engines.remote.requests import order_of
 from kit.engines.remote.site import VideosEntry
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
@@ -86,11 +86,11 @@ def test_a_clip_that_is_lost_or_failed_is_made_anew(
 
 
 def test_of_two_that_wait_for_the_same_order_each_has_its_own(tmp_path: Path) -> None:
-    with keep_note(tmp_path, "order") as first:
-        first.keep("v1/videos/first")
-        with keep_note(tmp_path, "order") as second:
-            assert second.found == ""
-            second.keep("v1/videos/second")
+    with open_note(tmp_path, "order") as first:
+        first.write("v1/videos/first")
+        with open_note(tmp_path, "order") as second:
+            assert second.address == ""
+            second.write("v1/videos/second")
         assert (tmp_path / "order.clip").read_text() == "v1/videos/first"
 
 
@@ -100,7 +100,7 @@ def test_a_note_that_nobody_came_for_is_removed(tmp_path: Path) -> None:
         path.write_text("v1/videos/x")
     os.utime(old, (time.time() - 90_000,) * 2)
 
-    with keep_note(tmp_path, "other"):
+    with open_note(tmp_path, "other"):
         assert not old.exists()
         assert new.exists()
 

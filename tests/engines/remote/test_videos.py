@@ -124,15 +124,15 @@ def test_a_clip_that_fails_says_why(server: Server, job: Jobs, error: Any) -> No
 @pytest.mark.parametrize(
     ("start", "content", "code"),
     [
-        (Answer(body={"status": "queued"}), Answer(), "upstream_odd"),
-        (Answer(body=[]), Answer(), "upstream_odd"),
-        (Answer(body={"id": True}), Answer(), "upstream_odd"),
-        (Answer(body={"data": [{"b64_json": "###"}]}), Answer(), "upstream_odd"),
-        (Answer(body={"data": [{"url": "http://x.org/1.mp4"}]}), Answer(), "upstream_odd"),
-        (state("completed"), Answer(body=b"not a clip, not at all a clip"), "upstream_odd"),
-        (state("completed"), Answer(body=png()), "upstream_odd"),
+        (Answer(body={"status": "queued"}), Answer(), "upstream_malformed"),
+        (Answer(body=[]), Answer(), "upstream_malformed"),
+        (Answer(body={"id": True}), Answer(), "upstream_malformed"),
+        (Answer(body={"data": [{"b64_json": "###"}]}), Answer(), "upstream_malformed"),
+        (Answer(body={"data": [{"url": "http://x.org/1.mp4"}]}), Answer(), "upstream_malformed"),
+        (state("completed"), Answer(body=b"not a clip, not at all a clip"), "upstream_malformed"),
+        (state("completed"), Answer(body=png()), "upstream_malformed"),
         (state("completed"), Answer(404), "upstream_rejected"),
-        (state("completed"), Answer(302, headers={"Location": "http://x.org"}), "upstream_odd"),
+        (state("completed"), Answer(302, headers={"Location": "http://x"}), "upstream_malformed"),
     ],
 )
 def test_an_answer_of_no_use_is_a_clear_error(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit.engines.text.assembly import Ends, Telling, fill_script
+from kit.engines.text.assembly import Ends, EntryRules, fill_script
 from kit.engines.text.bank import bank, find_lead, rank_entries
 from kit.engines.text.offline import TITLE_LIMIT, ScriptOrder, suggest_title, write_scripts
 from kit.engines.text.speech import seconds
@@ -165,7 +165,7 @@ def test_an_order_out_of_bounds_is_refused(wrong: dict[str, object], field: str)
         ScriptOrder(**{**right, **wrong})  # type: ignore[arg-type]
 
 
-PLAIN = Telling(naming=(), plain=(), whole=False)
+PLAIN = EntryRules(naming=(), plain=(), whole=False)
 NOTHING = Ends(opening=(), closing=(), cost=0.0)
 
 
@@ -175,7 +175,7 @@ def test_a_riddle_is_told_with_its_answer_or_not_at_all() -> None:
 
     for target in range(8, 40):
         found = fill_script(riddles, [NOTHING], target, PLAIN)
-        assert all(entry.more in found.text for entry in riddles if entry.subject in found.told)
+        assert all(entry.more in found.text for entry in riddles if entry.subject in found.subjects)
 
 
 def test_whole_stories_are_never_cut() -> None:
@@ -184,7 +184,7 @@ def test_whole_stories_are_never_cut() -> None:
 
     found = fill_script(entries, [NOTHING], 50, telling)
 
-    assert all(entry.more in found.text for entry in entries if entry.subject in found.told)
+    assert all(entry.more in found.text for entry in entries if entry.subject in found.subjects)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
