@@ -1,7 +1,7 @@
 """Video and audio files: opened with an allowlist of demuxers, and measured by their packets.
 
-Both wings measure files here, so that an estimate equals the charge. Headers may be missing, late
-or forged, so durations are taken from the packets that a decoder gets.
+The service and the client measure files here, so that an estimate equals the charge. Headers may be
+missing, late or forged, so durations are taken from the packets that a decoder gets.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 from distributed import Scheduler
 
 from kit.engines.configured.place import ModelSource
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.service import settings
 from kit.service.app import create_storage
 from kit.service.worker.cluster import Cluster, work
@@ -143,7 +143,7 @@ class OnCluster:
         scheduler = await self._ends.enter_async_context(place)
         given = settings.load({}, data=self._data, cluster=scheduler.address)
         renderer = Renderer(create_storage(given, bytes(32)), self._pool, given)
-        engines = installed(ModelSource(given.engines_file, given.engine_copies))
+        engines = list_engines(ModelSource(given.engines_file, given.engine_copies))
         stop = asyncio.Event()
         worker = asyncio.create_task(work(renderer, given, stop, gpu=True, host="127.0.0.1"))
         self._cluster = Cluster(given, frozenset(engines))

@@ -23,7 +23,7 @@ import typer
 from kit import pricing
 from kit.commands.database import transact
 from kit.commands.options import instant
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.errors import ConfigError
 from kit.pricing import MILLI
 from kit.private import write_private
@@ -55,7 +55,7 @@ def command(
     since = end - round(timedelta(days=days).total_seconds() * 1000)
     if since < 0:
         raise ConfigError(f"--until must be {days} days after 1970 or later, not {until!r}")
-    ours = (e for e in installed().values() if type(e).__module__.startswith("kit."))
+    ours = (e for e in list_engines().values() if type(e).__module__.startswith("kit."))
     offered = catalog.load(engine.definition for engine in ours).models.values()
     models = sorted(filter(_needs_no_file, offered), key=lambda model: model.id)
 

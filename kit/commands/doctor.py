@@ -31,7 +31,7 @@ from kit.client import profiles
 from kit.commands.database import check_database, isolate_services
 from kit.commands.options import Data, Json, show
 from kit.engines.configured.place import EngineList, ModelSource
-from kit.engines.registry import installed, survey
+from kit.engines.registry import list_engines, survey
 from kit.errors import ConfigError, KitError
 from kit.private import is_exposed, tighten
 from kit.service import settings as service_settings
@@ -221,7 +221,7 @@ def _picture() -> str:
     """Generate the cheapest picture with an embedded service in a temporary folder."""
     from kit.local import stop
 
-    kinds = {name: type(engine).__module__ for name, engine in installed().items()}
+    kinds = {name: type(engine).__module__ for name, engine in list_engines().items()}
     ours = {name for name, module in kinds.items() if module.startswith("kit.engines.models.")}
     with (
         isolate_services(),

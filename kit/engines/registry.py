@@ -27,7 +27,7 @@ _SLOW_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
-def installed(source: ModelSource | None = None) -> Mapping[str, Engine]:
+def list_engines(source: ModelSource | None = None) -> Mapping[str, Engine]:
     """Return the installed and the configured engines by model id, in order of their names.
 
     Raises ConfigError if a built-in engine is broken. `survey` also returns what was left out.

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kit.engines.base import Engine
 from kit.engines.configured.place import ModelSource
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.errors import ConfigError, KitError, require_extra
 from kit.private import tighten
 from kit.service.databases import open_database
@@ -188,7 +188,7 @@ async def _assemble(
     if dedicated:
         await warm()
     if engines is None:
-        engines = installed(ModelSource(settings.engines_file, settings.engine_copies))
+        engines = list_engines(ModelSource(settings.engines_file, settings.engine_copies))
     offered = catalog.load_engines(engines)
     for path in filter(tighten, settings.private_paths()):
         _log.warning("others could read %s: now only its owner can", path)

@@ -225,8 +225,8 @@ def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Repor
     # Other data that cannot be recreated: the demo's key and models, and of notebooks the
     # generations by request, ratings, rates and presets.
     data = settings.data
-    kept = [path for path in sorted((data / "notebook").rglob("*")) if path.is_file()]
-    own = [path for path in kept if path.relative_to(data).parts[1] not in ("history", "outputs")]
+    paths = [path for path in sorted((data / "notebook").rglob("*")) if path.is_file()]
+    own = [path for path in paths if path.relative_to(data).parts[1] not in ("history", "outputs")]
     for path in (data / _DEMO, data / "engines.toml", *own):
         with suppress(FileNotFoundError):
             add(path.relative_to(data).as_posix(), path)

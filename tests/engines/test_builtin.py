@@ -19,8 +19,8 @@ SECONDS = {"video": 4, "audio": 4, "image": None}
 
 LISTING = """
 import sys
-from kit.engines.registry import installed
-models = installed()
+from kit.engines.registry import list_engines
+models = list_engines()
 assert {"poster", "drift"} <= set(models), models
 heavy = {"numpy", "cv2", "av", "PIL", "skia"} & set(sys.modules)
 assert not heavy, heavy

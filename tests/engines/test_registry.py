@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kit.engines.registry import engine_for, installed, load_any
+from kit.engines.registry import engine_for, list_engines, load_any
 from kit.errors import ConfigError
 
-_LISTED = "from kit.engines.registry import installed; print(*installed())"
+_LISTED = "from kit.engines.registry import list_engines; print(*list_engines())"
 
 
 _LOOKED = (
@@ -19,9 +19,9 @@ _LOOKED = (
     "print(*found.engines); print(*found.left_out, sep='\\n', file=sys.stderr)"
 )
 _TITLES = (
-    "from kit.engines.registry import engine_for, installed;"
-    "print(*(e.definition.title for e in installed().values()));"
-    "print(*(engine_for(name).definition.title for name in installed()))"
+    "from kit.engines.registry import engine_for, list_engines;"
+    "print(*(e.definition.title for e in list_engines().values()));"
+    "print(*(engine_for(name).definition.title for name in list_engines()))"
 )
 _SERVED = (
     "import tempfile; from pathlib import Path; from kit.service import settings;"
@@ -44,13 +44,13 @@ def listed(
 
 
 def test_plug_ins_stand_beside_the_built_in_ones() -> None:
-    assert {"flat", "clay", "poster", "drift"} <= installed().keys()
-    assert list(installed()) == sorted(installed())
-    assert all(engine.definition.id == name for name, engine in installed().items())
+    assert {"flat", "clay", "poster", "drift"} <= list_engines().keys()
+    assert list(list_engines()) == sorted(list_engines())
+    assert all(engine.definition.id == name for name, engine in list_engines().items())
 
 
 def test_a_broken_plug_in_is_left_out() -> None:
-    assert "broken" not in installed()
+    assert "broken" not in list_engines()
     with pytest.raises(ConfigError, match="'broken'"):
         engine_for("broken")
 

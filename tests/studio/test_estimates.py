@@ -28,7 +28,7 @@ from kit.client.calls import Flow
 from kit.client.flows import PATIENT
 from kit.client.settings import Settings
 from kit.client.uploads import FileSource
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.errors import BadRequestError
 from kit.service.domain import catalog, generations
 from kit.studio import Studio
@@ -37,7 +37,7 @@ from kit.studio.operations import Operations
 from kit.studio.requests import body_of
 from tests.conftest import Service
 
-CATALOG = catalog.load(engine.definition for engine in installed().values())
+CATALOG = catalog.load(engine.definition for engine in list_engines().values())
 MODELS = sorted(CATALOG.models)
 Request = tuple[wire.Model, str | None, dict[str, Any], dict[str, Any]]
 TYPES = {"image": "image/png", "video": "video/mp4", "audio": "audio/wav"}

@@ -49,7 +49,7 @@ def _show_value(value: Any) -> str:
     return f", not {value!r}" if short else ""
 
 
-def text_of_form(pattern: str, rule: str) -> AfterValidator:
+def text_pattern(pattern: str, rule: str) -> AfterValidator:
     """Return a validator for a pattern; `rule` describes it, after "must be"."""
 
     def check(text: str) -> str:
@@ -113,7 +113,7 @@ class EntrySetting(FileTable):
 
     name: Annotated[
         str,
-        text_of_form("[A-Za-z_][A-Za-z0-9_]*", "letters, digits and underscores, no digit first"),
+        text_pattern("[A-Za-z_][A-Za-z0-9_]*", "letters, digits and underscores, no digit first"),
     ]
     type: Literal["string", "integer", "number", "boolean"] = "string"
     required: bool = False
@@ -132,7 +132,7 @@ class EntrySetting(FileTable):
 class ModelEntry(FileTable):
     """Keys of all entries for one model; empty texts get defaults of their kind."""
 
-    id: Annotated[str, text_of_form(ID, ID_WORDS)]
+    id: Annotated[str, text_pattern(ID, ID_WORDS)]
     title: str = ""
     category: str = ""
     description: str = ""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from kit.engines.configured.entries import ModelEntry, SecretEntry, text_of_form
+from kit.engines.configured.entries import ModelEntry, SecretEntry, text_pattern
 from kit.engines.diffusers.folder import INDEX, check, class_name
 from kit.engines.diffusers.library import INSTALLED, MISSING, Library
 from kit.errors import ConfigError
@@ -41,7 +41,7 @@ class PipelineEntry(ModelEntry, SecretEntry):
     #: ``auto`` is the first GPU that CUDA (or ROCm) finds with bfloat16, otherwise the processor.
     device: Annotated[
         str,
-        text_of_form(r"auto|cpu|mps|cuda(:\d+)?", "auto, cpu, mps, cuda or a numbered one: cuda:1"),
+        text_pattern(r"auto|cpu|mps|cuda(:\d+)?", "auto, cpu, mps, cuda or a numbered one: cuda:1"),
     ] = "auto"
     dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
     #: Parts of the model that wait in main memory: whole ones, or layers, which is slowest by far.

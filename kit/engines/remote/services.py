@@ -19,7 +19,7 @@ from typing import Annotated, Any, get_args
 from pydantic import Field, ValidationError
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, model_of
-from kit.engines.configured.entries import read, text_of_form
+from kit.engines.configured.entries import read, text_pattern
 from kit.engines.remote.site import Site, SiteEntry
 from kit.errors import ConfigError, EngineError
 from kit.parameters import suggest
@@ -35,7 +35,7 @@ class ServicesEntry(SiteEntry):
 
     prefix: Annotated[
         str,
-        text_of_form(
+        text_pattern(
             "[a-z0-9][a-z0-9-]{0,39}",
             "small letters, digits and dashes, at most 40, a letter or digit first",
         ),

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from kit.engines.configured.entries import EntrySetting, ModelEntry, SecretEntry, text_of_form
+from kit.engines.configured.entries import EntrySetting, ModelEntry, SecretEntry, text_pattern
 from kit.errors import EngineError
 from kit.internet import origin
 
@@ -150,7 +150,7 @@ def _check_unique(choices: list[Any]) -> list[Any]:
 _Seconds = Annotated[int, Field(ge=1)]
 _Size = Annotated[
     str,
-    text_of_form(
+    text_pattern(
         "auto|[1-9][0-9]{0,4}x[1-9][0-9]{0,4}",
         "width x height in pixels such as 1024x1024; where an endpoint has other words for sizes,"
         " make it one of 'parameters'",
@@ -159,7 +159,7 @@ _Size = Annotated[
 #: A path below the URL of a site.
 _ApiPath = Annotated[str, AfterValidator(_parse_path)]
 #: The name of a field; empty for the default one, or for none.
-_FieldName = Annotated[str, text_of_form("[A-Za-z0-9_]*", "letters, digits and underscores")]
+_FieldName = Annotated[str, text_pattern("[A-Za-z0-9_]*", "letters, digits and underscores")]
 
 
 class _SharedEntry(ModelEntry, SiteEntry):

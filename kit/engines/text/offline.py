@@ -79,8 +79,8 @@ def suggest_title(topic: str, *, seed: int, avoid: Collection[str] = ()) -> Titl
     So titles repeat only after all others were used equally often. The comparison ignores upper and
     lower case.
     """
-    known = [(name, entry.hook) for entry in bank(topic).entries for name in entry.titles]
-    order = random.Random(f"{seed} {topic}").sample(known, len(known))  # noqa: S311 - no secret
+    titles = [(name, entry.hook) for entry in bank(topic).entries for name in entry.titles]
+    order = random.Random(f"{seed} {topic}").sample(titles, len(titles))  # noqa: S311 - no secret
     counts = Counter(name.casefold() for name in avoid)
     name, hook = min(order, key=lambda pair: counts[pair[0].casefold()])
     return Title(title=name, hook_angle=hook)

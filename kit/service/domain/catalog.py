@@ -125,7 +125,7 @@ def select_models(
     ]
 
 
-def with_estimate(model: Model) -> Transaction[Model]:
+def add_estimate(model: Model) -> Transaction[Model]:
     """Return a model with the mean charge of its last 100 generations as its estimate."""
     recent = yield from one(generations.recent_charges(model_id=model.id))
     if not recent.number:
@@ -141,10 +141,10 @@ def generation_type(model: Model, media: Iterable[str]) -> str:
     Source: contract, "Generations".
     """
     kinds = {p.name: p.type for p in model.media_parameters}
-    given = {kinds[name] for name in media}
+    used = {kinds[name] for name in media}
     if model.category == "Lip syncing":
         return "lip-sync"
-    source = next((kind for kind in ("video", "image") if kind in given), "text")
+    source = next((kind for kind in ("video", "image") if kind in used), "text")
     return f"{source}-to-{model.asset_type}"
 
 

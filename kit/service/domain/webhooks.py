@@ -192,10 +192,10 @@ def sign(row: Any, secret: bytes, message_id: str, body: bytes, now: int) -> dic
     """Return the signed headers of a message; for a day after a rotation with both secrets."""
     seconds = now // 1000
     signed = b"%s.%d.%s" % (message_id.encode(), seconds, body)
-    both = row.secret_number > 0 and now - row.rotated_at < _OVERLAP_MS
+    is_rotated = row.secret_number > 0 and now - row.rotated_at < _OVERLAP_MS
     signatures = (
-        base64.b64encode(hmac.digest(_key(row, secret, back), signed, "sha256")).decode()
-        for back in ((0, 1) if both else (0,))
+        base64.b64encode(hmac.digest(_key(row, secret, age), signed, "sha256")).decode()
+        for age in ((0, 1) if is_rotated else (0,))
     )
     return {
         "webhook-id": message_id,
@@ -204,8 +204,8 @@ def sign(row: Any, secret: bytes, message_id: str, body: bytes, now: int) -> dic
     }
 
 
-def _key(row: Any, secret: bytes, back: int = 0) -> bytes:
-    text = f"webhook {row.id} {row.secret_number - back}"
+def _key(row: Any, secret: bytes, age: int = 0) -> bytes:
+    text = f"webhook {row.id} {row.secret_number - age}"
     return hmac.digest(secret, text.encode(), "sha256")
 
 

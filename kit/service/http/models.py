@@ -44,7 +44,7 @@ async def list_models(
     found = catalog.select_models(
         context.catalog, asset_type=asset_type, alias=alias, category=category
     )
-    models = [await context.database.read(catalog.with_estimate(model)) for model in found]
+    models = [await context.database.read(catalog.add_estimate(model)) for model in found]
     groups = {kind: [it for it in models if it.asset_type == kind] for kind in CATEGORIES}
     return _answer_with_tag(request, wire.Models(**groups))
 
@@ -54,7 +54,7 @@ async def get_model(request: Request, model_id: str) -> Response:
     """Return one model."""
     context = get_context(request)
     model = context.catalog.get(model_id)
-    estimated = await context.database.read(catalog.with_estimate(model))
+    estimated = await context.database.read(catalog.add_estimate(model))
     answer = _answer_with_tag(request, estimated)
     answer.headers.update(retirement_headers(model))
     return answer

@@ -57,7 +57,7 @@ class Bucket:
         signed = {"host": begin.netloc}
         signed |= {name.lower(): value.strip() for name, value in (headers or {}).items()}
         names = ";".join(sorted(signed))
-        given = {
+        values = {
             "X-Amz-Algorithm": _ALGORITHM,
             "X-Amz-Credential": f"{self.access_key}/{scope}",
             "X-Amz-Date": f"{moment:%Y%m%dT%H%M%SZ}",
@@ -66,11 +66,11 @@ class Bucket:
             **({"X-Amz-Security-Token": self.token} if self.token else {}),
             **(query or {}),
         }
-        fields = "&".join(f"{_quote(name)}={_quote(given[name])}" for name in sorted(given))
+        fields = "&".join(f"{_quote(name)}={_quote(values[name])}" for name in sorted(values))
         lines = [f"{name}:{signed[name]}\n" for name in sorted(signed)]
         request = "\n".join([method, path, fields, "".join(lines), names, "UNSIGNED-PAYLOAD"])
         digest = hashlib.sha256(request.encode()).hexdigest()
-        text = "\n".join([_ALGORITHM, given["X-Amz-Date"], scope, digest])
+        text = "\n".join([_ALGORITHM, values["X-Amz-Date"], scope, digest])
         secret = f"AWS4{self.secret_key}".encode()
         for part in (day, self.region, "s3", "aws4_request"):
             secret = hmac.digest(secret, part.encode(), "sha256")
@@ -96,10 +96,10 @@ def parse_bucket(url: str, environ: Mapping[str, str]) -> Bucket:
     'http://127.0.0.1:9000/media'
     """
     parts = urlsplit(url)
-    given = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname:
         raise ConfigError("the storage must be s3://BUCKET/PREFIX, with a bucket in lower case")
-    if unknown := given.keys() - {"endpoint", "region"}:
+    if unknown := options.keys() - {"endpoint", "region"}:
         raise ConfigError(f"the storage's address takes endpoint and region, not {min(unknown)}")
 
     def read(*names: str) -> str:
@@ -108,8 +108,8 @@ def parse_bucket(url: str, environ: Mapping[str, str]) -> Bucket:
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
         if not read(name):
             raise ConfigError(f"the storage s3://{parts.hostname} needs AWS_{name}")
-    region = given.get("region") or read("REGION", "DEFAULT_REGION") or _DEFAULT_REGION
-    endpoint = given.get("endpoint") or read("ENDPOINT_URL_S3", "ENDPOINT_URL")
+    region = options.get("region") or read("REGION", "DEFAULT_REGION") or _DEFAULT_REGION
+    endpoint = options.get("endpoint") or read("ENDPOINT_URL_S3", "ENDPOINT_URL")
     if endpoint and urlsplit(endpoint).scheme not in ("http", "https"):
         raise ConfigError(f"the storage's endpoint must be an http(s) address, not {endpoint}")
     own = f"https://{parts.hostname}.s3.{region}.amazonaws.com"

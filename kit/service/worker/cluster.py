@@ -19,7 +19,7 @@ from typing import Any
 from distributed import Client, Security, Status, Worker, WorkerPlugin, get_worker
 
 from kit.engines.configured.place import ModelSource
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.errors import ConfigError
 from kit.service.settings import ServiceSettings
 from kit.service.worker.pool import JobError, LostError
@@ -347,7 +347,7 @@ async def work(
     With `gpu` it accepts jobs of engines that keep large weights.
     """
     source = ModelSource(settings.engines_file, settings.engine_copies)
-    engines = await asyncio.to_thread(installed, source)
+    engines = await asyncio.to_thread(list_engines, source)
     names = [_MODEL + name for name, engine in engines.items() if gpu or not engine.resident]
     offered = dict.fromkeys([RENDER, _storage_url(settings), *names], renderer.slots)
     node = Node(renderer)

@@ -2,11 +2,11 @@
 
 from kit import wire
 from kit.engines.base import Definition
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 
 BUILT_IN = {
     name: engine.definition
-    for name, engine in installed().items()
+    for name, engine in list_engines().items()
     if type(engine).__module__.startswith("kit.")
 }
 

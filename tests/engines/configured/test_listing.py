@@ -8,7 +8,7 @@ import pytest
 
 from kit.engines.configured.place import ModelSource
 from kit.engines.listing import KINDS, list_configured
-from kit.engines.registry import engine_for, installed, survey
+from kit.engines.registry import engine_for, list_engines, survey
 from kit.errors import ConfigError
 
 GOOD = """
@@ -48,12 +48,12 @@ def test_without_a_file_nothing_is_added(
     place: ModelSource, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert list_configured(place).engines == {}
-    assert installed(place).keys() == installed().keys()
+    assert list_engines(place).keys() == list_engines().keys()
     assert "configured" not in caplog.text
 
 
 def test_configured_models_stand_beside_the_installed_ones(place: ModelSource) -> None:
-    found = installed(write(place, GOOD))
+    found = list_engines(write(place, GOOD))
 
     assert {"far-clips", "far-pictures", "poster"} <= found.keys()
     assert list(found) == sorted(found)
@@ -104,7 +104,7 @@ def test_an_id_that_is_taken_is_left_out(
 ) -> None:
     write(place, GOOD.replace("far-pictures", "poster") + GOOD)
 
-    found = installed(place)
+    found = list_engines(place)
     assert found["poster"].definition.title == "Poster Landscape"
     assert "the configured model 'poster' is left out" in caplog.text
     assert "the model 'far-clips' is there already" in caplog.text
@@ -127,9 +127,9 @@ def test_listing_loads_nothing_heavy(place: ModelSource) -> None:
     write(place, GOOD)
     heavy = {"numpy", "cv2", "av", "PIL", "torch", "diffusers", "httpx"}
     script = (
-        "import sys; from pathlib import Path; from kit.engines.registry import installed;"
+        "import sys; from pathlib import Path; from kit.engines.registry import list_engines;"
         "from kit.engines.configured.place import ModelSource;"
-        f"print('far-clips' in installed(ModelSource(Path({str(place.file)!r}), Path('x'))));"
+        f"print('far-clips' in list_engines(ModelSource(Path({str(place.file)!r}), Path('x'))));"
         f"print(sorted({heavy} & sys.modules.keys()))"
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.service import settings
 from kit.service.databases import open_database
 from kit.service.domain import accounts, catalog, generations
@@ -50,7 +50,7 @@ def payer(write: Write) -> Payer:
 @pytest.fixture(scope="session")
 def offered() -> Catalog:
     """What the installed engines offer."""
-    return catalog.load(engine.definition for engine in installed().values())
+    return catalog.load(engine.definition for engine in list_engines().values())
 
 
 @pytest.fixture

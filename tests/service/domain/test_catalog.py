@@ -11,7 +11,7 @@ import pytest
 
 from kit import parameters
 from kit.engines.base import Definition, Order
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.errors import BadRequestError, ConfigError, ParameterError
 from kit.service.domain import accounts, catalog, generations, uploads
 from kit.service.domain.catalog import Catalog
@@ -20,7 +20,7 @@ from kit.service.domain.generations import StartPlan
 from kit.wire import Multiplier, Parameter, RequestUpload, Rule, StartGeneration, UnitPrice
 from tests.service.domain.conftest import NOW, Write
 
-FLAT = installed()["flat"].definition
+FLAT = list_engines()["flat"].definition
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_the_estimate_is_the_mean_of_the_last_hundred(
     write: Write, queue_up: Callable[..., str], offered: Catalog
 ) -> None:
     flat = offered.get("flat")
-    assert write(catalog.with_estimate(flat)) == flat
+    assert write(catalog.add_estimate(flat)) == flat
     queue_up(NOW, parameters={"count": 10})
     queue_up(NOW)
 
-    assert write(catalog.with_estimate(flat)).estimated_credits == Decimal("1.05")
+    assert write(catalog.add_estimate(flat)).estimated_credits == Decimal("1.05")
 
 
 def test_a_filter_must_agree_with_its_alias(offered: Catalog) -> None:
@@ -129,7 +129,7 @@ def test_a_filter_must_agree_with_its_alias(offered: Catalog) -> None:
         catalog.select_models(offered, asset_type="image", alias="video", category=None)
 
 
-OFFERED = catalog.load_engines(installed())
+OFFERED = catalog.load_engines(list_engines())
 
 
 def problems(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
@@ -175,7 +175,7 @@ def test_a_built_in_engine_objects_to_what_cannot_work(
     assert problems(model_id, media, **given) == fields
 
 
-class Picky(type(installed()["flat"])):  # type: ignore[misc]
+class Picky(type(list_engines()["flat"])):  # type: ignore[misc]
     """Does in `check` what a test asks for."""
 
     def __init__(self, answer: Callable[[Order], Any]) -> None:
@@ -249,7 +249,7 @@ def test_an_engine_is_told_how_long_the_files_are(write: Write, payer: Payer) ->
         seen.append(order)
         return []
 
-    clay = type("Listening", (type(installed()["clay"]),), {"check": lambda _, o: listen(o)})
+    clay = type("Listening", (type(list_engines()["clay"]),), {"check": lambda _, o: listen(o)})
     offered = catalog.load_engines({"clay": clay()})
     media = {}
     for name, kind, length in (("portrait", "image/png", None), ("voice", "audio/wav", 2_500)):
@@ -281,7 +281,7 @@ def test_a_check_that_fails_is_no_objection_and_is_logged_without_the_prompt(
 
 
 def test_a_check_that_cannot_even_be_had_is_no_objection(write: Write, payer: Payer) -> None:
-    class Odd(type(installed()["flat"])):  # type: ignore[misc]
+    class Odd(type(list_engines()["flat"])):  # type: ignore[misc]
         @property
         def check(self) -> Any:
             raise RuntimeError("no license")

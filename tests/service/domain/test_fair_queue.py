@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.service.domain import accounts, catalog, generations, queue
 from kit.service.domain.credits import Payer
 from kit.service.store import migrations
@@ -23,7 +23,7 @@ from kit.wire import StartGeneration
 from tests.service.domain.conftest import NOW, Write, open_empty
 
 LEASE = NOW + 30_000
-OFFERED = catalog.load([installed()["flat"].definition])
+OFFERED = catalog.load([list_engines()["flat"].definition])
 ORDER = StartGeneration(model_id="flat", prompt="x")
 
 

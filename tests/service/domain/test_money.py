@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.errors import ConflictError, InsufficientCreditsError
 from kit.service.domain import accounts, catalog, credits, generations, queue
 from kit.service.domain.credits import Payer
@@ -24,7 +24,7 @@ from kit.service.store.database import Transaction
 from kit.wire import StartGeneration
 from tests.service.domain.conftest import open_empty
 
-OFFERED = catalog.load([installed()["flat"].definition])
+OFFERED = catalog.load([list_engines()["flat"].definition])
 LEASE_MS = 1000
 
 

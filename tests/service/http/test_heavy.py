@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from kit import wire
-from kit.engines.registry import installed
+from kit.engines.registry import list_engines
 from kit.service import settings
 from kit.service.domain import catalog, generations, queue
 from kit.service.domain.credits import Payer
@@ -138,7 +138,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def history(number: int, account: str) -> Transaction[None]:
     """Give an account so many finished generations."""
-    offered = catalog.load_engines({"flat": installed()["flat"]})
+    offered = catalog.load_engines({"flat": list_engines()["flat"]})
     order = wire.StartGeneration(model_id="flat", prompt="a quiet lake " * 100)
     output = {
         "key": "outputs/01M83/gen_0-a.png",

@@ -25,8 +25,8 @@ async def read_docs(request: Request) -> Response:
         state.docs = await asyncio.to_thread(_render, request.app)
     nonce = secrets.token_urlsafe(16)
     base = get_base_url(request)
-    shown = base if "://" in base else f"https://SERVICE{base}"
-    text = state.docs.replace("@@nonce@@", nonce).replace("@@base@@", escape(shown))
+    url = base if "://" in base else f"https://SERVICE{base}"
+    text = state.docs.replace("@@nonce@@", nonce).replace("@@base@@", escape(url))
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

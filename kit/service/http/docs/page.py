@@ -141,8 +141,8 @@ def _example_answer(answer: Schema, schemas: Mapping[str, Schema]) -> str | None
         return str(content["example"])
     if kind != "application/json" or not content.get("schema"):
         return None
-    shown = highlight_json(example(content["schema"], schemas)).replace("BASE/", f"{BASE}/")
-    return Markup(shown)  # noqa: S704 - escaped
+    html = highlight_json(example(content["schema"], schemas)).replace("BASE/", f"{BASE}/")
+    return Markup(html)  # noqa: S704 - escaped
 
 
 def _fields(name: str, schema: Schema, *, is_request: bool = False) -> list[dict[str, Any]]:
