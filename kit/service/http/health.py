@@ -41,7 +41,7 @@ async def healthz(request: Request, challenge: Challenge = None) -> Response:
 async def readyz(request: Request) -> Response:
     """Answer whether database, storage and workers do: a row and a file are written.
 
-    However often it is asked, that is done once a second at most.
+    Requests within a second get the same answer.
     """
     context = get_context(request)
     await context.readiness.probe()
@@ -54,7 +54,7 @@ async def readyz(request: Request) -> Response:
 async def read_metrics(request: Request) -> Response:
     """Return the service's counts in the Prometheus text format.
 
-    Keep it from the outside at the proxy where the sums are confidential.
+    Block it at the proxy if the sums are confidential.
     """
     context = get_context(request)
     await update_metrics(context)

@@ -125,9 +125,9 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
 
 def _other_answers(path: str, method: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     if path == EVENTS:
-        yield "204", "the client has seen how it ended; do not come again", []
+        yield "204", "the client has received all events; do not reconnect", []
     if path == _FILE:
-        yield "206", "the part that was asked for", [_ETAG, *_FILE_HEADERS, _CONTENT_RANGE]
+        yield "206", "the requested part", [_ETAG, *_FILE_HEADERS, _CONTENT_RANGE]
     if path in TAGGED and method == "get":
         yield "304", "the client has it already", [_ETAG]
 
@@ -148,17 +148,17 @@ def _request_headers(path: str, method: str) -> Iterator[dict[str, Any]]:
 def _common_headers(path: str, status: int = 200) -> Iterator[tuple[str, str]]:
     yield "X-Request-Id", "names the request in the service's log"
     if path.startswith("/v1/") and status not in (401, 431):
-        yield "RateLimit", "requests that are left and seconds until all are"
+        yield "RateLimit", "remaining requests, and seconds until all are available"
         yield "RateLimit-Policy", "requests a minute"
 
 
 def _success_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
     if path in REPEATABLE and method == "post":
-        yield "Idempotency-Replayed", "true when this is the kept answer of an earlier request"
+        yield "Idempotency-Replayed", "true for the stored answer of an earlier request"
     if path == GENERATIONS and method == "post":
         yield "Location", "the statusUrl"
         yield "X-Credits-Charged", "credits that this start took"
-        yield "X-Credits-Remaining", "credits that the account has left after it"
+        yield "X-Credits-Remaining", "the balance afterwards"
     if (path, method) in ((GENERATIONS, "post"), ("/v1/creative-studio/models/{model_id}", "get")):
         yield "Deprecation", "`@` and seconds since 1970, where the model has a `retiresAt`"
         yield "Sunset", "the same as an HTTP date: from then on there is no such model"
@@ -169,8 +169,8 @@ def _success_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
     if path in PAGED and method == "get":
         yield "Link", 'rel="next" leads to the next page'
     if path == GENERATION:
-        yield "Preference-Applied", "the `wait` that was kept to, where one was asked for"
-        yield "Retry-After", "seconds after which polling again pays, while it is processing"
+        yield "Preference-Applied", "the `wait` that was applied, if requested"
+        yield "Retry-After", "seconds until the next poll, while it is processing"
 
 
 def _failures(path: str, method: str, *, has_query: bool) -> list[int]:
