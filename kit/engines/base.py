@@ -242,7 +242,7 @@ def model_of(definition: Definition) -> Model:
         pricing.check_rule(model)
         least, defaults = pricing.lowest_price(model), pricing.default_price(model)
     except ArithmeticError:
-        sentence = f"the price rule of {of} comes to no number that can be charged"
+        sentence = f"the price rule of {of} does not result in an amount that can be charged"
         raise ConfigError(sentence) from None
     figures = {"credits_at_defaults": defaults, "estimated_credits": defaults}
     return model.model_copy(update={"credits_from": least, **figures})

@@ -77,7 +77,7 @@ def list_configured(
         for item, group in zip(items, pool.map(make, items), strict=True):
             for engine in group:
                 if found.setdefault(engine.definition.id, engine) is not engine:
-                    leave_out(item, f"the model {engine.definition.id!r} is there already")
+                    leave_out(item, f"the model {engine.definition.id!r} exists already")
             if group:
                 notices.extend(_find_notices(item))
     return EngineList(found, tuple(left_out), tuple(notices))
@@ -101,7 +101,7 @@ def _items(path: Path, kinds: Kinds, leave_out: Callable[[object, str], None]) -
                 if isinstance(data, dict):
                     yield _Item(kind, number, data)
                 else:
-                    leave_out(f"{kind} {number} in {path}", "it is no table")
+                    leave_out(f"{kind} {number} in {path}", "it is not a table")
 
 
 def _find_notices(item: _Item) -> Iterator[str]:

@@ -76,7 +76,7 @@ def load(point: EntryPoint) -> Engine:
     found = point.load()
     engine = found() if isinstance(found, type) else found
     if not isinstance(engine, Engine):
-        raise ConfigError(f"{point.value} is no Engine")
+        raise ConfigError(f"{point.value} is not an Engine")
     return engine
 
 
@@ -118,7 +118,7 @@ def _check_engine(engine: Engine, name: str) -> Engine:
         if definition is None:
             raise ConfigError("it has no definition")
         kind = type(definition).__name__
-        raise ConfigError(f"its definition is no Definition, but of type {kind!r}")
+        raise ConfigError(f"its definition is not a Definition, but of type {kind!r}")
     if definition.id != name:
         raise ConfigError(
             f"its model's id is {definition.id!r}; the entry point must have the same name"
@@ -144,7 +144,7 @@ def _check_render(engine: Engine) -> None:
     """Refuse a method that would fail for every job, after the charge."""
     render = engine.render
     if any(is_kind(render) for is_kind in _REFUSED):
-        raise ConfigError("its render is no plain method: write 'def', return an Asset, no 'yield'")
+        raise ConfigError("its render is not plain: write 'def', return an Asset, no 'yield'")
     try:
         inspect.signature(render).bind(None, None)
     except TypeError:
@@ -155,15 +155,15 @@ def _check_types(definition: Definition) -> None:
     """Refuse wrong types, which the API's models accept for the sake of other services."""
     for name in ("title", "description"):
         if not isinstance(getattr(definition, name), str):
-            raise ConfigError(f"its {name} is no text")
+            raise ConfigError(f"its {name} is not a text")
     for media, inputs in ((True, definition.media), (False, definition.settings)):
         for parameter in inputs:
             if not isinstance(parameter, Parameter):
-                raise ConfigError(f"it has a parameter that is no Parameter, but {parameter!r}")
+                raise ConfigError(f"it has a parameter that is not a Parameter, but {parameter!r}")
             if problem := _find_problem(parameter, media):
                 raise ConfigError(f"its parameter {parameter.name!r} {problem}")
     if not isinstance(definition.pricing, Rule | None):
-        raise ConfigError("its price rule is no Rule")
+        raise ConfigError("its price rule is not a Rule")
 
 
 def _find_problem(parameter: Parameter, media: bool) -> str:
@@ -171,7 +171,7 @@ def _find_problem(parameter: Parameter, media: bool) -> str:
     if not parameter.name.isidentifier():
         return "cannot be typed as a name: use letters, digits and underscores"
     if parameter.media != media:
-        return "is not marked media=True" if media else "is a medium, and stands in the settings"
+        return "is not marked media=True" if media else "is a medium, but is in the settings"
     if parameter.type not in known:
         return f"has the type {parameter.type!r}, which is none of {', '.join(known)}"
     return ""
@@ -212,7 +212,7 @@ def _try_loading(points: Sequence[EntryPoint], seconds: float) -> str:
             if code >= 0:
                 break
     except subprocess.TimeoutExpired:
-        return f"it is not loaded within {seconds:g} s: import what is heavy inside its render"
+        return f"it is not loaded within {seconds:g} s: move heavy imports into its render"
     except OSError:  # no process can be started, which is not the plug-ins' fault
         return ""
     end = f"exit code {code}"

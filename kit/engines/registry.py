@@ -131,7 +131,7 @@ def _load_all(
             continue
         owners[point.name], engines[point.name] = point, engine
         if (elapsed := perf_counter() - started) > _SLOW_SECONDS and not plugins.is_built_in(point):
-            sentence = "%s takes %.1f s to load: import what is heavy inside its render"
+            sentence = "%s takes %.1f s to load: move heavy imports into its render"
             _log.warning(sentence, plugins.describe(point), elapsed)
     return engines, left_out
 

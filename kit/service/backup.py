@@ -88,7 +88,7 @@ def backup(
         Continue if a file of a generation is missing, and report it.
     """
     if target.exists():
-        raise ConfigError(f"{target} is there already; give another name")
+        raise ConfigError(f"{target} exists already; choose another name")
     if not settings.embedded or settings.storage_url.startswith("s3://"):
         raise ConfigError(
             "this copies a data folder; of PostgreSQL and a bucket keep three things, in this "

@@ -33,7 +33,7 @@ def test_what_cannot_be_is_said_in_a_sentence(kit: Kit, account: str, tmp_path: 
     assert account
     kit("backup", tmp_path / "copy")
     cases = {
-        ("backup", tmp_path / "copy"): "is there already",
+        ("backup", tmp_path / "copy"): "exists already",
         ("backup", tmp_path / "none" / "copy"): "cannot be written",
         ("backup", tmp_path / "x", "--data", tmp_path / "nothing"): "there is no database",
         ("restore", tmp_path / "copy", "--data", tmp_path / "full"): "is not empty",

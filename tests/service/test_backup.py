@@ -263,7 +263,7 @@ def test_nothing_is_overwritten(service: Service, tmp_path: Path) -> None:
     target = tmp_path / "copy"
     backup(service.settings, target)
 
-    with pytest.raises(ConfigError, match="is there already"):
+    with pytest.raises(ConfigError, match="exists already"):
         backup(service.settings, target)
     with pytest.raises(ConfigError, match="is not empty"):
         restore(target, service.settings)

@@ -295,7 +295,7 @@ def test_what_a_model_itself_refuses_is_refused_when_it_is_priced(tmp_path: Path
             lambda: studio.estimate("scene", "zzyzx qwrt"),
             lambda: studio.sweep("scene", ["a lake", "zzyzx qwrt"]),
         ):
-            with pytest.raises(BadRequestError, match="names nothing that this model can"):
+            with pytest.raises(BadRequestError, match="has no word that this model can"):
                 priced()
         assert (fine.source, fine.affordable, fine.balance) == ("rule", True, balance)
         assert studio.account.credits == balance

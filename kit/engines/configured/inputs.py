@@ -31,7 +31,7 @@ def check_definition(
     inputs = [*definition.media, *definition.settings]
     names = [parameter.name for parameter in inputs]
     duplicates = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    problems = [f"it has two parameters of the name {name!r}" for name in duplicates]
+    problems = [f"two of its parameters have the name {name!r}" for name in duplicates]
     settings = {parameter.name for parameter in definition.settings}
     if conflicts := [repr(name) for name in reserved if name in settings]:
         problems.append(f"no parameter may be called {' or '.join(conflicts)}: {reason}")

@@ -128,7 +128,7 @@ def _run(
         _log.warning("the model %r failed: %s", entry.id, _first_line(error))
         pipelines.free_frames(error)
         if pipelines.is_out_of_memory(error):
-            sentence = "the model needs more memory than there is; ask for something smaller"
+            sentence = "the model needs more memory than available; choose a smaller size"
             raise EngineError(sentence, code="out_of_memory") from error
         sentence = f"the model failed ({type(error).__name__})"
         raise EngineError(sentence, code="engine_failed") from error
@@ -157,17 +157,17 @@ def write(result: Any, shape: PipelineShape, job: Job, progress: Progress) -> As
     # The library has two names for this.
     for name in ("nsfw_content_detected", "nsfw_detected"):
         if any(getattr(result, name, None) or ()):
-            raise EngineError("the model's safety checker holds the picture back", code="held_back")
+            raise EngineError("the model's safety checker blocked the picture", code="held_back")
     results = (getattr(result, name, None) for name in ("frames", "images"))
     pixels = next((found[0] for found in results if found is not None and len(found)), ())
     is_clip = shape.asset_type == "video"
     if np.ndim(pixels) != (4 if is_clip else 3) or np.shape(pixels)[-1] not in _CHANNEL_COUNTS:
-        sentence = f"the model made no {'clip' if is_clip else 'picture'}"
+        sentence = f"the model returned no {'clip' if is_clip else 'picture'}"
         raise EngineError(sentence, code="engine_failed", detail=f"shape {np.shape(pixels)}")
     # Frame by frame, because a clip is large.
     if any(np.isnan(frame).mean() > _MAX_NAN_SHARE for frame in (pixels if is_clip else [pixels])):
         raise EngineError(
-            "the model's numbers overflowed, so there is nothing to see",
+            "the model's numbers overflowed, so there is no picture",
             code="engine_failed",
             detail="another 'dtype' may help: bfloat16 or float32",
         )

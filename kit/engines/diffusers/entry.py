@@ -103,7 +103,7 @@ class PipelineEntry(ModelEntry, SecretEntry):
         found = try_to_load_from_cache(str(self.hub_id), INDEX, revision=self.revision)
         if not isinstance(found, str):
             raise ConfigError(
-                f"{self.hub_id} is not in the local hub cache: fetch it first, or name its "
-                "'pipeline' and set 'hub = true' to have it fetched by the first job"
+                f"{self.hub_id} is not in the local hub cache: download it first, or set its"
+                " 'pipeline' and 'hub = true' to download it with the first job"
             )
         return Path(found)

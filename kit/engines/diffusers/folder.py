@@ -43,11 +43,11 @@ def class_name(index: Path, library: Library = INSTALLED) -> str:
     content = _read(index)
     name = content["_class_name"]
     if not isinstance(name, str):
-        raise ConfigError("the pipeline brings code of its own, which is never run")
+        raise ConfigError("the pipeline contains its own code, which is never run")
     for part, (source, _) in _parts(content):
         if source is not None and source not in {"diffusers", "transformers", *library.folders()}:
             raise ConfigError(
-                f"the part {part!r} brings code of its own ({source!r}), which is never run"
+                f"the part {part!r} contains its own code ({source!r}), which is never run"
             )
     return name
 
@@ -90,13 +90,13 @@ def _describe_found(index: Path) -> str:
         return f"{folder} is a single file: {_CONVERT_HINT}"
     if any((folder / name).exists() for name in _LORA):
         return (
-            f"{folder} holds a LoRA, which only adds to a model: give the folder of a whole "
+            f"{folder} contains a LoRA, which only extends a model: give the folder of a whole "
             "pipeline, into which it was merged (fuse_lora, then save_pretrained)"
         )
     files = folder.iterdir() if folder.is_dir() and not index.exists() else ()
     singles = sorted(f.name for f in files if f.is_file() and f.suffix.lower() in _CHECKPOINTS)
     if singles:
-        return f"{folder} holds a checkpoint in one file ({singles[0]}): {_CONVERT_HINT}"
+        return f"{folder} contains a checkpoint in one file ({singles[0]}): {_CONVERT_HINT}"
     return f"{index} is missing, or is not the index of a pipeline"
 
 
@@ -123,7 +123,7 @@ def _variants(part: Path, variant: str | None) -> set[str | None]:
     names = sorted(name for name in found if name)
     if found and None not in found and variant not in found:
         raise ConfigError(
-            f"the weights of {part.name!r} are there only as the variant {names[0]!r}: "
+            f"the weights of {part.name!r} exist only as the variant {names[0]!r}: "
             f'set variant = "{names[0]}"'
         )
     unread = [file.name for file in files if file.suffix.lower() in _UNREAD_SUFFIXES]

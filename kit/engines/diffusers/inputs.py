@@ -35,7 +35,7 @@ def task(shape: PipelineShape, job: Job) -> str:
     """Return the pipeline for a job among those of the same weights: text, image, inpaint."""
     image, mask = job.media.get("image"), job.media.get("mask_image")
     if mask and not image:
-        raise EngineError("a mask needs the image that it is for", code="missing_image")
+        raise EngineError("a mask needs its image", code="missing_image")
     if not shape.siblings or not image:
         return "text"
     if mask and "inpaint" in shape.siblings:
@@ -81,7 +81,7 @@ def arguments(
     numbers = isinstance(steps, int) and isinstance(strength, (int, float))
     if numbers and effective.get("image") is not None and int(steps * strength) < 1:
         # The library's error is unreadable if no step is left.
-        sentence = f"a strength of {strength:g} leaves none of {steps} steps; raise one of them"
+        sentence = f"a strength of {strength:g} leaves none of {steps} steps; increase one of them"
         raise EngineError(sentence, code="bad_parameters")
     return {**entry.always, **values}
 

@@ -145,9 +145,9 @@ def _load(entry: PipelineEntry, key: str) -> LoadedPipeline:
         _log.warning("the model %r cannot be loaded: %s", entry.id, error)
         free_frames(error)
         free_memory()
-        sentence, code = "the model's weights cannot be loaded; the service's log says why", ""
+        sentence, code = "the model's weights cannot be loaded; see the service's log", ""
         if is_out_of_memory(error):
-            sentence, code = "the model needs more memory than there is", "out_of_memory"
+            sentence, code = "the model needs more memory than available", "out_of_memory"
         raise EngineError(sentence, code=code or "not_loadable") from None
 
 

@@ -69,7 +69,7 @@ _count = partial(_number, kind="integer")
 
 
 SETTINGS: Mapping[str, Parameter] = {
-    "negative_prompt": Parameter(name="", description="What should not be seen{guided}"),
+    "negative_prompt": Parameter(name="", description="What the result should not contain{guided}"),
     "width": _count(64, 4096, "Width in pixels, rounded down to a multiple of {multiple}"),
     "height": _count(64, 4096, "Height in pixels, rounded down to a multiple of {multiple}"),
     "num_frames": _count(1, 257, "Length of the clip in frames{rounded}"),
@@ -77,20 +77,20 @@ SETTINGS: Mapping[str, Parameter] = {
     "video_length": _count(1, 257, "Length of the clip in frames{rounded}"),
     "frame_rate": _number(1, 60, "Frames per second"),
     "fps": _count(1, 60, "Frames per second"),
-    "num_inference_steps": _count(1, 150, "Steps from noise to picture; more take longer"),
+    "num_inference_steps": _count(1, 150, "Number of denoising steps; more take longer"),
     "guidance_scale": _number(0, 30, "How closely to follow the prompt"),
     "guidance_scale_2": _number(0, 30, "How closely to follow the prompt in the second half"),
-    "true_cfg_scale": _number(1, 20, "How strongly the negative prompt counts; 1 is not at all"),
+    "true_cfg_scale": _number(1, 20, "How strongly the negative prompt counts; 1 has no effect"),
     "image_guidance_scale": _number(0, 10, "How closely to follow the picture"),
-    "guidance_rescale": _number(0, 1, "Softens what a high guidance overexposes"),
+    "guidance_rescale": _number(0, 1, "Reduces overexposure by a high guidance"),
     "min_guidance_scale": _number(0, 20, "Guidance of the first frame"),
     "max_guidance_scale": _number(0, 20, "Guidance of the last frame"),
     "pag_scale": _number(0, 10, "Strength of perturbed-attention guidance"),
-    "strength": _number(0, 1, "How far to leave the picture; only with an image"),
+    "strength": _number(0, 1, "How much the picture is changed; only with an image"),
     "controlnet_conditioning_scale": _number(0, 2, "How closely to follow the control image"),
     "conditioning_scale": _number(0, 2, "How closely to follow the control input"),
     "motion_bucket_id": _count(1, 255, "How much moves"),
-    "noise_aug_strength": _number(0, 1, "Noise added to the picture; more lets it move more"),
+    "noise_aug_strength": _number(0, 1, "Noise added to the picture; more noise, more motion"),
     "decode_chunk_size": _count(1, 32, "Frames decoded at a time; fewer need less memory"),
     "clip_skip": _count(1, 4, "Layers of the text encoder to leave out"),
 }
@@ -146,15 +146,15 @@ def shape_of(entry: PipelineEntry, library: Library = INSTALLED) -> PipelineShap
     found = library.arguments(pipeline)
     names = {argument.name for argument in found}
     if not names & {"height", "width", "image"} or _has_part(_NO_OUTPUT, pipeline):
-        raise ConfigError(f"{pipeline} makes neither pictures nor video by itself")
+        raise ConfigError(f"{pipeline} generates neither pictures nor videos by itself")
     available = {*MEDIA, *_FILLED_ARGUMENTS, *entry.always, *SETTINGS}
     required = [a.name for a in found if a.required or a.name in _REQUIRED]
     if missing := [name for name in required if name not in available]:
-        raise ConfigError(f"{pipeline} needs {missing[0]!r}, which a job cannot bring")
+        raise ConfigError(f"{pipeline} needs {missing[0]!r}, which a job cannot provide")
     free = names - _FILLED_ARGUMENTS
     if unknown := [name for name in entry.always if name not in free]:
         hint = suggest(unknown[0], free)
-        raise ConfigError(f"'always.{unknown[0]}': {pipeline} takes no such argument{hint}")
+        raise ConfigError(f"'always.{unknown[0]}': {pipeline} has no such argument{hint}")
     video = bool(names & {*LENGTHS}) or "Video" in pipeline
     # The siblings of a controlled pipeline need the controlling picture, too.
     shares = entry.edit and not video and "Control" not in pipeline
@@ -178,7 +178,7 @@ def definition_of(
     settings = _adjust(entry, settings)
     needs_picture = any(p.required for p in media)
     category = {"image": "Editing" if needs_picture else "Generation", "video": "Video Generation"}
-    text = f"The pipeline {shape.pipeline} with weights that lie on this machine: what it can do "
+    text = f"The pipeline {shape.pipeline} with weights on this machine: what it can do "
     definition = Definition(
         id=entry.id,
         title=entry.title or entry.id,
@@ -212,7 +212,7 @@ def _settings(shape: PipelineShape, library: Library) -> Iterator[Parameter]:
     lengths = ", ".join(str(1 + shape.stride * count) for count in range(1, 4))
     words = {
         "multiple": shape.multiple,
-        "guided": f"; it counts where {guidance} is above 1" if guidance else "",
+        "guided": f"; used if {guidance} is above 1" if guidance else "",
         "rounded": f"; rounded down to {lengths} and so on" if shape.stride > 1 else "",
     }
     for argument in shape.arguments:

@@ -114,7 +114,7 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
             _, frame, seconds = probe_video(container)
             return {"width": frame.width, "height": frame.height, "duration_seconds": seconds}
     except StopIteration:
-        raise EngineError("the video holds no picture", code="undecodable") from None
+        raise EngineError("the video contains no picture", code="undecodable") from None
     except (av.FFmpegError, IndexError):
         raise undecodable() from None
 

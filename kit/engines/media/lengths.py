@@ -47,7 +47,7 @@ def check_priced(path: Path, seconds: float) -> None:
     """Refuse a file that is longer than was priced (``longer_than_priced``)."""
     paid = _priced_seconds.get(path)
     if paid is not None and seconds > paid * (1 + _EXTRA_SHARE) + _EXTRA_SECONDS:
-        sentence = f"the file plays longer than the {paid:g} s that its price is for"
+        sentence = f"the file plays longer than the {paid:g} s that were priced"
         raise EngineError(f"{sentence}: send it again", code="longer_than_priced")
 
 
@@ -66,7 +66,7 @@ def check_index(container: Any, stream: Any) -> None:
         for at in (first, len(index) - 1)
     )
     if whole - there > _INDEX_SLACK:
-        sentence = f"the file is incomplete: it breaks off after {there:.1f} of {whole:.1f} s"
+        sentence = f"the file is incomplete: it ends after {there:.1f} of {whole:.1f} s"
         raise EngineError(sentence, code="undecodable")
 
 

@@ -85,7 +85,7 @@ def no_background(text: str) -> str:
     """Return the message for words that ask for nothing."""
     short = text.strip() if len(text.strip()) <= 60 else text.strip()[:57] + "..."
     return (
-        f"{short!r} names no color and no place, hour or weather: say for example 'teal',"
+        f"{short!r} contains no known color, place, time of day or weather: say for example 'teal',"
         " 'white to gray' or 'mountains at sunset'"
     )
 

@@ -35,7 +35,7 @@ def rgb_of(text: str) -> tuple[int, int, int] | None:
 
 def no_color(text: str) -> str:
     """Return the message for a text that is not a color."""
-    return f"{shorten(text)} is no color: give a name like 'teal' or a number like '#ff8800'"
+    return f"{shorten(text)} is not a color: use a name like 'teal' or a code like '#ff8800'"
 
 
 def color_problems(name: str, text: str) -> Iterator[Problem]:

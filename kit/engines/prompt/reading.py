@@ -296,7 +296,7 @@ def prompt_problems(
 
 #: The message for a prompt without any known word.
 NOTHING_KNOWN = (
-    "names nothing that this model can paint. It knows English words for lakes, mountains, hills,"
+    "has no word that this model can paint. It knows English words for lakes, mountains, hills,"
     " deserts, forests and seas, some models also for streets, space, liquids and lines, and for"
     " hours, seasons, weather, moods and colors, such as 'misty mountains at dawn'. For any other"
     " subject add a neural model to engines.toml; the README shows how"

@@ -72,12 +72,12 @@ def _style(entry: EndpointEntry) -> _Style:
 def _definition(entry: EndpointEntry) -> Definition:
     style = _style(entry)
     filled = tuple(filter(None, ("prompt", "model", *style.filled_fields)))
-    reason = "that field of a request is filled in already"
+    reason = "this field of a request is already used"
     if duplicates := [name for name in entry.always if name in filled]:
         raise ConfigError(f"'always.{duplicates[0]}': {reason}")
     sizes, words = entry.sizes, "Width x height in pixels"
     size = Parameter(name="size", default=(*sizes, "")[0], enum=sizes, description=words)
-    sentence = f"Sends {style.inputs_text} to {entry.site().description} and shows what it answers."
+    sentence = f"Sends {style.inputs_text} to {entry.site().description} and returns its result."
     definition = Definition(
         id=entry.id,
         title=entry.title or entry.id,
@@ -110,7 +110,7 @@ class Endpoint(Engine):
     def check(self, order: Order) -> Iterator[base.Problem]:
         """Report a mask without a picture."""
         if "mask_image" in order.media and "image" not in order.media:
-            yield "mask_image", "needs the image that it is for"
+            yield "mask_image", "needs its image"
 
     def render(self, job: Job, progress: Progress) -> base.Asset:
         """Send the job to the endpoint and return its output."""

@@ -43,7 +43,7 @@ async def forward(
     output, charged = generation.output, generation.credits_charged
     sha256 = (output and output.sha256) or ""
     if sha256 and sha256.lower() != await asyncio.to_thread(orders.digest, target):
-        raise EngineError("the output did not arrive as it was sent", code="upstream_malformed")
+        raise EngineError("the output was damaged on the way", code="upstream_malformed")
     facts = (output and output.metadata) or {}
     return {
         **(facts if len(json.dumps(facts)) <= _MAX_FACTS else {}),

@@ -232,7 +232,7 @@ class RemoteCaller:
             request = RemoteRequest(
                 method="GET", path=url, repeatable=True, without_key=not own, late=late, tries=tries
             )
-            reply = await self._repeat(request, "made a file that did not arrive", target, most)
+            reply = await self._repeat(request, "created a file that did not arrive", target, most)
             if reply.status == 200:
                 return
             location = urljoin(url, reply.headers.get("location", ""))

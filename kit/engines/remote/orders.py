@@ -94,7 +94,7 @@ def _make_asset(path: Path, asset_type: str, facts: Mapping[str, Any]) -> Asset:
     try:
         measures = inspect(path, content_type)
     except EngineError as error:
-        sentence = f"what the remote service sent is of no use: {error}"
+        sentence = f"what the remote service sent cannot be used: {error}"
         raise EngineError(sentence, code="upstream_malformed") from None
     return Asset(path=path, content_type=content_type, metadata=facts, **measures)
 

@@ -45,27 +45,26 @@ def _problem(problem: Any, depth: int) -> str:
 _CORRECTABLE = frozenset({400, 413, 422, 451})
 #: Explanations by status or its first digit; otherwise `_REJECTION`.
 _EXPLANATIONS = {
-    401: ("refuses the key that it is asked with", "upstream_refused"),
+    401: ("refuses its key", "upstream_refused"),
     402: ("is out of credits", "upstream_no_credits"),
-    403: ("refuses the key that it is asked with", "upstream_refused"),
-    429: ("is too busy just now", "upstream_busy"),
-    503: ("is too busy just now", "upstream_busy"),
+    403: ("refuses its key", "upstream_refused"),
+    429: ("is too busy", "upstream_busy"),
+    503: ("is too busy", "upstream_busy"),
     408: ("takes too long to answer", "upstream_busy"),
     2: ("answers with something unexpected", "upstream_malformed"),
     3: ("answers with a redirect, which is not followed", "upstream_malformed"),
     5: ("failed", "upstream_failed"),
 }
-_REJECTION = ("refuses this request; other settings or words may do", "upstream_rejected")
+_REJECTION = ("refuses this request; other settings or words may help", "upstream_rejected")
 #: Statuses of missing resources, and explanations by what was requested.
 _NOT_FOUND = frozenset({404, 405, 410})
 _MISSING = {
     "POST": (
-        "does not find the model, or the path, that it is asked for: the operator of this service "
-        "has to correct that",
+        "does not know the model or the path: the operator of this service has to correct it",
         "upstream_not_found",
     ),
-    "GET": ("knows nothing of the job any more", "upstream_rejected"),
-    "file": ("does not have the file that it made", "upstream_rejected"),
+    "GET": ("no longer knows the job", "upstream_rejected"),
+    "file": ("no longer has the file", "upstream_rejected"),
 }
 
 #: Signs of text that is no message: an HTML page, a traceback, a dump, an internal failure.
@@ -110,7 +109,7 @@ def explain(
     >>> explain(400, "the prompt has more than 1,000 characters")[0]
     'refuses this request: the prompt has more than 1,000 characters'
     >>> explain(401, "wrong key sk-0123")[0]
-    'refuses the key that it is asked with'
+    'refuses its key'
     """
     if status in _NOT_FOUND and of in _MISSING:
         return _MISSING[of]

@@ -84,7 +84,7 @@ async def make_image(
 ) -> Mapping[str, Any]:
     """Make a job's picture with an endpoint, and return its facts."""
     if job.media.get("mask_image") and not job.media.get("image"):
-        raise EngineError("a mask needs the image that it is for", code="missing_image")
+        raise EngineError("a mask needs its image", code="missing_image")
     reply = await _image_reply(entry, caller, job)
     report(orders.RENDERED)
     item = orders.find_item(orders.read_answer(reply, "image"))
@@ -189,7 +189,7 @@ def _video_request(entry: VideosEntry, job: Job) -> RemoteRequest:
 def _address(entry: VideosEntry, answer: Any) -> str:
     found = answer.get("id") if isinstance(answer, dict) else None
     if isinstance(found, bool) or not isinstance(found, (str, int)) or found == "":
-        raise EngineError("the remote service started nothing", code="upstream_malformed")
+        raise EngineError("the remote service started no job", code="upstream_malformed")
     return f"{entry.path}/{quote(str(found), safe='')}"
 
 

@@ -97,12 +97,12 @@ def _list_models(entry: ServicesEntry, copy: Path, refresh: bool) -> Models:
     except TimeoutError:
         reason = f"no list within {entry.wait:g} s"
     except ValidationError:
-        reason = "its answer is no list of models"
+        reason = "its answer is not a list of models"
     else:
         _write_copy(site, copy, found)
         return found
     if cached is None:
-        raise ConfigError(f"what {site.name} offers is not known: {reason}") from None
+        raise ConfigError(f"what {site.name} offers is unknown: {reason}") from None
     _log.warning("the models of %s are offered from the cache: %s", site.name, reason)
     return cached
 
@@ -138,10 +138,10 @@ def _write_copy(site: Site, copy: Path, models: Models) -> None:
 def define(entry: ServicesEntry, model: Model) -> Definition:
     """Return the definition of another service's model here; ConfigError if impossible."""
     if not _ID.fullmatch(model.id):
-        raise ConfigError("its id cannot be part of an address")
+        raise ConfigError("its id cannot be part of a URL")
     kinds: Mapping[str | None, AssetType] = {kind: kind for kind in get_args(AssetType)}
     if model.asset_type not in kinds:
-        raise ConfigError(f"it makes neither pictures nor video, but {model.asset_type!r}")
+        raise ConfigError(f"it generates neither pictures nor videos, but {model.asset_type!r}")
     categories = CATEGORIES[kinds[model.asset_type]]
     site = entry.site()
     sentence = f"Rendered by {site.description}, to which the prompt and the files are sent."
@@ -170,5 +170,5 @@ def _price(entry: ServicesEntry, model: Model) -> Rule:
     figures = (model.credits_at_defaults, model.estimated_credits, model.credits_from)
     figure = next((figure for figure in figures if figure is not None), None)
     if figure is None:
-        raise ConfigError("the service says no price for it")
+        raise ConfigError("the service reports no price for it")
     return Rule(base=figure * factor)

@@ -61,8 +61,8 @@ class Site:
         key = os.environ.get(self.key_env, "").strip()
         if not key or not key.isascii() or not key.isprintable():
             raise EngineError(
-                f"the environment variable {self.key_env} of the service, which should hold the key"
-                " of this model, holds none",
+                f"the environment variable {self.key_env} of the service, which should contain"
+                " the key of this model, is not set",
                 code="not_configured",
             )
         return key
@@ -103,7 +103,7 @@ def _parse_base(url: str) -> str:
     if not is_http:
         raise ValueError("must begin with http:// or https://")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("must be a plain address; name the key's variable in 'key_env'")
+        raise ValueError("must be a URL without a key; name the key's variable in 'key_env'")
     if re.search(r"[\s\x00-\x1f]", url):
         raise ValueError("must be one address, without spaces")
     base = url.rstrip("/").removesuffix("/v1")

@@ -77,11 +77,11 @@ def steps(**facts: Any) -> dict[str, Any]:
         (entry(sizes=["512x512", "512x512"]), "'sizes': names '512x512' twice"),
         (
             entry(parameters=[{"name": "size"}, {"name": "size"}]),
-            "it has two parameters of the name 'size'",
+            "two of its parameters have the name 'size'",
         ),
         (
             entry(parameters=[{"name": "model"}, {"name": "prompt"}, {"name": "n"}]),
-            "no parameter may be called 'prompt' or 'model' or 'n': that field of a request is",
+            "no parameter may be called 'prompt' or 'model' or 'n': this field of a request is",
         ),
         (steps(minimum=10, maximum=1, default=500), "a minimum of 10, above its maximum of 1"),
         (steps(minimum=1, maximum=9, default=10), "the default of its parameter 'steps' must be"),

@@ -107,7 +107,7 @@ def test_an_id_that_is_taken_is_left_out(
     found = list_engines(place)
     assert found["poster"].definition.title == "Poster Landscape"
     assert "the configured model 'poster' is left out" in caplog.text
-    assert "the model 'far-clips' is there already" in caplog.text
+    assert "the model 'far-clips' exists already" in caplog.text
     assert [broken.reason for broken in survey(place).left_out if "'poster'" in broken.subject] == [
         "an installed engine has this id"
     ]

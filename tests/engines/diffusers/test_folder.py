@@ -63,7 +63,7 @@ def moved(root: Path, *names: str) -> None:
 
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid 1\n"
-NO_CODE = "brings code of its own"
+NO_CODE = "contains its own code"
 FAULTS: list[tuple[Callable[[Path], object], str]] = [
     (lambda root: shutil.rmtree(root / "tokenizer"), "the part 'tokenizer' is not in"),
     (moved, "the weights of 'unet' are missing: copy the whole folder"),
@@ -113,5 +113,5 @@ def test_a_checkpoint_in_one_file_is_recognized(
     single.mkdir()
     (single / name).touch()
 
-    assert f"holds a checkpoint in one file ({name})" in told(single, library)
+    assert f"contains a checkpoint in one file ({name})" in told(single, library)
     assert "is a single file: save it as a folder first" in told(single / name, library)

@@ -140,7 +140,7 @@ def test_clips_have_the_rate_of_their_family(library: Library) -> None:
         ("TextPipeline", "neither pictures nor video"),
         ("PoseVideoPipeline", "needs 'pose_video'"),
         ("PosedPipeline", "needs 'conditioning_frames'"),
-        ("PlainPriorPipeline", "neither pictures nor video by itself"),
+        ("PlainPriorPipeline", "generates neither pictures nor videos by itself"),
     ],
 )
 def test_what_is_no_model_of_ours_is_refused(

@@ -72,6 +72,6 @@ def test_numbers_that_overflowed_are_no_black_picture(
     ],
 )
 def test_what_is_no_picture_is_refused(tmp_path: Path, made: dict[str, Any]) -> None:
-    with pytest.raises(EngineError, match="the model made no picture") as caught:
+    with pytest.raises(EngineError, match="the model returned no picture") as caught:
         asset(tmp_path, **made)
     assert caught.value.code == "engine_failed"

@@ -107,7 +107,7 @@ def test_a_download_that_broke_off_is_refused_though_its_index_is_whole(tmp_path
     content = faststart(path)
 
     path.write_bytes(content[: len(content) * 3 // 4])
-    assert told(path, "video/mp4").startswith("the file is incomplete: it breaks off after 2.")
+    assert told(path, "video/mp4").startswith("the file is incomplete: it ends after 2.")
     with pytest.raises(EngineError, match="incomplete"):
         Footage(path)
 

@@ -143,7 +143,7 @@ def busy() -> np.ndarray:
 
 
 def test_a_subject_that_cannot_be_told_is_refused_unless_it_is_pointed_at(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"clearly enough.*a mask or by subject_x") as unsure:
+    with pytest.raises(EngineError, match=r"clearly enough.*a mask or with subject_x") as unsure:
         edit("background", tmp_path, busy())
     with pytest.raises(EngineError, match=r"no subject.*subject_x") as none:
         edit("background", tmp_path, np.full((60, 80, 3), 120, np.uint8))

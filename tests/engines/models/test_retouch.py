@@ -90,7 +90,7 @@ MEANT = {
 REFUSED = {
     "nothing": (_NONE, "mask_empty", "covers 0%"),
     "all": (_NONE + 255, "mask_full", "covers 100%"),
-    "black for white": (255 - _MARK // 4 * 3, "mask_full", "turn black and white around"),
+    "black for white": (255 - _MARK // 4 * 3, "mask_full", "invert the mask"),
     "a hole": (np.dstack([_NONE + 90] * 3 + [255 - _MARK]), "", "transparent parts count as black"),
     "another shape": (_MARK[:, :100], "mask_shape", "another shape"),
 }

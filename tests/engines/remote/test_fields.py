@@ -36,7 +36,7 @@ def test_what_every_request_has_is_sent_and_is_no_setting(
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"always": {"prompt": "x"}}, "'always.prompt': that field"),
+        ({"always": {"prompt": "x"}}, "'always.prompt': this field"),
         (
             {"always": {"fps": 16}, "parameters": [{"name": "fps", "type": "integer"}]},
             "no parameter may be called 'fps'",

@@ -213,7 +213,7 @@ def test_an_answer_of_no_use_is_a_clear_error(
             Answer(422, {"detail": [{"loc": ["body", "prompt"], "msg": "is too long"}]}),
             ": prompt: is too long",
         ),
-        (Answer(400, b"<html>nginx</html>"), "; other settings or words may do"),
+        (Answer(400, b"<html>nginx</html>"), "; other settings or words may help"),
         (
             Answer(400, {"error": {"message": f"key {SECRET}, see https://a.test/x?sig=s1"}}),
             ": key ***, see (address)",
@@ -359,8 +359,8 @@ def test_a_model_or_path_that_is_not_there_is_said_to_be(
         render(entry(server), job())
 
     assert str(caught.value) == (
-        "the service behind this model does not find the model, or the path, that it is asked for: "
-        "the operator of this service has to correct that"
+        "the service behind this model does not know the model or the path: "
+        "the operator of this service has to correct it"
     )
     assert caught.value.code == "upstream_not_found"
     assert "no model far-1" in caught.value.detail

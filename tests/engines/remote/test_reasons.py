@@ -68,7 +68,7 @@ def test_what_could_be_an_address_a_path_or_a_key_is_taken_out(reason: str, expe
 def test_what_is_no_sentence_is_not_passed_on(reason: str) -> None:
     sentence, _ = explain(422, reason)
 
-    assert sentence == "refuses this request; other settings or words may do"
+    assert sentence == "refuses this request; other settings or words may help"
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 429, 500, 503])

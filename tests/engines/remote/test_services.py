@@ -173,7 +173,7 @@ def test_a_key_that_is_refused_is_a_clear_error(
     engine = listed(upstream, tmp_path)["there-flat"]
     monkeypatch.setenv("THERE_KEY", SECRET)
 
-    with pytest.raises(EngineError, match="refuses the key") as caught:
+    with pytest.raises(EngineError, match="refuses its key") as caught:
         engine.render(job(parameters=flat()), Progress())
     assert caught.value.code == "upstream_refused"
     assert SECRET not in str(caught.value)
@@ -182,7 +182,7 @@ def test_a_key_that_is_refused_is_a_clear_error(
 def test_what_was_offered_last_is_offered_while_nobody_answers(
     server: Server, odd: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with pytest.raises(ConfigError, match="not known"):
+    with pytest.raises(ConfigError, match="is unknown"):
         listed({**odd, "url": "http://127.0.0.1:9"}, tmp_path)
     assert listed(odd, tmp_path).keys() == {"there-m"}
 
@@ -227,7 +227,7 @@ def test_models_that_cannot_be_offered_are_left_out(
     found = listed(odd, tmp_path)
     assert found.keys() == {"there-fine"}
     assert found["there-fine"].definition.category == "Generation"
-    assert "'there-free' is left out: the service says no price" in caplog.text
+    assert "'there-free' is left out: the service reports no price" in caplog.text
     assert "'there-loud' is left out" in caplog.text
 
 

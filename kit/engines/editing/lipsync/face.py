@@ -214,7 +214,7 @@ def choose_face(faces: Sequence[Face], given: Placement, size: tuple[int, int]) 
     fits = [number for number, offset in enumerate(offsets) if (offset <= _ON_FACE).all()]
     if found and not fits and given.exact_face(size) is None:
         raise EngineError(
-            "the mouth lies outside the face that was found; correct mouth_x and mouth_y, or set"
+            "the mouth is outside the face that was found; correct mouth_x and mouth_y, or set"
             " mouth_width too to place it anywhere",
             code="off_face",
         )

@@ -29,7 +29,7 @@ _OPAQUE = 0.9  # mean coverage below which a picture counts as cut out; round co
 _DISC_RADIUS = 9  # pixels of the blur's radius in the reduced picture
 _MAX_BLUR = 0.045  # of the blur, as a share of the longer side
 _NOTE_CERTAINTY = 0.75  # a less certain cutout is returned with a note
-_ADVICE = "say where it is, by a mask or by subject_x, subject_y, subject_width and subject_height"
+_ADVICE = "mark it with a mask or with subject_x, subject_y, subject_width and subject_height"
 _MAX_PAINTED = 2048  # maximum side in pixels of a painting; flat shapes can be enlarged
 _MIN_SIDE = 64  # pixels a side; narrower strips are cut from that
 

@@ -58,7 +58,7 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
         return np.asarray(mask)
     sentence = f"the mask covers {share:.0%} of the picture; it must be white {where}"
     if share > shares[0]:
-        sentence += f", on less than {shares[1]:.0%}: turn black and white around if black marks it"
+        sentence += f", on less than {shares[1]:.0%}: invert the mask if black marks it"
     elif given.alpha is not None:
         sentence += ", and transparent parts count as black"
     raise EngineError(sentence, code="mask_full" if share > shares[0] else "mask_empty")

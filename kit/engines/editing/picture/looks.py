@@ -52,7 +52,7 @@ LOOKS = {
 }
 #: The message if nothing would change.
 NO_CHANGE = (
-    "there is nothing to do: choose a look, a way to redraw or a title, or ask for one in the"
+    "there is nothing to do: choose a look, a style or a title, or describe one in the"
     " prompt, such as 'warm and vintage' or 'like a pencil sketch'"
 )
 _TINT = 0.06

@@ -64,7 +64,7 @@ def wording(text: str, face: str, *, together: bool = True) -> Wording:
     rest = _close_gaps(_SIGN.sub(lambda found: _GAP if found[0] in lost else found[0], text))
     if not rest:
         raise EngineError(
-            f"no font has these characters: {' '.join([*lost][:8])}, and there is nothing else",
+            f"no font has these characters: {' '.join([*lost][:8])}, and the text has no others",
             code="no_letters",
         )
     return Wording(rest, tuple(lost))
