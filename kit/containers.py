@@ -15,7 +15,7 @@ from kit.errors import EngineError
 #: Maximum duration of a file, in seconds.
 MAX_SECONDS = 3600
 #: Seconds by which audio may outlast the video before the last picture is held to its end.
-HELD_SECONDS = 0.5
+HOLD_AFTER_SECONDS = 0.5
 _MAX_STREAMS = 32
 _DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
 #: Duration in seconds of a single picture that does not declare one.
@@ -28,7 +28,7 @@ _PADDING_SECONDS = 0.25
 _MAX_EXCESS = (0.05, 0.5)
 
 
-def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
+def open_media(source: Path | IO[bytes], *, skip_pictures: bool = False) -> Any:
     """Open a video or audio file with the allowed demuxers and protocols.
 
     A playlist disguised as a video would read other files. The caller closes the container. With
@@ -40,7 +40,7 @@ def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
     import av
 
     options = {"format_whitelist": _DEMUXERS, "protocol_whitelist": "file"}
-    if unseen:
+    if skip_pictures:
         options["skip_frame"] = "all"
     file: Any = str(source) if isinstance(source, Path) else source
     container = av.open(file, options=options, timeout=(5.0, 5.0))
@@ -66,7 +66,7 @@ def video_stream(container: Any) -> Any:
 
     Raises `EngineError` if there is none, with code ``wrong_type``.
     """
-    return _best(container, "video", moving_streams(container), "video", "wrong_type")
+    return _best_stream(container, "video", moving_streams(container), "video", "wrong_type")
 
 
 def audio_stream(container: Any) -> Any:
@@ -75,10 +75,10 @@ def audio_stream(container: Any) -> Any:
     Raises `EngineError` if there is none, with code ``no_sound``.
     """
     streams = [stream for stream in container.streams.audio if stream.codec_context]
-    return _best(container, "audio", streams, "sound", "no_sound")
+    return _best_stream(container, "audio", streams, "sound", "no_sound")
 
 
-def _best(container: Any, kind: str, streams: list[Any], what: str, code: str) -> Any:
+def _best_stream(container: Any, kind: str, streams: list[Any], what: str, code: str) -> Any:
     """Return the best decodable stream of a kind: phones add some that cannot be decoded."""
     if not streams:
         unknown = any(not stream.codec_context for stream in getattr(container.streams, kind))
@@ -91,20 +91,20 @@ def _best(container: Any, kind: str, streams: list[Any], what: str, code: str) -
 def measure(source: Path | IO[bytes], kind: str) -> float:
     """Return the duration of a file in seconds.
 
-    Raises `EngineError` as `measure_film` does. Problems of the file itself are raised as PyAV's
+    Raises `EngineError` as `measure_video` does. Problems of the file itself are raised as PyAV's
     errors.
     """
     with open_media(source) as container:
         if kind == "video":
-            return measure_film(container, video_stream(container)).seconds
-        return _measure_sound(container, audio_stream(container))
+            return measure_video(container, video_stream(container)).seconds
+        return _measure_audio(container, audio_stream(container))
 
 
 class VideoFile(NamedTuple):
     """The duration of a video.
 
     `seconds`: from the first picture to the end of the last one, or to the end of audio that
-    continues for more than `HELD_SECONDS` after it: the last picture is held.
+    continues for more than `HOLD_AFTER_SECONDS` after it: the last picture is held.
     `end`: the end of everything in the file, which may not begin at 0.
     """
 
@@ -112,7 +112,7 @@ class VideoFile(NamedTuple):
     end: float
 
 
-def measure_film(container: Any, stream: Any) -> VideoFile:
+def measure_video(container: Any, stream: Any) -> VideoFile:
     """Measure a video.
 
     Packets are read from slightly before the end stated in the header; all of them if the header
@@ -135,17 +135,19 @@ def measure_film(container: Any, stream: Any) -> VideoFile:
     # A single picture may have neither a start time nor a duration.
     pictures = ends[stream.index] - begin or _PICTURE_SECONDS if stream.index in ends else 0.0
     sound = max((ends.get(s.index, 0.0) - begin for s in container.streams.audio), default=0.0)
-    seconds = _check_bounds(sound if pictures and sound > pictures + HELD_SECONDS else pictures)
+    seconds = _check_bounds(
+        sound if pictures and sound > pictures + HOLD_AFTER_SECONDS else pictures
+    )
     return VideoFile(seconds, max(ends.values()))
 
 
-def _measure_sound(container: Any, stream: Any) -> float:
+def _measure_audio(container: Any, stream: Any) -> float:
     """Return the duration of an audio stream, including gaps; the container is at its beginning.
 
     Plain streams have no index, and timestamps after a seek are guesses.
     """
     begin, end, total = None, 0, 0
-    most = MAX_SECONDS / stream.time_base
+    limit = MAX_SECONDS / stream.time_base
     for packet in container.demux(stream):
         if packet.is_discard:
             continue
@@ -155,12 +157,12 @@ def _measure_sound(container: Any, stream: Any) -> float:
             # Packets before 0 only prepare the decoder.
             begin = max(packet.pts, 0) if begin is None else begin
             end = max(end, packet.pts + duration)
-        if total > most:
+        if total > limit:
             break
     presented = float((end - (begin or 0)) * stream.time_base)
-    added = float(total * stream.time_base)
-    share, more = _MAX_EXCESS
-    found = _check_bounds(added if added > presented * (1 + share) + more else presented)
+    summed = float(total * stream.time_base)
+    share, margin = _MAX_EXCESS
+    found = _check_bounds(summed if summed > presented * (1 + share) + margin else presented)
     header = (container.duration or 0) / 1_000_000
     is_padded = container.format.name == "mp3" and 0 < header <= found <= header + _PADDING_SECONDS
     return round(header, 3) if is_padded else found

@@ -6,7 +6,7 @@ import mimetypes
 from pathlib import PurePath
 
 #: Extensions of each type, the usual one first.
-ENDINGS: dict[str, tuple[str, ...]] = {
+EXTENSIONS: dict[str, tuple[str, ...]] = {
     "image/png": (".png",),
     "image/gif": (".gif",),
     "image/jpeg": (".jpg", ".jpeg"),
@@ -31,5 +31,5 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 def guess_type(name: str) -> str:
     """Return the content type for a file name; empty if unknown."""
     ending = PurePath(name).suffix.lower()
-    known = (kind for kind, endings in ENDINGS.items() if ending in endings)
+    known = (kind for kind, endings in EXTENSIONS.items() if ending in endings)
     return next(known, None) or mimetypes.guess_type(name)[0] or ""

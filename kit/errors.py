@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
-_KIT = Path(__file__).parent
+_KIT_FOLDER = Path(__file__).parent
 #: Folders of the packages that run a cell; tracebacks leave out their lines.
 _SHELL_PACKAGES = frozenset({"IPython", "ipykernel"})
-#: The most problems that one error reports.
-REPORTED = 20
-_MAX_FIELD, _MAX_SENTENCE = 120, 1000
+#: Maximum of problems that one error reports.
+MAX_SHOWN = 20
+_MAX_FIELD, _MAX_MESSAGE = 120, 1000
 
 
 class KitError(Exception):
@@ -57,7 +57,7 @@ def own_lines(error: BaseException) -> list[str]:
     """
     lines = []
     for frame in traceback.extract_tb(error.__traceback__):
-        if Path(frame.filename).is_relative_to(_KIT):
+        if Path(frame.filename).is_relative_to(_KIT_FOLDER):
             break
         if not _SHELL_PACKAGES.intersection(Path(frame.filename).parts):
             lines.append(f"----> {frame.lineno} {frame.line}")
@@ -161,7 +161,7 @@ class ApiError(KitError):
         self.request_id: str | None = None
         self.retry_after: float | None = None
         #: Status of the actual response: other services use statuses that have no class here.
-        self.answered: int | None = None
+        self.response_status: int | None = None
 
 
 class BadRequestError(ApiError, status=400, code="validation_error"):
@@ -178,7 +178,7 @@ class BadRequestError(ApiError, status=400, code="validation_error"):
 
         If `problems` has only the first ones, `total` is the number of all.
         """
-        reported = [(_clip(f, _MAX_FIELD), _clip(s, _MAX_SENTENCE)) for f, s in problems[:REPORTED]]
+        reported = [(_clip(f, _MAX_FIELD), _clip(s, _MAX_MESSAGE)) for f, s in problems[:MAX_SHOWN]]
         message = "; ".join(
             f"{field}: {sentence}" if field else sentence for field, sentence in reported
         )
@@ -195,8 +195,8 @@ class ParameterError(BadRequestError):
     """
 
 
-def _clip(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _clip(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 class MissingApiKeyError(ApiError, status=401, code="missing_api_key"):

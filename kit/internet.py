@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 #: Names of this machine.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_PORTS = {"http": 80, "https": 443}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 #: IPv6 networks whose addresses contain an IPv4 address at the end.
 _TRANSLATED_NETWORKS = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 
@@ -27,7 +27,7 @@ def is_public(address: str) -> bool:
     """
     outer = ip_address(address.partition("%")[0])
     embedded = list(_find_embedded(outer)) if isinstance(outer, IPv6Address) else []
-    return all(one.is_global and not one.is_multicast for one in (embedded or [outer]))
+    return all(ip.is_global and not ip.is_multicast for ip in (embedded or [outer]))
 
 
 def _find_embedded(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
@@ -43,7 +43,7 @@ def origin(url: str) -> tuple[str, str, int]:
     try:
         parts = urlsplit(url)
         scheme = parts.scheme.lower()
-        return scheme, parts.hostname or "", parts.port or _PORTS.get(scheme, 0)
+        return scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS.get(scheme, 0)
     except ValueError:
         return "", url, 0
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.errors import ApiError, ConfigError, NotFoundError
-from kit.pricing import MILLI
+from kit.pricing import UNITS_PER_CREDIT
 from kit.private import Lock, write_private
 from kit.service import logs, machine
 from kit.service import settings as service_settings
@@ -263,7 +263,7 @@ def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitab
 
 def _create_key(secret: bytes, account_id: str) -> Transaction[dict[str, str]]:
     """Create a key of an account if it exists, else of a new one."""
-    now, credits = clock(), DEMO_CREDITS * MILLI
+    now, credits = clock(), DEMO_CREDITS * UNITS_PER_CREDIT
     try:
         account = yield from accounts.get(account_id)
     except NotFoundError:

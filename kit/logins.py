@@ -77,9 +77,9 @@ def login(
     from kit.studio import Studio
 
     if form:
-        return _form(base_url or "", profile, data)
-    base_url = base_url or _ask(ask, "Address of the service: ", "an address")
-    api_key = api_key or _ask(ask_key, "API key (not shown): ", "an API key")
+        return _login_form(base_url or "", profile, data)
+    base_url = base_url or _ask_for(ask, "Address of the service: ", "an address")
+    api_key = api_key or _ask_for(ask_key, "API key (not shown): ", "an API key")
     settings = Settings(base_url, api_key, data=data_folder(data), name=profile)
     studio = Studio(settings)
     try:
@@ -102,7 +102,7 @@ def logout(profile: str = "default") -> None:
     profiles.forget(profile)
 
 
-def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
+def _login_form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
     from kit.studio.accounts import is_public_page
     from kit.widgets.account.signin import SignIn
 
@@ -121,7 +121,7 @@ def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
     return SignIn(enter, address=base_url, name=profile, describe=describe)
 
 
-def _ask(ask: Callable[[str], str], question: str, what: str) -> str:
+def _ask_for(ask: Callable[[str], str], question: str, what: str) -> str:
     try:
         answer = ask(question).strip()
     except (EOFError, RuntimeError) as error:  # a kernel without input raises the latter

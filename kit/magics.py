@@ -92,18 +92,18 @@ class Magics:
     def complete(self, _shell: Any, event: Any) -> list[str]:
         """Return completions for the end of a ``%%generate`` line."""
         before = event.line.split()
-        begun = "" if event.line.endswith(" ") else before.pop()
+        start = "" if event.line.endswith(" ") else before.pop()
         try:
-            words = _split(event.line)
+            words = _split_words(event.line)
             name = words[words.index("--studio") + 1] if "--studio" in words[:-1] else None
             models = self._studio(name).models
         except (KitError, ValueError):
             return []  # running the cell reports the error
         if len(before) < 2:
-            return [model_id for model_id in models if model_id.startswith(begun)]
+            return [model_id for model_id in models if model_id.startswith(start)]
         model = models.get(before[1])
         words = [] if model is None else _setting_words(model)
-        return [word for word in (*words, "--again", "--studio", "--tag") if word.startswith(begun)]
+        return [word for word in (*words, "--again", "--studio", "--tag") if word.startswith(start)]
 
     def _studio(self, name: str | None) -> Studio:
         """Return the studio of a variable, or the only studio of the notebook."""
@@ -115,7 +115,7 @@ class Magics:
             if isinstance(value, Studio | AsyncStudio) and not variable.startswith("_")
         }
         if name is not None and name not in studios:
-            raise ConfigError(f"{name} is no studio{suggest(name, studios)}")
+            raise ConfigError(f"{name} is not a studio{suggest(name, studios)}")
         if not studios:
             raise ConfigError("this notebook has no studio; studio = kit.connect() makes one")
         if name is None and len(set(studios.values())) > 1:
@@ -140,7 +140,7 @@ def load(shell: Any) -> None:
     shell.set_hook("complete_command", magics.complete, str_key="%%generate")
 
 
-def _split(line: str) -> list[str]:
+def _split_words(line: str) -> list[str]:
     reader = shlex.shlex(line, posix=True)
     reader.whitespace_split, reader.commenters = True, ""
     if os.name == "nt":  # a backslash is part of a path
@@ -151,7 +151,7 @@ def _split(line: str) -> list[str]:
 def parse_line(line: str) -> MagicLine:
     """Parse the arguments of ``%%generate``."""
     try:
-        words = _split(line)
+        words = _split_words(line)
     except ValueError as error:
         raise ConfigError(f"{error}: write {_USAGE}") from None
     again, studio, others, tags = False, None, list[str](), list[str]()

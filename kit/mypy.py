@@ -17,36 +17,36 @@ from mypy.types import AnyType, FunctionLike, TypeOfAny
 
 from kit.engines import plugins, registry
 
-_STUDIO = "estimate", "form", "generate", "start"
-_CALLS = frozenset(
+_METHODS = "estimate", "form", "generate", "start"
+_FULL_NAMES = frozenset(
     f"kit.studio.{face}.{call}"
     for face, kind in (("sync", ""), ("aio", "Async"))
-    for call in (f"sweeps.{kind}Sweeps.__call__", *(f"{kind}Studio.{name}" for name in _STUDIO))
+    for call in (f"sweeps.{kind}Sweeps.__call__", *(f"{kind}Studio.{name}" for name in _METHODS))
 )
 
 
 @cache
 def parameters_of(model_id: str) -> tuple[str, ...] | None:
     """Return the names of a built-in model's parameters; None for other models."""
-    points = entry_points(group=registry.GROUP, name=model_id)
-    if not any(map(plugins.is_built_in, points)):
+    entries = entry_points(group=registry.GROUP, name=model_id)
+    if not any(map(plugins.is_built_in, entries)):
         return None
     definition = registry.engine_for(model_id).definition
     return tuple(parameter.name for parameter in (*definition.settings, *definition.media))
 
 
-def name_parameters(context: MethodSigContext) -> FunctionLike:
+def add_parameters(context: MethodSigContext) -> FunctionLike:
     """Return the signature of a call with the model's parameters as keywords."""
-    called = context.default_signature
+    signature = context.default_signature
     model = context.args[0][0] if context.args and context.args[0] else None
     names = parameters_of(model.value) if isinstance(model, StrExpr) else None
-    if names is None or called.arg_kinds[-1] != ARG_STAR2:
-        return called
-    new = [name for name in names if name not in called.arg_names]
-    return called.copy_modified(
-        arg_types=[*called.arg_types[:-1], *(AnyType(TypeOfAny.explicit) for _ in new)],
-        arg_kinds=[*called.arg_kinds[:-1], *(ARG_NAMED_OPT for _ in new)],
-        arg_names=[*called.arg_names[:-1], *new],
+    if names is None or signature.arg_kinds[-1] != ARG_STAR2:
+        return signature
+    new = [name for name in names if name not in signature.arg_names]
+    return signature.copy_modified(
+        arg_types=[*signature.arg_types[:-1], *(AnyType(TypeOfAny.explicit) for _ in new)],
+        arg_kinds=[*signature.arg_kinds[:-1], *(ARG_NAMED_OPT for _ in new)],
+        arg_names=[*signature.arg_names[:-1], *new],
     )
 
 
@@ -57,7 +57,7 @@ class ModelParameters(Plugin):
         self, fullname: str
     ) -> Callable[[MethodSigContext], FunctionLike] | None:
         """Return the hook that adds the model's parameters to a call."""
-        return name_parameters if fullname in _CALLS else None
+        return add_parameters if fullname in _FULL_NAMES else None
 
 
 def plugin(_version: str) -> type[Plugin]:

@@ -14,20 +14,20 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from kit.errors import REPORTED, ParameterError
+from kit.errors import MAX_SHOWN, ParameterError
 from kit.wire import Model, Parameter, WriteScripts, bounds
 
 #: The largest integer that every JSON parser keeps exact.
 _MAX_INTEGER = 2**53 - 1
 #: The message for numbers that JSON cannot represent.
-NO_NAN = "holds NaN or Infinity, which cannot be sent: JSON has no such numbers"
+NO_NAN_MESSAGE = "holds NaN or Infinity, which cannot be sent: JSON has no such numbers"
 _NUMBER_TYPES = ("integer", "number")
 
 #: Maximum characters of a name for which similar names are suggested.
-_MAX_NAME = 100
+_MAX_NAME_LENGTH = 100
 #: Maximum of names listed in a message; a service may have hundreds of models.
-_LISTED = 40
-_MAX_SHOWN = 60
+_MAX_LIST = 40
+_MAX_TEXT_LENGTH = 60
 
 Problem = tuple[str, str]
 
@@ -88,7 +88,7 @@ class Limits:
 
 
 #: Limits of this service, and of others: theirs are unknown, and they decide.
-OWN = Limits(
+OWN_LIMITS = Limits(
     prompt=bounds.TEXT,
     text=bounds.TEXT,
     number=_MAX_INTEGER,
@@ -96,7 +96,7 @@ OWN = Limits(
     depth=bounds.DEPTH,
     size=bounds.PARAMETERS,
 )
-UNKNOWN = Limits()
+UNKNOWN_LIMITS = Limits()
 
 
 def is_own(model: Model) -> bool:
@@ -111,9 +111,9 @@ def is_own(model: Model) -> bool:
     return model.pricing is not None
 
 
-def limits(model: Model) -> Limits:
+def limits_of(model: Model) -> Limits:
     """Return the limits of a model's service."""
-    return OWN if is_own(model) else UNKNOWN
+    return OWN_LIMITS if is_own(model) else UNKNOWN_LIMITS
 
 
 def check(
@@ -141,11 +141,11 @@ def check(
 
     Source: contract, "Generations".
     """
-    values, problems = settings(
+    values, problems = check_settings(
         model.setting_parameters,
         parameters,
         media_names={p.name for p in model.media_parameters},
-        limits=limits(model),
+        limits=limits_of(model),
     )
     problems = [*prompt_problems(model, prompt), *problems, *media_problems(model, media)]
     if problems:
@@ -153,12 +153,12 @@ def check(
     return values
 
 
-def settings(
+def check_settings(
     known: Sequence[Parameter],
     given: Mapping[str, Any],
     *,
     media_names: Iterable[str] = (),
-    limits: Limits = OWN,
+    limits: Limits = OWN_LIMITS,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the values with defaults filled in, and their problems.
 
@@ -171,7 +171,7 @@ def settings(
     for parameter in known:
         value = given.get(parameter.name)
         if value is not None:
-            problem = problem_with(parameter, value, limits)
+            problem = value_problem(parameter, value, limits)
         else:
             problem = "is required" if parameter.required and parameter.default is None else None
         if problem:
@@ -179,13 +179,13 @@ def settings(
         value = parameter.default if value is None else _normalize(parameter, value)
         if value is not None:
             values[parameter.name] = value
-    if not problems and (size := _size(given)) > limits.size:
+    if not problems and (size := _json_bytes(given)) > limits.size:
         sentence = f"has {size:,} bytes as JSON, at most {limits.size:,} are allowed"
         problems.append(("parameters", sentence))
     return values, problems
 
 
-def problem_with(parameter: Parameter, value: Any, limits: Limits = OWN) -> str | None:
+def value_problem(parameter: Parameter, value: Any, limits: Limits = OWN_LIMITS) -> str | None:
     """Return a message if a value is invalid, or None."""
     if parameter.media:
         return None
@@ -205,19 +205,19 @@ def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
         yield "prompt", f"the model {model.id!r} takes no prompt: leave it out"
     elif not text and model.prompt_required:
         yield "prompt", "is required and may not be blank"
-    elif len(text) > (most := limits(model).prompt):
-        yield "prompt", bounds.too_long(len(text), most)
+    elif len(text) > (maximum := limits_of(model).prompt):
+        yield "prompt", bounds.too_long(len(text), maximum)
 
 
 def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
     """Yield problems of the number or names of input files for a model."""
-    yield from medium_problems(model, media)
+    yield from rejected_media(model, media)
     for parameter in model.media_parameters:
         if parameter.required and not media.get(parameter.name):
             yield f"mediaUploads.{parameter.name}", "is required"
 
 
-def medium_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
+def rejected_media(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
     """Yield the input files that a model cannot accept, whatever their content."""
     known = {p.name: p for p in model.media_parameters}
     unknown = [name for name in media if name not in known]
@@ -225,15 +225,15 @@ def medium_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterato
         hint = _hint(name, known, len(unknown))
         yield f"mediaUploads.{name}", f"the model {model.id!r} takes no such medium{hint}"
     for parameter in model.media_parameters:
-        count, most = len(media.get(parameter.name, ())), parameter.max_items or 1
-        if count > most:
-            sentence = f"holds {count} files, at most {most} are allowed"
+        count, maximum = len(media.get(parameter.name, ())), parameter.max_items or 1
+        if count > maximum:
+            sentence = f"holds {count} files, at most {maximum} are allowed"
             yield f"mediaUploads.{parameter.name}", sentence
 
 
-def script_problems(order: WriteScripts) -> Iterator[Problem]:
+def script_problems(request: WriteScripts) -> Iterator[Problem]:
     """Yield the fields of a script request that are too long or missing."""
-    title, hook = order.title.strip(), (order.hook_angle or "").strip()
+    title, hook = request.title.strip(), (request.hook_angle or "").strip()
     if not 1 <= len(title) <= bounds.TITLE:
         yield "title", f"must have 1 to {bounds.TITLE} characters, not {len(title):,}"
     if len(hook) > bounds.HOOK:
@@ -255,12 +255,14 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
     names = sorted(known)
     words = {one.lower(): one for one in names}
-    close = len(name) <= _MAX_NAME and difflib.get_close_matches(name.lower(), words, n=1)
+    close = len(name) <= _MAX_NAME_LENGTH and difflib.get_close_matches(name.lower(), words, n=1)
     if close:
         return f"; did you mean {words[close[0]]!r}?"
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    more = f" and {len(names) - _MAX_LIST:,} more" if len(names) > _MAX_LIST else ""
     return (
-        f"; there is {', '.join(map(repr, names[:_LISTED]))}{more}" if names else "; there is none"
+        f"; there is {', '.join(map(repr, names[:_MAX_LIST]))}{more}"
+        if names
+        else "; there is none"
     )
 
 
@@ -278,13 +280,13 @@ def _unknown_names(
 
 def _hint(name: str, known: Iterable[str], count: int) -> str:
     # nothing is suggested for many unknown names
-    return suggest(name, known) if count <= REPORTED else ""
+    return suggest(name, known) if count <= MAX_SHOWN else ""
 
 
 def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
     if any(_is_same(value, choice) for choice in parameter.enum or ()):
         return None  # a listed choice is valid, whatever the declared type
-    expected = TYPES.get(parameter.type, lambda _: None)(value)
+    expected = _TYPE_CHECKS.get(parameter.type, lambda _: None)(value)
     if expected:
         return f"must be {expected}, not {shorten(value)}"
     if parameter.enum:
@@ -303,7 +305,7 @@ def _range_problem(parameter: Parameter, value: float, largest: float) -> str | 
         return f"must be at least {_format_bound(parameter.minimum)}, not {shorten(value)}"
     if parameter.maximum is not None and value > parameter.maximum:
         return f"must be at most {_format_bound(parameter.maximum)}, not {shorten(value)}"
-    return NO_NAN if isinstance(value, float) and not math.isfinite(value) else None
+    return NO_NAN_MESSAGE if isinstance(value, float) and not math.isfinite(value) else None
 
 
 def _inner_problem(value: Any, limits: Limits, level: int = 2) -> str | None:
@@ -311,7 +313,7 @@ def _inner_problem(value: Any, limits: Limits, level: int = 2) -> str | None:
     if isinstance(value, str) and len(value) > limits.text:
         return bounds.too_long(len(value), limits.text)
     if isinstance(value, float) and not math.isfinite(value):
-        return NO_NAN
+        return NO_NAN_MESSAGE
     if not isinstance(value, (Mapping, list, tuple)):
         return None
     if len(value) > limits.items:
@@ -322,7 +324,7 @@ def _inner_problem(value: Any, limits: Limits, level: int = 2) -> str | None:
     return next((p for item in items if (p := _inner_problem(item, limits, level + 1))), None)
 
 
-def _size(given: Mapping[str, Any]) -> int:
+def _json_bytes(given: Mapping[str, Any]) -> int:
     """Return the bytes of parameters as JSON; the encoder reports values that JSON lacks."""
     try:
         return len(to_json(given))
@@ -358,7 +360,7 @@ def _check_number(value: Any) -> str | None:
 
 
 #: Type of a parameter -> function that returns what a value should be, or None if it is valid.
-TYPES: dict[str, Callable[[Any], str | None]] = {
+_TYPE_CHECKS: dict[str, Callable[[Any], str | None]] = {
     "integer": _check_integer,
     "number": _check_number,
     "boolean": lambda value: None if isinstance(value, bool) else "true or false",
@@ -381,5 +383,5 @@ def shorten(value: Any) -> str:
         return "a larger one"  # it has too many digits to show
     if isinstance(value, (Mapping, list, tuple)):
         return "an object" if isinstance(value, Mapping) else "a list"
-    text = repr(value[:_MAX_SHOWN] if isinstance(value, str) else value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."
+    text = repr(value[:_MAX_TEXT_LENGTH] if isinstance(value, str) else value)
+    return text if len(text) <= _MAX_TEXT_LENGTH else f"{text[: _MAX_TEXT_LENGTH - 3]}..."

@@ -18,10 +18,10 @@ from kit.errors import ConfigError
 from kit.wire import Amount, Model, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 
 #: Ledger units in a credit.
-MILLI = 1000
+UNITS_PER_CREDIT = 1000
 #: Credits for a title, and for each variation of a script. Source: API document, "Limits".
-TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
-_CENTS = 100
+TITLE_CREDITS, SCRIPT_CREDITS = Decimal("0.05"), Decimal("0.15")
+_HUNDREDTHS = 100
 #: The shortest recorded duration of a file, in seconds.
 _MIN_SECONDS = Fraction(1, 1000)
 
@@ -53,16 +53,16 @@ def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None)
 
     Source: contract, "Pricing".
     """
-    parts = list(_parts(rule, parameters, media or {}))
-    units = _units_of(parts)
-    if (rest := Fraction(units, MILLI) - sum(part.exact for part in parts)) > 0:
+    parts = list(_price_terms(rule, parameters, media or {}))
+    units = _round_to_units(parts)
+    if (rest := Fraction(units, UNITS_PER_CREDIT) - sum(part.exact for part in parts)) > 0:
         parts.append(_PriceTerm("rounding", None, None, rest))
     return Quote(total=credits(units), terms=[part.term() for part in parts])
 
 
 def cost(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None) -> int:
     """Return the total of a request's quote in ledger units, without its terms."""
-    return _units_of(_parts(rule, parameters, media or {}))
+    return _round_to_units(_price_terms(rule, parameters, media or {}))
 
 
 def lowest_price(model: Model) -> Decimal:
@@ -77,7 +77,7 @@ def lowest_price(model: Model) -> Decimal:
     media = {p.name: [Medium(p.type, _MIN_SECONDS)] for p in needed}
     names = {u.parameter for u in rule.units} | {m.parameter for m in rule.multipliers}
     used = [p for p in model.setting_parameters if p.name in names]
-    choices = [list(_candidates(p)) for p in used]
+    choices = [list(_possible_values(p)) for p in used]
     combinations = itertools.product(*choices)
     return credits(
         min(
@@ -93,7 +93,7 @@ def default_price(model: Model) -> Decimal:
     A required parameter without a default counts with its first allowed value.
     """
     values = {
-        p.name: next(_candidates(p)) if p.required and p.default is None else p.default
+        p.name: next(_possible_values(p)) if p.required and p.default is None else p.default
         for p in model.setting_parameters
     }
     return price(rule_of(model), values).total
@@ -114,27 +114,27 @@ def check_rule(model: Model) -> None:
     rule = rule_of(model)
     settings = {p.name: p for p in model.setting_parameters}
     media = {p.name: p for p in model.media_parameters}
-    for problem in _problems(rule, settings, media):
+    for problem in _rule_problems(rule, settings, media):
         raise ConfigError(f"the price rule of the model {model.id!r} {problem}")
 
 
 def millicredits(credits: Decimal) -> int:
     """Convert credits to ledger units; raises `ValueError` for fractions of a unit."""
-    units = credits * MILLI
+    units = credits * UNITS_PER_CREDIT
     if units != units.to_integral_value():
-        raise ValueError(f"{credits} credits is finer than 1/{MILLI} credit")
+        raise ValueError(f"{credits} credits is finer than 1/{UNITS_PER_CREDIT} credit")
     return int(units)
 
 
 def credits(millicredits: int) -> Decimal:
     """Convert ledger units to credits, without trailing zeros."""
-    return _decimal(millicredits, MILLI)
+    return _decimal(millicredits, UNITS_PER_CREDIT)
 
 
 def parse_credits(amount: Decimal | float | str, what: str) -> Decimal:
     """Convert a user's amount of credits exactly: 0.1 is a tenth.
 
-    Raises `ConfigError`: it is no number, or below 0; the sentence begins with `what`.
+    Raises `ConfigError`: it is not a number, or below 0; the sentence begins with `what`.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def parse_credits(amount: Decimal | float | str, what: str) -> Decimal:
     return value
 
 
-def _problems(
+def _rule_problems(
     rule: Rule, settings: Mapping[str, Parameter], media: Mapping[str, Parameter]
 ) -> Iterator[str]:
     if rule.base < 0 or any(unit.credits < 0 for unit in rule.units):
@@ -192,12 +192,12 @@ def _choice_problems(multiplier: Multiplier, parameter: Parameter | None) -> Ite
     elif not parameter.enum and parameter.type != "boolean":
         yield f"multiplies by the value of {name!r}, which has no fixed set of values"
     else:
-        values = {_key(value) for value in parameter.enum or (False, True)}
+        values = {_multiplier_key(value) for value in parameter.enum or (False, True)}
         for unknown in multiplier.values.keys() - values:
             yield f"multiplies by {name!r} being {unknown!r}, which it cannot be"
 
 
-def _candidates(parameter: Parameter) -> Iterator[Any]:
+def _possible_values(parameter: Parameter) -> Iterator[Any]:
     """Yield values of a parameter that include its cheapest one; None is leaving it out."""
     if parameter.default is None and not parameter.required:
         yield None
@@ -209,7 +209,7 @@ def _candidates(parameter: Parameter) -> Iterator[Any]:
         yield parameter.minimum
 
 
-def _amount(unit: UnitPrice, parameters: Mapping[str, Any], media: Media) -> Fraction:
+def _unit_amount(unit: UnitPrice, parameters: Mapping[str, Any], media: Media) -> Fraction:
     if unit.parameter is None:
         return sum((m.seconds for m in media.get(unit.medium or "", ())), Fraction(0))
     value = parameters.get(unit.parameter)
@@ -235,19 +235,19 @@ class _PriceTerm(NamedTuple):
         )
 
 
-def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[_PriceTerm]:
+def _price_terms(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[_PriceTerm]:
     exact = Fraction(rule.base)
     if rule.base:
         yield _PriceTerm("base", None, None, exact)
     for unit in rule.units:
-        amount = _amount(unit, parameters, media)
+        amount = _unit_amount(unit, parameters, media)
         added = Fraction(unit.credits) * amount
         exact += added
         number = int(amount) if amount.denominator == 1 else float(amount)
         yield _PriceTerm("unit", unit.parameter or unit.medium, number, added)
     for multiplier in rule.multipliers:
         value = parameters.get(multiplier.parameter)
-        factor = multiplier.values.get(_key(value)) if value is not None else None
+        factor = multiplier.values.get(_multiplier_key(value)) if value is not None else None
         if factor is None or factor == 1:
             continue
         added = exact * Fraction(factor) - exact
@@ -255,9 +255,11 @@ def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[
         yield _PriceTerm("multiplier", multiplier.parameter, value, added, factor)
 
 
-def _units_of(parts: Iterable[_PriceTerm]) -> int:
+def _round_to_units(parts: Iterable[_PriceTerm]) -> int:
     """Return the sum of parts in ledger units, rounded up to hundredths of a credit."""
-    return math.ceil(sum(part.exact for part in parts) * _CENTS) * (MILLI // _CENTS)
+    return math.ceil(sum(part.exact for part in parts) * _HUNDREDTHS) * (
+        UNITS_PER_CREDIT // _HUNDREDTHS
+    )
 
 
 def _decimal(numerator: int, denominator: int) -> Decimal:
@@ -266,7 +268,7 @@ def _decimal(numerator: int, denominator: int) -> Decimal:
     return value.normalize() if value % 1 else value.quantize(Decimal(1))
 
 
-def _key(value: Any) -> str:
+def _multiplier_key(value: Any) -> str:
     """Return the key of a value in a multiplier: ``true``, ``2``, ``720p``."""
     if isinstance(value, bool):
         return "true" if value else "false"

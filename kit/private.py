@@ -14,11 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-_OTHERS_MODE = 0o077
+_OTHER_USERS_MODE = 0o077
 #: The locked byte, beyond the end of all files, because locked bytes cannot be read.
 _LOCK_OFFSET = 1 << 30
 #: Seconds between attempts to replace a file: readers are done soon.
-_PAUSE_SECONDS = (0.001, 0.002, 0.005, *(0.01,) * 50)
+_RETRY_SECONDS = (0.001, 0.002, 0.005, *(0.01,) * 50)
 
 
 def user_folder(kind: Literal["config", "data"]) -> Path:
@@ -65,7 +65,7 @@ def write_private(path: Path, text: str) -> None:
 
 def replace_file(draft: Path, path: Path) -> None:
     """Move a draft to a file's place; on Windows retried while the file is open."""
-    for pause in _PAUSE_SECONDS if os.name == "nt" else ():
+    for pause in _RETRY_SECONDS if os.name == "nt" else ():
         try:
             draft.replace(path)
         except PermissionError:
@@ -82,14 +82,14 @@ def is_exposed(path: Path) -> bool:
     """
     try:
         mode = path.stat().st_mode
-        regular = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+        is_file_or_folder = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
         # Windows reports other permissions than the actual ones.
-        return os.name == "posix" and regular and bool(mode & _OTHERS_MODE)
+        return os.name == "posix" and is_file_or_folder and bool(mode & _OTHER_USERS_MODE)
     except OSError:  # deleted, or in a folder that cannot be read
         return False
 
 
-def tighten(path: Path) -> bool:
+def make_private(path: Path) -> bool:
     """Remove all permissions of other users, if there are any; return whether there were.
 
     Files of another user, and shared folders such as those for temporary files, are not changed.
@@ -100,7 +100,7 @@ def tighten(path: Path) -> bool:
     if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_ISVTX:
         return False
     with suppress(PermissionError):  # a file system without permissions
-        path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS_MODE)
+        path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHER_USERS_MODE)
     return not is_exposed(path)
 
 
@@ -153,9 +153,9 @@ class Lock:
             self._file = None
 
 
-def _wait_for_turn(file: int) -> None:
+def _wait_for_lock(file: int) -> None:
     """Let one process at a time append on Windows, which seeks to the end before it writes."""
-    for pause in _PAUSE_SECONDS if os.name == "nt" else ():
+    for pause in _RETRY_SECONDS if os.name == "nt" else ():
         if try_lock(file):
             return
         time.sleep(pause)
@@ -197,7 +197,7 @@ class JsonLines:
         line = json.dumps(record, ensure_ascii=False, default=str) + "\n"
         file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            _wait_for_turn(file)
+            _wait_for_lock(file)
             if os.fstat(file).st_size:
                 os.lseek(file, -1, os.SEEK_END)
                 line = line if os.read(file, 1) == b"\n" else "\n" + line

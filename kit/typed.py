@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kit.errors import ConfigError
-from kit.parameters import NO_NAN, suggest
+from kit.parameters import NO_NAN_MESSAGE, suggest
 from kit.wire import Model, Parameter
 
 
@@ -37,15 +37,15 @@ def parse_text(parameter: Parameter, text: str) -> Any:
         return text
     if not text.strip():
         return None
-    read = _READERS.get(kind)
-    if read is None:
-        return _parse_open(text)
+    parse = _PARSERS.get(kind)
+    if parse is None:
+        return _parse_untyped(text)
     try:
-        return read(text.strip())
+        return parse(text.strip())
     except ValueError:
         if kind == parameter.type or _comma_hint(text.strip()):
             raise
-        return _parse_open(text)  # a type of another service, which checks the value itself
+        return _parse_untyped(text)  # a type of another service, which checks the value itself
 
 
 def parse_item(parameter: Parameter, line: str) -> Any:
@@ -130,29 +130,29 @@ def parse_value(parameter: Parameter, texts: Sequence[str]) -> Any:
             return _parse_list(parameter, texts)
         if len(texts) > 1:
             raise ConfigError(f"{parameter.name} is given more than once")
-        read = _parse_one(parameter, texts[0], parse_text)
+        value = _parse_one(parameter, texts[0], parse_text)
     except ValueError as problem:
         raise ConfigError(f"{parameter.name} {problem}") from None
-    if read is None and not texts[0].strip():
+    if value is None and not texts[0].strip():
         raise ConfigError(f"{parameter.name} has no value: leave it out to have its default")
-    return read
+    return value
 
 
 def _parse_list(parameter: Parameter, texts: Sequence[str]) -> list[Any]:
-    whole = _parse_json(texts[0]) if len(texts) == 1 else None
-    if isinstance(whole, list):
-        return whole
+    value = _parse_json(texts[0]) if len(texts) == 1 else None
+    if isinstance(value, list):
+        return value
     return [_parse_one(parameter, text, parse_item) for text in texts if text.strip()]
 
 
-def _parse_one(parameter: Parameter, text: str, read: Callable[[Parameter, str], Any]) -> Any:
+def _parse_one(parameter: Parameter, text: str, parse: Callable[[Parameter, str], Any]) -> Any:
     choices = parameter.enum or ()
     if text in choices:
         return text
-    worded = (choice for choice in choices if not isinstance(choice, str))
-    same = (choice for choice in worded if json.dumps(choice, default=str) == text.strip())
+    others = (choice for choice in choices if not isinstance(choice, str))
+    same = (choice for choice in others if json.dumps(choice, default=str) == text.strip())
     found = next(same, None)
-    return read(parameter, text) if found is None else found
+    return parse(parameter, text) if found is None else found
 
 
 def known_type(parameter: Parameter) -> str:
@@ -169,11 +169,11 @@ def _parse_json(text: str) -> Any:
         return text
 
 
-def _parse_open(text: str) -> Any:
+def _parse_untyped(text: str) -> Any:
     """Parse a text of an unknown type."""
     found = _parse_json(text)
     if found is text and not _is_text(text):
-        raise ValueError(NO_NAN)
+        raise ValueError(NO_NAN_MESSAGE)
     return found
 
 
@@ -218,14 +218,14 @@ def _comma_hint(text: str) -> str:
 
 
 def _parse_boolean(text: str) -> bool:
-    if text.lower() not in _TRUTHS:
+    if text.lower() not in _BOOLEANS:
         raise ValueError(f"must be true or false, not {text[:40]!r}")
-    return _TRUTHS[text.lower()]
+    return _BOOLEANS[text.lower()]
 
 
-_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 #: Type -> function that parses its text; other types accept any value.
-_READERS: dict[str, Callable[[str], Any]] = {
+_PARSERS: dict[str, Callable[[str], Any]] = {
     "integer": _parse_integer,
     "number": _parse_number,
     "boolean": _parse_boolean,

@@ -183,7 +183,7 @@ def test_of_several_studios_one_has_to_be_named(
 
     with pytest.raises(UsageError, match=r"studios team and studio: say which.*--studio studio"):
         generate(shell)
-    with pytest.raises(UsageError, match="tem is no studio; did you mean 'team'"):
+    with pytest.raises(UsageError, match="tem is not a studio; did you mean 'team'"):
         generate(shell, "paint --studio tem")
     assert generate(shell, "paint --studio team").prompt == "a lake"
     assert shell.run_line_magic("credits", "team").name == "Ada"
@@ -209,7 +209,7 @@ def test_a_cell_that_waits_spends_the_budget_of_the_awaited_studio(
 
 def test_credits_are_those_of_the_account(shell: Any) -> None:
     assert shell.run_line_magic("credits", "").name == "Ada"
-    with pytest.raises(UsageError, match="please is no studio"):
+    with pytest.raises(UsageError, match="please is not a studio"):
         shell.run_line_magic("credits", "please")
 
 

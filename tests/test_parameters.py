@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from kit.errors import ParameterError
 from kit.parameters import (
-    UNKNOWN,
+    UNKNOWN_LIMITS,
     check,
+    check_settings,
     file_name_problems,
-    problem_with,
     script_problems,
-    settings,
     suggest,
+    value_problem,
 )
 from kit.wire import Model, Parameter, Rule, WriteScripts, bounds
 
@@ -59,7 +59,7 @@ RULES: dict[str, Any] = {
 @pytest.mark.parametrize("parameter", MODEL.setting_parameters, ids=lambda p: p.name)
 @given(value=anything)
 def test_exactly_the_valid_values_pass(parameter: Parameter, value: Any) -> None:
-    problem = problem_with(parameter, value)
+    problem = value_problem(parameter, value)
 
     assert (problem is None) == bool(RULES[parameter.name](value))
     assert problem is None or problem.startswith(("must be", "holds"))
@@ -84,7 +84,7 @@ def test_a_request_passes_when_each_of_its_values_does(values: dict[str, Any]) -
 @pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000, 2**53, 1e300], ids=range(5))
 def test_a_number_that_no_json_reader_can_hold_is_refused(value: float) -> None:
     for kind in ("integer", "number"):
-        problem = problem_with(Parameter(name="free", type=kind), value)
+        problem = value_problem(Parameter(name="free", type=kind), value)
 
         assert problem is not None
         assert len(problem) < 120
@@ -92,18 +92,18 @@ def test_a_number_that_no_json_reader_can_hold_is_refused(value: float) -> None:
 
 @pytest.mark.parametrize("value", [2**53 - 1, -(2**53) + 1, 0, 5.0])
 def test_a_free_number_may_be_as_large_as_json_can_tell(value: float) -> None:
-    assert problem_with(Parameter(name="free", type="integer"), value) is None
+    assert value_problem(Parameter(name="free", type="integer"), value) is None
 
 
 def test_a_whole_number_is_written_as_one() -> None:
-    values, problems = settings([COUNT], {"count": 5.0})
+    values, problems = check_settings([COUNT], {"count": 5.0})
 
     assert problems == []
     assert repr(values) == "{'count': 5}"
 
 
 def test_an_unknown_type_is_left_to_the_service() -> None:
-    assert problem_with(Parameter(name="odd", type="matrix"), [[1]]) is None
+    assert value_problem(Parameter(name="odd", type="matrix"), [[1]]) is None
 
 
 def test_none_is_not_given() -> None:
@@ -169,16 +169,16 @@ def test_a_suggestion_is_the_closest_or_the_list() -> None:
 def test_a_bound_is_told_with_all_its_digits(bound: float, text: str) -> None:
     parameter = Parameter(name="n", type="number", maximum=bound)
 
-    assert problem_with(parameter, 2**40) == (f"must be at most {text}, not 1099511627776")
+    assert value_problem(parameter, 2**40) == (f"must be at most {text}, not 1099511627776")
 
 
 @pytest.mark.parametrize("kind", ["string", "integer", "boolean", "enum"])
 def test_a_choice_is_right_whatever_its_parameter_is_called(kind: str) -> None:
     times = Parameter(name="times", type=kind, enum=[1, 2.5, "auto"])
 
-    assert [problem_with(times, value) for value in (1, 2.5, "auto")] == [None] * 3
-    assert problem_with(times, True) is not None  # to Python it equals 1, to a service it does not
-    assert problem_with(times, "1") is not None
+    assert [value_problem(times, value) for value in (1, 2.5, "auto")] == [None] * 3
+    assert value_problem(times, True) is not None  # to Python it equals 1, to a service it does not
+    assert value_problem(times, "1") is not None
 
 
 SEED = Parameter(name="seed", type="integer", minimum=0, maximum=2**64 - 1)
@@ -196,11 +196,11 @@ def test_another_service_says_itself_how_long_a_prompt_and_how_large_a_number_ma
 
 
 def test_what_a_model_of_another_service_tells_still_holds() -> None:
-    assert problem_with(SEED, 2**63, UNKNOWN) is None
-    assert problem_with(SEED, 2**64, UNKNOWN) == (
+    assert value_problem(SEED, 2**63, UNKNOWN_LIMITS) is None
+    assert value_problem(SEED, 2**64, UNKNOWN_LIMITS) == (
         "must be at most 18446744073709551615, not 18446744073709551616"
     )
-    assert problem_with(SEED, float("inf"), UNKNOWN) == "must be a whole number, not inf"
+    assert value_problem(SEED, float("inf"), UNKNOWN_LIMITS) == "must be a whole number, not inf"
 
 
 @pytest.mark.parametrize("kind", ["object", "float32", "matrix"])
@@ -208,10 +208,10 @@ def test_a_number_that_json_does_not_have_is_refused_wherever_it_is(kind: str) -
     free = Parameter(name="free", type=kind)
 
     for value in (float("nan"), {"a": [1, {"b": float("inf")}]}, [(1.0, float("-inf"))]):
-        assert "JSON has no such numbers" in (problem_with(free, value) or "")
-    assert problem_with(free, {"a": [1e300, 10**400, {"b": None}]}) is None
+        assert "JSON has no such numbers" in (value_problem(free, value) or "")
+    assert value_problem(free, {"a": [1e300, 10**400, {"b": None}]}) is None
     assert "JSON has no" in (
-        problem_with(free.model_copy(update={"max_items": 2}), [free, {"a": float("nan")}]) or ""
+        value_problem(free.model_copy(update={"max_items": 2}), [free, {"a": float("nan")}]) or ""
     )
 
 
@@ -235,41 +235,41 @@ TEXT = Parameter(name="text")
 def test_a_value_is_bounded_where_the_service_is_one_like_ours(
     parameter: Parameter, value: Any, sentence: str
 ) -> None:
-    assert sentence in (problem_with(parameter, value) or "")
+    assert sentence in (value_problem(parameter, value) or "")
     if parameter.max_length is None:
-        assert problem_with(parameter, value, UNKNOWN) is None
+        assert value_problem(parameter, value, UNKNOWN_LIMITS) is None
 
 
 def test_a_value_at_its_bounds_passes() -> None:
     longer = TEXT.model_copy(update={"max_length": 5000})
 
-    assert problem_with(TEXT, "x" * 4000) is None
-    assert problem_with(longer, "x" * 5000) is None
-    assert problem_with(FREE, [[[[[[["x" * 4000] * 200]]]]]]) is None
+    assert value_problem(TEXT, "x" * 4000) is None
+    assert value_problem(longer, "x" * 5000) is None
+    assert value_problem(FREE, [[[[[[["x" * 4000] * 200]]]]]]) is None
 
 
 def test_a_value_without_an_end_is_refused_wherever_it_is_sent() -> None:
     endless: list[Any] = []
     endless.append(endless)
 
-    assert "levels" in (problem_with(FREE, endless, UNKNOWN) or "")
-    assert "levels" in (problem_with(FREE, endless) or "")
+    assert "levels" in (value_problem(FREE, endless, UNKNOWN_LIMITS) or "")
+    assert "levels" in (value_problem(FREE, endless) or "")
 
 
 def test_all_settings_together_have_64_kb() -> None:
     known = [Parameter(name=f"t{number}") for number in range(20)]
     values = {parameter.name: "x" * 4000 for parameter in known}
 
-    assert settings(known, values)[1] == [
+    assert check_settings(known, values)[1] == [
         ("parameters", "has 80,171 bytes as JSON, at most 65,536 are allowed")
     ]
-    assert settings(known, values, limits=UNKNOWN)[1] == []
-    assert settings(known, dict(list(values.items())[:16]))[1] == []
+    assert check_settings(known, values, limits=UNKNOWN_LIMITS)[1] == []
+    assert check_settings(known, dict(list(values.items())[:16]))[1] == []
 
 
 def test_so_many_unknown_names_are_none_that_somebody_mistyped() -> None:
     def told(number: int) -> list[str]:
-        return [why for _, why in settings([SIZE], {f"sise{n}": 1 for n in range(number)})[1]]
+        return [why for _, why in check_settings([SIZE], {f"sise{n}": 1 for n in range(number)})[1]]
 
     assert all("did you mean 'size'" in why for why in told(20))
     assert set(told(21)) == {"unknown parameter"}
@@ -278,7 +278,7 @@ def test_so_many_unknown_names_are_none_that_somebody_mistyped() -> None:
 
 @pytest.mark.parametrize("value", [[[0] * 9_999] * 9_999, {"a": "x" * 9_999}, "x" * 9_999, 10**99])
 def test_a_wrong_value_is_told_in_a_few_words(value: Any) -> None:
-    assert len(problem_with(COUNT, value) or "") < 100
+    assert len(value_problem(COUNT, value) or "") < 100
 
 
 @pytest.mark.parametrize("name", ["", "x" * 256, "a/b.png", "a\\b.png", "a\n.png"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kit import pricing
 from kit.errors import ConfigError
-from kit.parameters import problem_with
+from kit.parameters import value_problem
 from kit.pricing import (
     Medium,
     check_rule,
@@ -233,6 +233,6 @@ def test_the_requests_of_these_tests_are_valid(request: dict[str, Any]) -> None:
     known = {p.name: p for p in SETTINGS}
     assume(request)
 
-    assert [problem_with(known[name], value) for name, value in request.items()] == [None] * len(
+    assert [value_problem(known[name], value) for name, value in request.items()] == [None] * len(
         request
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.private import is_exposed, make_folder, tighten, write_private
+from kit.private import is_exposed, make_folder, make_private, write_private
 from kit.service import settings
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
@@ -135,7 +135,7 @@ def test_what_is_no_file_and_no_folder_stays_as_it_is(tmp_path: Path) -> None:
     pipe.chmod(0o666)
 
     assert not is_exposed(pipe)
-    assert not tighten(pipe)
+    assert not make_private(pipe)
     assert pipe.stat().st_mode & 0o777 == 0o666
 
 
@@ -143,7 +143,7 @@ def test_a_folder_for_everybody_stays_one(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
 
     assert is_exposed(tmp_path)
-    assert not tighten(tmp_path)
+    assert not make_private(tmp_path)
     assert tmp_path.stat().st_mode & 0o7777 == 0o1777
     tmp_path.chmod(0o700)
     assert not is_exposed(tmp_path / "nothing")
@@ -172,7 +172,7 @@ def test_a_file_system_without_rights_links_and_flushed_folders_is_enough(
     secret = given.secret()
     given.make_secret()
     assert given.secret() == secret
-    assert not tighten(tmp_path / "open")
+    assert not make_private(tmp_path / "open")
     storage = LocalStorage(tmp_path / "objects", Signer(secret))
     asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "open"}))
     assert (tmp_path / "objects/outputs/0/a.png").is_file()

@@ -149,7 +149,7 @@ def _describe_mismatch(call: Call[Any], reply: Reply, error: ValueError) -> str:
 
 def _add_reply_facts(error: ApiError, reply: Reply) -> ApiError:
     error.request_id = reply.headers.get("x-request-id")
-    error.answered = reply.status
+    error.response_status = reply.status
     return error
 
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from kit import wire
-from kit.endings import ENDINGS, guess_type
+from kit.endings import EXTENSIONS, guess_type
 from kit.errors import ParameterError
 from kit.pictures import HEIC, INPUT_FORMATS, NO_HEIC, has_heic, open_picture, to_srgb
 
@@ -128,7 +128,7 @@ ENCODERS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
 
 #: The type of a file whose content and name are both unknown.
 UNKNOWN = "application/octet-stream"
-_EXTENSIONS = (".bmp", ".tiff", *(end for ends in ENDINGS.values() for end in ends))
+_EXTENSIONS = (".bmp", ".tiff", *(end for ends in EXTENSIONS.values() for end in ends))
 _DEFAULT_EXTENSIONS = {"video": ".mp4", "image": ".png"}
 _MEDIA_PREFIXES = ("image/", "video/", "audio/")
 
@@ -202,8 +202,8 @@ def _strip_options(content_type: str) -> str:
 
 
 def _extensions(content_type: str) -> tuple[str, ...]:
-    if content_type in ENDINGS:
-        return ENDINGS[content_type]
+    if content_type in EXTENSIONS:
+        return EXTENSIONS[content_type]
     guessed = mimetypes.guess_extension(content_type) if content_type != UNKNOWN else None
     return (guessed,) if guessed else ()
 

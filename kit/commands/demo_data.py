@@ -25,7 +25,7 @@ from kit.commands.database import transact
 from kit.commands.options import instant
 from kit.engines.registry import list_engines
 from kit.errors import ConfigError
-from kit.pricing import MILLI
+from kit.pricing import UNITS_PER_CREDIT
 from kit.private import write_private
 from kit.service import settings as service_settings
 from kit.service.domain import catalog, keys
@@ -71,7 +71,7 @@ def command(
     account, key, count, balance = transact(config, work())
     write_private(config.data / _DEMO, json.dumps({"accountId": account, "key": key}))
     typer.echo(
-        f"{count:,} generations, {balance / MILLI:,.2f} credits left; "
+        f"{count:,} generations, {balance / UNITS_PER_CREDIT:,.2f} credits left; "
         f'kit.connect(profile="embedded", data={str(folder)!r}) opens it'
     )
 
@@ -83,7 +83,11 @@ def _needs_no_file(model: Model) -> bool:
 
 
 #: Initial credits, credits of each purchase, and the balance below which one happens.
-INITIAL_CREDITS, PURCHASED_CREDITS, LOW_BALANCE = 1000 * MILLI, 2000 * MILLI, 200 * MILLI
+INITIAL_CREDITS, PURCHASED_CREDITS, LOW_BALANCE = (
+    1000 * UNITS_PER_CREDIT,
+    2000 * UNITS_PER_CREDIT,
+    200 * UNITS_PER_CREDIT,
+)
 #: Optional columns of the ledger.
 _OPTIONAL = ("generation_id", "model_id", "key_id", "key_prefix", "tags", "details")
 #: Prices of a title and of its script.

@@ -33,7 +33,7 @@ from kit.commands.options import Data, Json, show
 from kit.engines.configured.place import EngineList, ModelSource
 from kit.engines.registry import list_engines, survey
 from kit.errors import ConfigError, KitError
-from kit.private import is_exposed, tighten
+from kit.private import is_exposed, make_private
 from kit.service import settings as service_settings
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.worker.signing import describe_signer
@@ -186,7 +186,7 @@ def _privacy(settings: ServiceSettings) -> Finding:
     if not exposed:
         return Finding("privacy", True, "only you can read what is kept")
     names = ", ".join(str(path) for path in exposed)
-    if [path for path in exposed if not tighten(path)]:
+    if [path for path in exposed if not make_private(path)]:
         return Finding("privacy", False, f"others can read {names}", "use a folder of your own")
     found = f"others could read {names}: now only you can"
     remedy = "if other people use this machine, create new keys (kit keys create, kit keys revoke)"

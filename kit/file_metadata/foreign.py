@@ -10,7 +10,7 @@ from typing import Any
 from kit.file_metadata.xmp import TRAINED, FileMetadata
 
 #: Our parameter names by the lower-case names of these programs.
-_NAMES = {
+_PARAMETER_NAMES = {
     **{name: name for name in ("seed", "width", "height", "negative_prompt")},
     **dict.fromkeys(("cfg", "cfg scale"), "guidance_scale"),
     **dict.fromkeys(("denoise", "denoising strength"), "strength"),
@@ -19,11 +19,11 @@ _NAMES = {
     "clip skip": "clip_skip",
 }
 #: A setting in a comma-separated list; it must start at a comma, so that blanks cost no time.
-_PAIR = re.compile(r'(?:^|(?<=,))\s*([A-Za-z][\w /-]{0,60}):\s*("(?:\\.|[^"\\])*"|[^,]*)(?:,|$)')
+_SETTING = re.compile(r'(?:^|(?<=,))\s*([A-Za-z][\w /-]{0,60}):\s*("(?:\\.|[^"\\])*"|[^,]*)(?:,|$)')
 #: A network that a prompt of AUTOMATIC1111 loads.
 _NETWORK = re.compile(r"<(\w{1,20}:[^<>]{1,200})>")
 #: ComfyUI nodes that are read; and limits for listing the others: entries, characters.
-_NODES = ("Sampler", "CLIPTextEncode", "CheckpointLoader", "UNETLoader", "LatentImage")
+_READ_NODES = ("Sampler", "CLIPTextEncode", "CheckpointLoader", "UNETLoader", "LatentImage")
 _MAX_ENTRIES, _MAX_LENGTH = 40, 100
 
 
@@ -44,7 +44,7 @@ def read_parameters(text: str) -> FileMetadata | None:
     ('a lake', 'm', {'num_inference_steps': 20, 'negative_prompt': 'fog'}, ['Sampler: Euler'])
     """
     body, _, last = text.rpartition("\n")
-    pairs: dict[str, Any] = {name: _parse_number(value) for name, value in _PAIR.findall(last)}
+    pairs: dict[str, Any] = {name: _parse_number(value) for name, value in _SETTING.findall(last)}
     if "Seed" not in pairs and "Steps" not in pairs:
         return FileMetadata(prompt=text.strip()) if text.strip() else None
     prompt, _, negative = body.partition("Negative prompt:")
@@ -52,8 +52,8 @@ def read_parameters(text: str) -> FileMetadata | None:
     if size := re.fullmatch(r"(\d+)x(\d+)", str(pairs.get("Size"))):
         del pairs["Size"]
         pairs |= {"width": int(size[1]), "height": int(size[2])}
-    settings, unread = _sort(pairs | {"negative_prompt": negative.strip()})
-    unread += [*_NETWORK.findall(prompt), *filter(None, [_PAIR.sub("", last).strip(" ,")])]
+    settings, unread = _rename(pairs | {"negative_prompt": negative.strip()})
+    unread += [*_NETWORK.findall(prompt), *filter(None, [_SETTING.sub("", last).strip(" ,")])]
     return FileMetadata(
         model=None if model is None else str(model),
         prompt=_NETWORK.sub("", prompt).strip() or None,
@@ -81,10 +81,10 @@ def read_graph(text: str) -> FileMetadata | None:
     pairs = {**inputs, "negative_prompt": _linked_text(graph, inputs.get("negative"))}
     if latent:
         pairs |= {name: latent["inputs"].get(name) for name in ("width", "height")}
-    settings, unread = _sort({n: v for n, v in pairs.items() if isinstance(v, (int, float, str))})
+    settings, unread = _rename({n: v for n, v in pairs.items() if isinstance(v, (int, float, str))})
     names = (node["inputs"].get("ckpt_name") or node["inputs"].get("unet_name") for node in valid)
     kinds = {str(node.get("class_type")) for node in valid}
-    others = sorted(kind for kind in kinds if not any(name in kind for name in _NODES))
+    others = sorted(kind for kind in kinds if not any(name in kind for name in _READ_NODES))
     return FileMetadata(
         model=next((str(name) for name in names if name), None),
         prompt=_linked_text(graph, inputs.get("positive")),
@@ -94,9 +94,9 @@ def read_graph(text: str) -> FileMetadata | None:
     )
 
 
-def _sort(pairs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _rename(pairs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the settings that we have names for, and descriptions of the others."""
-    known = {name: _NAMES.get(name.lower()) for name in pairs}
+    known = {name: _PARAMETER_NAMES.get(name.lower()) for name in pairs}
     settings = {new: pairs[name] for name, new in known.items() if new and pairs[name] != ""}
     return settings, [f"{name}: {pairs[name]}" for name, new in known.items() if not new]
 

@@ -19,18 +19,18 @@ _XMP_JPEG = b"http://ns.adobe.com/xap/1.0/\0"
 _XMP_MP4 = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
 _SIGNED_MP4 = bytes.fromhex("d8fec3d61b0e483c92975828877ec481")
 #: Brands of pictures in an MP4 container.
-_PICTURES_IN_MP4 = (b"avi", b"hei", b"hev", b"mif", b"msf")
+_PICTURE_BRANDS = (b"avi", b"hei", b"hev", b"mif", b"msf")
 #: Maximum of bytes in a JPEG segment, in a text, and in a picture file.
 _MAX_SEGMENT, _MAX_TEXT, _MAX_PICTURE = 65_000, 1_000_000, 200_000_000
 #: Maximum of parts of a file that are read.
 _MAX_PARTS = 10_000
 
 
-class _LeaveAloneError(Exception):
+class _SkipFileError(Exception):
     """The file is of another format, has XMP already, is signed or damaged."""
 
 
-_READ_ERRORS = (_LeaveAloneError, struct.error, LookupError, OverflowError, zlib.error)
+_READ_ERRORS = (_SkipFileError, struct.error, LookupError, OverflowError, zlib.error)
 
 
 class _FilePart(NamedTuple):
@@ -50,7 +50,7 @@ def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) 
 
     def append(file: IO[bytes]) -> None:
         if _is_signed_mp4(file):
-            raise _LeaveAloneError
+            raise _SkipFileError
         if is_own(_decode(_mp4_packet(file))):
             _blank_in_mp4(file)
         if fits:
@@ -59,8 +59,8 @@ def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) 
     def change(data: bytes, kind: str) -> bytes:
         if is_own(_decode(_picture_texts(data, kind)[0])) and not _is_signed_picture(data, kind):
             data = _remove_packet(data, kind)
-        if any(it in _XMP or part.name == _C2PA[kind] for it, part in _label_parts(data, kind)):
-            raise _LeaveAloneError
+        if any(label in _XMP or p.name == _C2PA[kind] for label, p in _label_parts(data, kind)):
+            raise _SkipFileError
         return _WRITERS[kind](data, packet, text) if fits else data
 
     return _rewrite(path, append, change) and fits
@@ -72,13 +72,13 @@ def remove(path: Path) -> bool:
 
 
 def _rewrite(
-    path: Path, in_place: Callable[[IO[bytes]], None], change: Callable[[bytes, str], bytes]
+    path: Path, change_mp4: Callable[[IO[bytes]], None], change: Callable[[bytes, str], bytes]
 ) -> bool:
     try:
         with path.open("r+b") as file:
             kind = _find_format(file)
             if kind == "mp4":
-                in_place(file)
+                change_mp4(file)
                 return True
             data = _read_picture(file)
             new = change(data, kind)
@@ -93,15 +93,15 @@ def _rewrite(
 
 def _remove_packet(data: bytes, kind: str) -> bytes:
     """Return a picture without the parts that this module writes."""
-    pieces, at = [], 0
-    before, after = _PART_FRAMES[kind]
+    pieces, offset = [], 0
+    before, after = _PART_OVERHEAD_BYTES[kind]
     for label, (name, start, end) in _label_parts(data, kind):
         if label in (*_XMP, b"iTXtparameters") or name == _C2PA[kind]:
-            pieces.append(data[at : start - before])
-            at = end + after + (end - start) % 2 * (kind == "webp")
+            pieces.append(data[offset : start - before])
+            offset = end + after + (end - start) % 2 * (kind == "webp")
     if not pieces:
-        raise _LeaveAloneError
-    new = b"".join([*pieces, data[at:]])
+        raise _SkipFileError
+    new = b"".join([*pieces, data[offset:]])
     return b"RIFF" + struct.pack("<I", len(new) - 8) + new[8:] if kind == "webp" else new
 
 
@@ -130,7 +130,7 @@ def _read_with(
 
 
 def _is_signed_mp4(file: IO[bytes]) -> bool:
-    return any(_has_uuid(file, box, _SIGNED_MP4) for box in _boxes(file))
+    return any(_has_uuid(file, box, _SIGNED_MP4) for box in _mp4_boxes(file))
 
 
 def _is_signed_picture(data: bytes, kind: str) -> bool:
@@ -154,25 +154,25 @@ def _picture_texts(data: bytes, kind: str) -> tuple[bytes, dict[str, str]]:
 def _label_parts(data: bytes, kind: str) -> Iterator[tuple[bytes, _FilePart]]:
     """Yield the parts of a picture, each with its name and first word."""
     for part in _READERS[kind](data):
-        first = b"" if kind == "webp" else data[part.start : part.start + 40].split(b"\0")[0]
-        yield part.name + first, part
+        first_word = b"" if kind == "webp" else data[part.start : part.start + 40].split(b"\0")[0]
+        yield part.name + first_word, part
 
 
 def _find_format(file: IO[bytes]) -> str:
     head = file.read(16)
     file.seek(0)
     formats = {"png": head[:8] == _PNG, "jpeg": head[:2] == _JPEG, "mp4": head[4:8] == b"ftyp"}
-    formats["mp4"] &= head[8:11] not in _PICTURES_IN_MP4
+    formats["mp4"] &= head[8:11] not in _PICTURE_BRANDS
     formats["webp"] = (head[:4], head[8:12]) == (b"RIFF", b"WEBP")
     for name, found in formats.items():
         if found:
             return name
-    raise _LeaveAloneError
+    raise _SkipFileError
 
 
 def _read_picture(file: IO[bytes]) -> bytes:
     if os.fstat(file.fileno()).st_size > _MAX_PICTURE:
-        raise _LeaveAloneError
+        raise _SkipFileError
     return file.read()
 
 
@@ -180,13 +180,13 @@ def _read_picture(file: IO[bytes]) -> bytes:
 
 
 def _png_chunks(data: bytes) -> Iterator[_FilePart]:
-    at = len(_PNG)
+    offset = len(_PNG)
     for _ in range(_MAX_PARTS):
-        length, name = struct.unpack_from(">I4s", data, at)
-        yield _FilePart(name, at + 8, at + 8 + length)
+        length, name = struct.unpack_from(">I4s", data, offset)
+        yield _FilePart(name, offset + 8, offset + 8 + length)
         if name == b"IEND":
             return
-        at += 12 + length
+        offset += 12 + length
 
 
 def _add_to_png(data: bytes, packet: bytes, text: str) -> bytes:
@@ -222,14 +222,14 @@ def _png_texts(data: bytes) -> dict[str, str]:
 
 
 def _jpeg_segments(data: bytes) -> Iterator[_FilePart]:
-    at = 2
+    offset = 2
     for _ in range(_MAX_PARTS):
-        marker = data[at + 1 : at + 2]
-        if data[at] != 0xFF or marker in (b"\xda", b"\xd9"):
+        marker = data[offset + 1 : offset + 2]
+        if data[offset] != 0xFF or marker in (b"\xda", b"\xd9"):
             return
-        (length,) = struct.unpack_from(">H", data, at + 2)
-        yield _FilePart(marker, at + 4, at + 2 + length)
-        at += 2 + length
+        (length,) = struct.unpack_from(">H", data, offset + 2)
+        yield _FilePart(marker, offset + 4, offset + 2 + length)
+        offset += 2 + length
 
 
 def _add_to_jpeg(data: bytes, packet: bytes, _text: str) -> bytes:
@@ -245,13 +245,13 @@ def _add_to_jpeg(data: bytes, packet: bytes, _text: str) -> bytes:
 
 
 def _webp_chunks(data: bytes) -> Iterator[_FilePart]:
-    at = 12
+    offset = 12
     for _ in range(_MAX_PARTS):
-        if at + 8 > len(data):
+        if offset + 8 > len(data):
             return
-        name, length = struct.unpack_from("<4sI", data, at)
-        yield _FilePart(name, at + 8, at + 8 + length)
-        at += 8 + length + length % 2
+        name, length = struct.unpack_from("<4sI", data, offset)
+        yield _FilePart(name, offset + 8, offset + 8 + length)
+        offset += 8 + length + length % 2
 
 
 def _add_to_webp(data: bytes, packet: bytes, _text: str) -> bytes:
@@ -281,24 +281,24 @@ def _extended_header(data: bytes, names: dict[bytes, _FilePart]) -> bytes:
 # MP4
 
 
-def _boxes(file: IO[bytes]) -> Iterator[_FilePart]:
+def _mp4_boxes(file: IO[bytes]) -> Iterator[_FilePart]:
     end = file.seek(0, 2)
-    at = 0
+    offset = 0
     for _ in range(_MAX_PARTS):
-        if at + 8 > end:
+        if offset + 8 > end:
             return
-        file.seek(at)
-        length, name, long = struct.unpack(">I4sQ", file.read(16).ljust(16, b"\0"))
+        file.seek(offset)
+        length, name, long_length = struct.unpack(">I4sQ", file.read(16).ljust(16, b"\0"))
         header = 16 if length == 1 else 8
-        length = long if length == 1 else length or end - at
-        if length < header or at + length > end:
-            raise _LeaveAloneError
-        yield _FilePart(name, at + header, at + length)
-        at += length
+        length = long_length if length == 1 else length or end - offset
+        if length < header or offset + length > end:
+            raise _SkipFileError
+        yield _FilePart(name, offset + header, offset + length)
+        offset += length
 
 
 def _mp4_packet(file: IO[bytes]) -> bytes:
-    for box in _boxes(file):
+    for box in _mp4_boxes(file):
         file.seek(box.start)
         if box.name == b"uuid" and file.read(16) == _XMP_MP4:
             content: bytes = file.read(min(box.end - box.start - 16, _MAX_TEXT))
@@ -308,14 +308,14 @@ def _mp4_packet(file: IO[bytes]) -> bytes:
 
 def _append_to_mp4(file: IO[bytes], packet: bytes) -> None:
     """Add a box at the end, so that the offsets of other boxes stay the same."""
-    if any(_has_uuid(file, box, _XMP_MP4) for box in _boxes(file)):
-        raise _LeaveAloneError
+    if any(_has_uuid(file, box, _XMP_MP4) for box in _mp4_boxes(file)):
+        raise _SkipFileError
     file.seek(0, 2)
     file.write(struct.pack(">I4s", 24 + len(packet), b"uuid") + _XMP_MP4 + packet)
 
 
 def _blank_in_mp4(file: IO[bytes]) -> None:
-    for box in list(_boxes(file)):
+    for box in list(_mp4_boxes(file)):
         if _has_uuid(file, box, _XMP_MP4, _SIGNED_MP4):
             file.seek(box.start - 4)
             file.write(b"free" + b"\0" * (box.end - box.start))
@@ -330,7 +330,7 @@ def _has_uuid(file: IO[bytes], box: _FilePart, *names: bytes) -> bool:
 _WRITERS = {"png": _add_to_png, "jpeg": _add_to_jpeg, "webp": _add_to_webp}
 _READERS = {"png": _png_chunks, "jpeg": _jpeg_segments, "webp": _webp_chunks}
 #: Bytes of a part before and after its content.
-_PART_FRAMES = {"png": (8, 4), "jpeg": (4, 0), "webp": (8, 0)}
+_PART_OVERHEAD_BYTES = {"png": (8, 4), "jpeg": (4, 0), "webp": (8, 0)}
 #: The parts with C2PA credentials.
 _C2PA = {"png": b"caBX", "jpeg": b"\xeb", "webp": b"C2PA"}
 #: Names and first words of parts with XMP.

@@ -38,21 +38,21 @@ def read_signed(path: Path, anchors: Path | None = None) -> FileMetadata | None:
         with c2pa.Context(settings) as context, c2pa.Reader(path, context=context) as reader:
             manifest: Any = reader.get_active_manifest() or {}
             state = reader.get_validation_state()
-            checks = (reader.get_validation_results() or {}).get("activeManifest", {})
+            results = (reader.get_validation_results() or {}).get("activeManifest", {})
     except c2pa.C2paError as error:
         return FileMetadata(signature=Signature(valid=False, problems=[str(error)[:200]]))
-    codes = [failure["code"] for failure in checks.get("failure", ())]
+    problem_codes = [failure["code"] for failure in results.get("failure", ())]
     info = manifest.get("signature_info") or {}
-    names = dict.fromkeys(filter(None, [info.get("common_name"), info.get("issuer")]))
+    signer_names = dict.fromkeys(filter(None, [info.get("common_name"), info.get("issuer")]))
     generator = (manifest.get("claim_generator_info") or [{}])[0]
     software = f"{generator.get('name', '')} {generator.get('version', '')}".strip()
     return FileMetadata(
         software=software or manifest.get("claim_generator"),
         source_type=xmp.find_source_type(json.dumps(manifest.get("assertions"))),
         signature=Signature(
-            signer=", ".join(names) or None,
+            signer=", ".join(signer_names) or None,
             valid=state in ("Valid", "Trusted"),
             trusted=state == "Trusted",
-            problems=[code for code in codes if code != _UNTRUSTED_CODE],
+            problems=[code for code in problem_codes if code != _UNTRUSTED_CODE],
         ),
     )

@@ -24,7 +24,7 @@ _PACKET = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 </rdf:Description></rdf:RDF></x:xmpmeta>
 <?xpacket end="w"?>"""
 #: Characters that XML cannot contain.
-_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_INVALID_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _SOURCE_TYPE = re.compile(r"digitalsourcetype/(\w{1,64})")
 
 
@@ -87,11 +87,11 @@ def write(metadata: FileMetadata) -> bytes:
         "xmpMM:DocumentID": metadata.generation_id,
         "Iptc4xmpExt:DigitalSourceType": source and _IPTC_PREFIX + source,
         "Iptc4xmpExt:AISystemUsed": metadata.model,
-        "kit:request": json.dumps(_request(metadata), ensure_ascii=False, separators=(",", ":")),
+        "kit:request": json.dumps(_fields(metadata), ensure_ascii=False, separators=(",", ":")),
     }
     elements = ""
     if metadata.prompt:
-        text = escape(_FORBIDDEN.sub("", metadata.prompt))
+        text = escape(_INVALID_CHARACTERS.sub("", metadata.prompt))
         item = f'<rdf:Alt><rdf:li xml:lang="x-default">{text}</rdf:li></rdf:Alt>'
         elements += f"\n<dc:description>{item}</dc:description>"
     references = [f"<stRef:documentID>{escape(one)}</stRef:documentID>" for one in metadata.inputs]
@@ -101,11 +101,11 @@ def write(metadata: FileMetadata) -> bytes:
     if len(references) == 1:
         item = f'<xmpMM:DerivedFrom rdf:parseType="Resource">{references[0]}</xmpMM:DerivedFrom>'
         elements += f"\n{item}"
-    shown = "".join(f"\n {name}={quoteattr(value)}" for name, value in attributes.items() if value)
-    return _PACKET.format(attributes=shown, elements=elements).encode()
+    lines = "".join(f"\n {name}={quoteattr(value)}" for name, value in attributes.items() if value)
+    return _PACKET.format(attributes=lines, elements=elements).encode()
 
 
-def _request(metadata: FileMetadata) -> dict[str, Any]:
+def _fields(metadata: FileMetadata) -> dict[str, Any]:
     request = {
         "model": metadata.model,
         "prompt": metadata.prompt,
@@ -140,11 +140,11 @@ def read(packet: str) -> FileMetadata | None:
         return None
     parameters, inputs = request.get("parameters"), request.get("inputs")
     return FileMetadata(
-        model=_text(request.get("model")),
-        prompt=_text(request.get("prompt")) or (html.unescape(prompt[1]) if prompt else None),
+        model=_as_text(request.get("model")),
+        prompt=_as_text(request.get("prompt")) or (html.unescape(prompt[1]) if prompt else None),
         parameters=parameters if isinstance(parameters, Mapping) else {},
-        generation_id=_text(request.get("generationId")),
-        service=_text(request.get("service")),
+        generation_id=_as_text(request.get("generationId")),
+        service=_as_text(request.get("service")),
         software=html.unescape(tool[1]) or None if tool else None,
         source_type=source,
         inputs=[str(one) for one in inputs] if isinstance(inputs, list) else (),
@@ -157,7 +157,7 @@ def find_source_type(text: str) -> str | None:
     return found[1] if found else None
 
 
-def _text(value: Any) -> str | None:
+def _as_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 

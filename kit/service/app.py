@@ -19,7 +19,7 @@ from kit.engines.base import Engine
 from kit.engines.configured.place import ModelSource
 from kit.engines.registry import list_engines
 from kit.errors import ConfigError, KitError, require_extra
-from kit.private import tighten
+from kit.private import make_private
 from kit.service.databases import open_database
 from kit.service.domain import catalog, queue
 from kit.service.domain.upkeep import Readiness, Sweeper
@@ -190,7 +190,7 @@ async def _assemble(
     if engines is None:
         engines = list_engines(ModelSource(settings.engines_file, settings.engine_copies))
     offered = catalog.load_engines(engines)
-    for path in filter(tighten, settings.private_paths()):
+    for path in filter(make_private, settings.private_paths()):
         _log.warning("others could read %s: now only its owner can", path)
     metrics = ServiceMetrics()
     database = open_database(settings, metrics)

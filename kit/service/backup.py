@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import orjson
 
 from kit.errors import ConfigError
-from kit.private import make_folder, tighten
+from kit.private import make_folder, make_private
 from kit.service.archive import Add, open_reader, open_writer
 from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import remove
@@ -154,7 +154,7 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
         (data / _NOTE).unlink()
         (data / _OBJECTS).mkdir(mode=0o700, exist_ok=True)
         if exists:
-            tighten(folder)
+            make_private(folder)
             for path in sorted(data.iterdir(), key=lambda it: it.name == _DATABASE):
                 path.rename(folder / path.name)
         else:

@@ -95,8 +95,10 @@ class Billing:
         """Return today's price of settings, without files; None if they are not valid any more."""
         names = {p.name for p in model.setting_parameters}
         settings = {name: value for name, value in given.items() if name in names}
-        limits = parameters.limits(model)
-        values, problems = parameters.settings(model.setting_parameters, settings, limits=limits)
+        limits = parameters.limits_of(model)
+        values, problems = parameters.check_settings(
+            model.setting_parameters, settings, limits=limits
+        )
         return None if problems else self.price_values(model, values, {})
 
     def price_values(
@@ -148,7 +150,7 @@ class Billing:
         with convert_errors():
             call = calls.suggest_title(topic)
         order = ["title", topic]
-        texts, reused = yield from self._buy(order, again, "a title", pricing.TITLE, call)
+        texts, reused = yield from self._buy(order, again, "a title", pricing.TITLE_CREDITS, call)
         return wire.Title.model_validate(texts[0]), reused
 
     def buy_scripts(
@@ -163,7 +165,9 @@ class Billing:
         request = ["scripts", order.model_dump(mode="json", by_alias=True)]
         several = str(order.variations) == "2"
         what, credits = (
-            ("2 scripts", 2 * pricing.SCRIPT) if several else ("a script", pricing.SCRIPT)
+            ("2 scripts", 2 * pricing.SCRIPT_CREDITS)
+            if several
+            else ("a script", pricing.SCRIPT_CREDITS)
         )
         call = calls.write_scripts(order)
         texts, reused = yield from self._buy(request, again, what, credits, call)
@@ -271,7 +275,7 @@ def check_changes(models: Sequence[wire.Model], changes: Mapping[str, Any]) -> N
             names = {p.name for model in models for p in model.setting_parameters}
             hint = parameters.suggest(name, names)
             raise errors.ConfigError(f"no such model has a setting {name!r}{hint}")
-        problems = [parameters.problem_with(p, value, parameters.UNKNOWN) for p in matching]
+        problems = [parameters.value_problem(p, value, parameters.UNKNOWN_LIMITS) for p in matching]
         if value is not None and all(problems):
             raise errors.ConfigError(f"{name} {problems[0]}")
 

@@ -342,7 +342,7 @@ class Operations:
         try:
             return (yield from self._shared_wait.check_all(addresses))
         except ApiError as error:
-            if error.answered in _GENERAL_STATUSES:
+            if error.response_status in _GENERAL_STATUSES:
                 raise
         found = {}
         for name, address in addresses.items():
@@ -352,7 +352,7 @@ class Operations:
             except NotFoundError:
                 continue
             except ApiError as error:
-                if error.answered in _GENERAL_STATUSES:
+                if error.response_status in _GENERAL_STATUSES:
                     raise
                 self.notices.log(f"{name} was started from here and is left out: {error}")
         return found

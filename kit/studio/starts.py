@@ -289,7 +289,7 @@ class Starts:
         try:
             facts = yield from self.get(name)
         except KitError as error:
-            gone = isinstance(error, ApiError) and error.answered in _MISSING_STATUSES
+            gone = isinstance(error, ApiError) and error.response_status in _MISSING_STATUSES
             if not (gone or (yield from self._can_read_list(error))):
                 raise suggest_again(error) from None
             reasons.append(f"its earlier result {name} cannot be fetched ({error})")
@@ -437,7 +437,7 @@ class Starts:
                 reply, following = yield from flows.fetch_rows(call, self.policy)
                 items = answers.read(call, reply)
             except ApiError as error:
-                if error.answered in _GENERAL_STATUSES:
+                if error.response_status in _GENERAL_STATUSES:
                     raise
                 return listed
             listed.since += timedelta(0) if number else answers.moment(reply) - datetime.now(UTC)

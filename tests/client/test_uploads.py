@@ -17,7 +17,7 @@ from kit import wire
 from kit.client import uploads
 from kit.client.calls import NoReply, Reply, SendRequest, Sleep, UploadFile
 from kit.client.flows import Policy
-from kit.endings import ENDINGS
+from kit.endings import EXTENSIONS
 from kit.errors import ParameterError, UploadError
 from kit.pictures import has_heic
 from tests.client.fixtures import driven
@@ -61,7 +61,7 @@ def test_the_content_tells_its_type_and_how_its_name_ends(head: bytes, content_t
     found = uploads.source(head)
 
     assert found.content_type == content_type
-    assert found.name == f"upload{ENDINGS[content_type][0]}"
+    assert found.name == f"upload{EXTENSIONS[content_type][0]}"
 
 
 def test_the_name_helps_where_the_content_says_nothing_else(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_definition_is_valid_and_its_price_rule_prices_it(model: str) -> None:
     for parameter in definition.settings:
         assert parameter.description
         if parameter.default is not None:
-            assert parameters.problem_with(parameter, parameter.default) is None
+            assert parameters.value_problem(parameter, parameter.default) is None
 
 
 def test_every_category_has_a_model() -> None:

@@ -52,9 +52,9 @@ def _problems(parameter: Parameter) -> Iterator[str]:
         return
     free = parameter.model_copy(update={"enum": None})
     for choice in parameter.enum or ():
-        if problem := parameters.problem_with(free, choice):
+        if problem := parameters.value_problem(free, choice):
             yield f"a choice of {subject} {problem}"
     if parameter.default is not None:
-        problem = parameters.problem_with(parameter, parameter.default)
+        problem = parameters.value_problem(parameter, parameter.default)
         if problem:
             yield f"the default of {subject} {problem}"

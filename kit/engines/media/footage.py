@@ -147,7 +147,7 @@ class Footage:
         self, start: float, check: Callable[[], None], options: Mapping[str, bool]
     ) -> Iterator[tuple[float, Any]]:
         """Yield frames with their times, starting at the one shown at `start` or earlier."""
-        container = open_media(self._path, unseen=True)
+        container = open_media(self._path, skip_pictures=True)
         self._open.append(container)
         try:
             stream = video_stream(container)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kit.containers import audio_stream, measure, measure_film, open_media, video_stream
+from kit.containers import audio_stream, measure, measure_video, open_media, video_stream
 from kit.engines.media.lengths import check_complete, check_index, check_wav
 from kit.engines.media.structure import MAX_FRAMES, check_structure
 from kit.errors import EngineError
@@ -127,7 +127,7 @@ def probe_video(container: Any) -> tuple[Any, Any, float]:
     stream.codec_context.options = {"skip_loop_filter": "all"}  # the frame is not shown
     frame = next(container.decode(stream))
     check_pixels(frame.width * frame.height)
-    found = measure_film(container, stream)
+    found = measure_video(container, stream)
     if container.duration and not stream.duration:
         # The header was written first and states the length of the whole file.
         check_complete(found.end, container.duration / 1_000_000)

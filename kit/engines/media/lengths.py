@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kit.containers import HELD_SECONDS
+from kit.containers import HOLD_AFTER_SECONDS
 from kit.errors import EngineError
 
 #: Seconds that may be missing at a file's end.
@@ -24,7 +24,7 @@ _WAV_SLACK, _UNKNOWN_LENGTH = 1 << 16, 0x7FFF0000
 _MAX_CHUNKS = 1000
 #: How much longer than priced a file may be, as a share and in seconds: decoders start and end
 #: within a packet, and sound may be longer than the pictures.
-_EXTRA_SHARE, _EXTRA_SECONDS = 0.01, HELD_SECONDS + 0.1
+_EXTRA_SHARE, _EXTRA_SECONDS = 0.01, HOLD_AFTER_SECONDS + 0.1
 #: The priced seconds of the files of the job that this process renders.
 _priced_seconds: dict[Path, float] = {}
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from kit import pricing
 from kit.engines.base import Definition, Engine, Order, Problem, model_of
-from kit.errors import REPORTED, BadRequestError, NotFoundError
+from kit.errors import MAX_SHOWN, BadRequestError, NotFoundError
 from kit.parameters import shorten, suggest
 from kit.service.store import generations
 from kit.service.store.database import Transaction, one
@@ -130,7 +130,7 @@ def add_estimate(model: Model) -> Transaction[Model]:
     recent = yield from one(generations.recent_charges(model_id=model.id))
     if not recent.number:
         return model
-    mean = Decimal(int(recent.total)) / int(recent.number) / pricing.MILLI
+    mean = Decimal(int(recent.total)) / int(recent.number) / pricing.UNITS_PER_CREDIT
     rounded = mean.quantize(_MILLI, ROUND_HALF_UP).normalize()
     return model.model_copy(update={"estimated_credits": rounded})
 
@@ -159,7 +159,7 @@ def _check(engine: Engine, order: Order) -> _Outcome:
     try:
         found = [
             (_make_printable(name), _make_printable(reason))
-            for name, reason in islice(engine.check(order), REPORTED)
+            for name, reason in islice(engine.check(order), MAX_SHOWN)
         ]
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
         return [], error

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from kit.errors import BadRequestError
 from kit.parameters import script_problems, shorten, suggest
-from kit.pricing import SCRIPT, TITLE, millicredits
+from kit.pricing import SCRIPT_CREDITS, TITLE_CREDITS, millicredits
 from kit.service.domain import credits
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import ids, writing
@@ -17,7 +17,7 @@ from kit.service.store.database import Transaction
 from kit.wire import TOPICS, SuggestTitle, Title, WriteScripts
 
 #: Prices in millicredits.
-TITLE_PRICE, SCRIPT_PRICE = map(millicredits, (TITLE, SCRIPT))
+TITLE_PRICE, SCRIPT_PRICE = map(millicredits, (TITLE_CREDITS, SCRIPT_CREDITS))
 MIN_SECONDS, MAX_SECONDS = 10, 180
 #: How many of the latest titles of an account count as already delivered.
 _MAX_RECENT_TITLES = 500

@@ -17,7 +17,7 @@ from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from kit.errors import REPORTED, BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
+from kit.errors import MAX_SHOWN, BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
 from kit.parameters import shorten, suggest
 from kit.wire import Body
 
@@ -75,9 +75,9 @@ def _check(value: Any, kind: type[B]) -> B:
         known = {name: value[name] for name in names if name in value}
         number = len(value) - len(known)
         # Only the first unknown names are listed; the rest are counted.
-        unknown = islice((name for name in value if name not in names), REPORTED)
+        unknown = islice((name for name in value if name not in names), MAX_SHOWN)
         problems = [
-            (name, f"unknown field{suggest(name, names) if number <= REPORTED else ''}")
+            (name, f"unknown field{suggest(name, names) if number <= MAX_SHOWN else ''}")
             for name in unknown
         ]
         value, unlisted = known, number - len(problems)

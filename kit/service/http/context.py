@@ -17,7 +17,7 @@ from fastapi import Request, Response
 from starlette.types import Scope
 
 from kit.internet import LOOPBACK
-from kit.pricing import MILLI
+from kit.pricing import UNITS_PER_CREDIT
 from kit.service.domain import idempotency
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.generations import STATUSES
@@ -172,8 +172,8 @@ def not_modified(request: Request, headers: Mapping[str, str]) -> Response | Non
 
 def to_credits(millicredits: int) -> float | int:
     """Return millicredits as the nearest JSON number of credits."""
-    whole, rest = divmod(millicredits, MILLI)
-    return millicredits / MILLI if rest else whole
+    whole, rest = divmod(millicredits, UNITS_PER_CREDIT)
+    return millicredits / UNITS_PER_CREDIT if rest else whole
 
 
 def format_time(milliseconds: int | None) -> str | None:

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from kit.errors import UnavailableError
-from kit.pricing import MILLI
+from kit.pricing import UNITS_PER_CREDIT
 from kit.service.domain import credits, queue
 from kit.service.http.context import Context, JsonResponse, get_context
 from kit.service.storage.signing import proof
@@ -86,10 +86,10 @@ async def update_metrics(context: Context) -> None:
     if metrics.ledger_read != before:
         return  # a concurrent request has counted the same entries
     metrics.ledger_read = last
-    metrics.refunded.inc(by=sums.pop("refund", 0) / MILLI)
+    metrics.refunded.inc(by=sums.pop("refund", 0) / UNITS_PER_CREDIT)
     sums.pop("grant", None)
     for kind, amount in sums.items():
-        metrics.charged.inc(kind, by=-amount / MILLI)
+        metrics.charged.inc(kind, by=-amount / UNITS_PER_CREDIT)
 
 
 def _count(before: str, now: int) -> Transaction[tuple[dict[str, int], tuple[str, dict[str, int]]]]:

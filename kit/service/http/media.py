@@ -122,7 +122,7 @@ async def fill_ticket(
 async def receive_uploads(context: Context, order: wire.StartGeneration, account_id: str) -> None:
     """Verify and store the files of an order that clients have sent directly to the storage."""
     model, media = context.catalog.models.get(order.model_id), generations.media_of(order)
-    if model is None or [*parameters.medium_problems(model, media)]:
+    if model is None or [*parameters.rejected_media(model, media)]:
         return  # refused later with a message
     for name, upload_ids in media.items():
         rows = await context.database.read(uploads.find(upload_ids))

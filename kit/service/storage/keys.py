@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kit.endings import ENDINGS, guess_type
+from kit.endings import EXTENSIONS, guess_type
 
 OUTPUTS, UPLOADS = "outputs/", "uploads/"
 #: Suffix of a stored file by content type; existing keys contain them.
-SUFFIXES = {content_type: endings[0] for content_type, endings in ENDINGS.items()}
+SUFFIXES = {content_type: endings[0] for content_type, endings in EXTENSIONS.items()}
 
 
 def output_key(generation_id: str, name: str, suffix: str) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from kit.parameters import UNKNOWN, problem_with
+from kit.parameters import UNKNOWN_LIMITS, value_problem
 from kit.typed import known_type
 from kit.widgets.markup import bounds
 from kit.wire import MEDIA_TYPES, Parameter
@@ -39,7 +39,9 @@ def control(parameter: Parameter) -> str:
 def default(parameter: Parameter) -> Any:
     """Return a parameter's default, or None if there is none or the parameter would reject it."""
     value = parameter.default
-    return None if value is None or problem_with(_retype(parameter), value, UNKNOWN) else value
+    return (
+        None if value is None or value_problem(_retype(parameter), value, UNKNOWN_LIMITS) else value
+    )
 
 
 def with_control_type(parameter: Parameter) -> Parameter:

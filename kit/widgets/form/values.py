@@ -135,9 +135,9 @@ def _check_request(request: Request) -> tuple[dict[str, Any] | None, dict[str, s
         if any(path.startswith("parameters.") for path in problems):
             return None, problems
         # the price depends on the settings only, and is useful before there is a prompt
-        limits = parameters.limits(model)
+        limits = parameters.limits_of(model)
         known = model.setting_parameters
-        return parameters.settings(known, request.parameters, limits=limits)[0], problems
+        return parameters.check_settings(known, request.parameters, limits=limits)[0], problems
     return settings, {}
 
 
@@ -159,11 +159,11 @@ def _prompt(model: Model, text: Any, _: Any) -> _Parsed:
 def _settings(model: Model, given: Any, _: Any) -> _Parsed:
     if not isinstance(given, Mapping):
         return {}, [("parameters", "must be values by name")]
-    limits = parameters.limits(model)
+    limits = parameters.limits_of(model)
     optional = (p.model_copy(update={"required": False}) for p in model.setting_parameters)
     known = {p.name: controls.with_control_type(p) for p in optional}
     found = {name: item for name, item in given.items() if item is not None}
-    problems = parameters.settings([*known.values()], found, limits=limits)[1]
+    problems = parameters.check_settings([*known.values()], found, limits=limits)[1]
     return {f"parameters.{name}": item for name, item in found.items()}, problems
 
 

@@ -18,7 +18,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import KitError
 from kit.parameters import script_problems
-from kit.pricing import SCRIPT, TITLE
+from kit.pricing import SCRIPT_CREDITS, TITLE_CREDITS
 from kit.widgets import preview, prices
 from kit.widgets.background import SETTLE_SECONDS, BackgroundRunner, ChangeCheck, guard
 from kit.widgets.boxes import NewestFirst
@@ -370,8 +370,8 @@ class Writing(SnapshotBox):
 
     def _show_prices(self) -> None:
         count = int(self._variations.value)
-        self._title_price.value = price(TITLE, 1, self._balance)
-        self._script_price.value = price(SCRIPT, count, self._balance)
+        self._title_price.value = price(TITLE_CREDITS, 1, self._balance)
+        self._script_price.value = price(SCRIPT_CREDITS, count, self._balance)
         self._write.description = "Write a script" if count == 1 else f"Write {count} scripts"
 
 

@@ -135,7 +135,7 @@ OFFERED = catalog.load_engines(list_engines())
 def problems(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
     """Return the fields of what the engine of a model objects to."""
     model = OFFERED.get(model_id)
-    values, wrong = parameters.settings(model.setting_parameters, given)
+    values, wrong = parameters.check_settings(model.setting_parameters, given)
     assert wrong == []
     order = Order(prompt="a quiet lake", parameters=values, media=media)
     return [field for field, _ in asyncio.run(OFFERED.problems(model, order))]
