@@ -52,12 +52,12 @@ def test_everything_is_a_kit_error_without_a_generation() -> None:
 
 
 def test_problems_of_fields_are_told_together() -> None:
-    error = BadRequestError.fields([("a", "is required"), ("", "the body is no JSON")])
+    error = BadRequestError.fields([("a", "is required"), ("", "the body is not JSON")])
 
-    assert str(error) == "a: is required; the body is no JSON"
+    assert str(error) == "a: is required; the body is not JSON"
     assert error.details == [
         {"field": "a", "message": "is required"},
-        {"field": "", "message": "the body is no JSON"},
+        {"field": "", "message": "the body is not JSON"},
     ]
 
 

@@ -56,7 +56,7 @@ def check_address(url: str) -> str:
         raise ConfigError("the service's address must not contain a user, a password, '?' or '#'")
     if not url.isascii() or any(c.isspace() for c in url):
         raise ConfigError(
-            f"the service's address must have only ASCII characters and no blanks: {shown}"
+            f"the service's address must have only ASCII characters and no spaces: {shown}"
         )
     return url.rstrip("/")
 

@@ -98,7 +98,7 @@ def _unpack(source: Path, kind: str, folder: Path) -> None:
             for member in archive:
                 content = archive.extractfile(member) if member.isreg() else None
                 if content is None:
-                    raise ConfigError(f"{source} holds {member.name!r}, which is no plain file")
+                    raise ConfigError(f"{source} holds {member.name!r}, which is not a plain file")
                 _write(_target_path(folder, member.name), content)
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise ConfigError(f"{source} cannot be unpacked: {error}") from None

@@ -169,7 +169,7 @@ def verify(data: Path) -> Report:
     """
     for name in (_DATABASE, _SECRET, _NOTE):
         if not (data / name).is_file():
-            raise ConfigError(f"this is no backup of the service: it has no {name}")
+            raise ConfigError(f"this is not a backup of the service: it has no {name}")
     problem = find_damage(data / _DATABASE)
     if problem:
         raise ConfigError(f"the database of the backup is damaged: {problem}")

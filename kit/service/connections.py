@@ -229,7 +229,7 @@ class BoundedProtocol(HttpToolsProtocol):
         elif isinstance(error.__context__, HeadTooLargeError):
             self._refuse(error.__context__)
         else:
-            self._refuse(BadRequestError("this is no HTTP/1.1 request"))
+            self._refuse(BadRequestError("this is not an HTTP/1.1 request"))
 
     def on_headers_complete(self) -> None:
         """Start handling a request."""
@@ -283,7 +283,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Close the connection if the client is too slow."""
         limits = self._admission.limits
         if self._unread_since is not None and now - self._unread_since > limits.answer_seconds:
-            self._admission.log_refusal("an answer was not taken", self.source)
+            self._admission.log_refusal("the client did not read the answer", self.source)
             self.transport.abort()
         elif self._is_closing:
             if not self._open_requests and now - self._waiting_since > _LINGER_SECONDS:
@@ -294,7 +294,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return  # the client is not late, or the server's own timeout runs
         elif now - self._waiting_since > limits.head_seconds:
             if self._unparsed:
-                self._refuse(RequestTimeoutError("the head of the request did not come in time"))
+                self._refuse(RequestTimeoutError("the head of the request did not arrive in time"))
             else:
                 self.transport.close()
 
@@ -304,7 +304,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if is_paused or self._body_before < 0 or self._body - self._body_before >= minimum:
             self._waiting_since, self._body_before = now, self._body
         elif now - self._waiting_since > self._admission.limits.body_seconds:
-            self._refuse(RequestTimeoutError("the body of the request did not come in time"))
+            self._refuse(RequestTimeoutError("the body of the request did not arrive in time"))
 
     def _refuse(self, error: ApiError) -> None:
         """Respond with an error to a malformed or slow request, and close."""

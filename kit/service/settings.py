@@ -350,7 +350,7 @@ def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
     )
     yield (
         bool(settings.engines) and not settings.engines_file.is_file(),
-        f"KIT_ENGINES names {settings.engines}, which is no file",
+        f"KIT_ENGINES names {settings.engines}, which is not a file",
     )
     files = settings.cluster_ca, settings.cluster_cert, settings.cluster_key
     yield (

@@ -56,7 +56,7 @@ def tag_problems(tags: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
     Examples
     --------
     >>> [*tag_problems({"campaign": "winter", "Team": "a"})]
-    [('tags.Team', 'is no key: a-z first, then a-z, 0-9, "_", "." and "-", at most 64')]
+    [('tags.Team', 'is not a key: a-z first, then a-z, 0-9, "_", "." and "-", at most 64')]
     """
     if len(tags) > TAGS:
         yield "tags", too_many(len(tags), TAGS)
@@ -64,7 +64,7 @@ def tag_problems(tags: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
     for key, value in tags.items():
         field = f"tags.{str(key)[:64]}"
         if not re.fullmatch(TAG_KEY, str(key)):
-            yield field, 'is no key: a-z first, then a-z, 0-9, "_", "." and "-", at most 64'
+            yield field, 'is not a key: a-z first, then a-z, 0-9, "_", "." and "-", at most 64'
         elif not isinstance(value, str):
             yield field, "must be text"
         elif not re.fullmatch(_TAG_TEXT, value):

@@ -210,9 +210,9 @@ def test_a_redirect_from_https_to_http_is_refused(site: Site, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("body", "status", "sentence"),
     [
-        (b"<html>" + b" " * 200, 200, "is no picture, video or sound, but text/html"),
-        (b"<html>", 200, "is no picture, video or sound, but text/html"),
-        (b"", 200, "is no picture"),
+        (b"<html>" + b" " * 200, 200, "is not a picture, video or sound, but text/html"),
+        (b"<html>", 200, "is not a picture, video or sound, but text/html"),
+        (b"", 200, "is not a picture"),
         (PNG, 404, "is not there: the answer is 404"),
         (PNG + b"0" * 2000, 200, "is larger than 0 MB"),
     ],

@@ -30,8 +30,8 @@ def test_a_name_of_several_lines_stands_on_one(kit: Kit) -> None:
     [
         (("--name", " ", "--email", "a@b"), "name: must have 1 to 200 characters"),
         (("--name", "x" * 201, "--email", "a@b"), "name: must have 1 to 200 characters"),
-        (("--name", "A", "--email", "nobody"), "email: 'nobody' is no e-mail address"),
-        (("--name", "A", "--email", "a b@c"), "email: 'a b@c' is no e-mail address"),
+        (("--name", "A", "--email", "nobody"), "email: 'nobody' is not an e-mail address"),
+        (("--name", "A", "--email", "a b@c"), "email: 'a b@c' is not an e-mail address"),
         (("--name", "A", "--email", "a@b", "--credits", "lots"), "--credits must be a number"),
         (("--name", "A", "--email", "a@b", "--credits", "-1"), "credits: must not be negative"),
         (("--name", "A", "--email", "a@b", "--credits", "0.0001"), "up to 3 decimals"),

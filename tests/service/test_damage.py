@@ -79,7 +79,7 @@ def test_a_secret_without_its_database_is_refused(
         spoil(left.database_path)
     before = content(left.data)
 
-    with pytest.raises(ConfigError, match=f"kit.db is {state}, and its secret .* is here; bring"):
+    with pytest.raises(ConfigError, match=f"kit.db is {state}, and its secret .* is here; restore"):
         reopened(left)
     assert content(left.data) == before
 
@@ -109,9 +109,9 @@ def test_the_database_of_another_application_is_refused_and_left_alone(
 @pytest.mark.parametrize(
     ("statement", "sentence"),
     [
-        ("DROP TABLE titles", "has lost titles, titles_by_topic; bring"),
-        ("DROP INDEX ledger_by_account", "has lost ledger_by_account; bring"),
-        ("DELETE FROM schema_version", "has lost its version; bring"),
+        ("DROP TABLE titles", "has lost titles, titles_by_topic; restore"),
+        ("DROP INDEX ledger_by_account", "has lost ledger_by_account; restore"),
+        ("DELETE FROM schema_version", "has lost its version; restore"),
     ],
 )
 def test_a_database_that_lacks_a_part_is_refused(
@@ -128,9 +128,7 @@ def test_a_database_that_lacks_a_part_is_refused(
 def test_a_file_that_was_overwritten_is_refused(left: ServiceSettings) -> None:
     left.database_path.write_bytes(b"not a database at all" * 1000)
 
-    with pytest.raises(
-        ConfigError, match=r"cannot be opened .*; bring both back with 'kit restore'"
-    ):
+    with pytest.raises(ConfigError, match=r"cannot be opened .*; restore both with 'kit restore'"):
         reopened(left)
 
 
@@ -139,7 +137,7 @@ def test_serving_half_a_folder_ends_with_the_sentence(left: ServiceSettings, kit
     done = kit("serve", "--port", 0, "--data", left.data)
 
     assert done.code == 2
-    assert "is gone, without which none of its keys works; bring both back" in done.err
+    assert "is gone, without which none of its keys works; restore both" in done.err
     assert not left.secret_path.exists()
 
 
@@ -243,7 +241,7 @@ def test_a_corrupt_page_is_found_from_the_command_line(
 
     assert done.code != 0
     assert f"the database {left.database_path} is damaged" in done.out + done.err
-    assert "bring both back with 'kit restore'" in done.out + done.err
+    assert "restore both with 'kit restore'" in done.out + done.err
 
 
 def test_the_doctor_finds_half_a_folder_and_makes_nothing(left: ServiceSettings, kit: Any) -> None:

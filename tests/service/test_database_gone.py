@@ -72,6 +72,6 @@ def test_what_is_rendered_meanwhile_is_settled_afterwards(
 
     [row] = service.write(sql("SELECT attempt, losses FROM generations"))
     assert (done["status"], row.attempt, row.losses) == ("completed", 1, 0)
-    assert "the database cannot be used just now" in caplog.text
+    assert "the database cannot be used now" in caplog.text
     formatted = [TextFormatter().format(record) for record in caplog.records]
     assert not [text for text in formatted if "    at " in text and "UnavailableError" in text]

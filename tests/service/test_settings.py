@@ -60,7 +60,7 @@ def test_a_home_folder_is_understood() -> None:
         ({"KIT_WRITER_KEY": "secret"}, "KIT_WRITER_MODEL and KIT_WRITER_KEY need KIT_WRITER_URL"),
         ({"KIT_WRITER_URL": "http://a/v1"}, "KIT_WRITER_URL needs KIT_WRITER_MODEL"),
         ({"KIT_PUBLIC_URL": "studio.test"}, "KIT_PUBLIC_URL must be a plain http(s) address"),
-        ({"KIT_ENGINES": "/no/such.toml"}, "KIT_ENGINES names /no/such.toml, which is no file"),
+        ({"KIT_ENGINES": "/no/such.toml"}, "KIT_ENGINES names /no/such.toml, which is not a file"),
         ({**WRITER, "KIT_WRITER_URL": "a:80"}, "KIT_WRITER_URL must be a plain http(s) address"),
         ({**WRITER, "KIT_WRITER_URL": "http://a:x"}, "KIT_WRITER_URL must be a plain"),
         ({**WRITER, "KIT_WRITER_URL": "http://u:secret@a"}, "KIT_WRITER_URL must be a plain"),

@@ -173,7 +173,7 @@ def test_of_an_older_preset_what_fits_is_loaded_and_the_rest_is_listed(
         ({"prompt": 5}, "prompt: must be text"),
         ({"parameters": [1]}, "parameters: must be values by name"),
         ({"media": {"portrait": [5]}}, "portrait: "),
-        ({"seed": 5}, "seed: is no part of a form"),
+        ({"seed": 5}, "seed: is not a part of a form"),
     ],
 )
 def test_a_preset_that_somebody_wrote_by_hand_says_what_is_wrong(

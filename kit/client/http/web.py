@@ -191,4 +191,4 @@ class _TimedStream(httpcore.NetworkStream):
 def _check_kind(head: bytes, response: httpx.Response) -> None:
     if sniff_type(head) is None:
         content_type = response.headers.get("content-type", "something else").partition(";")[0][:40]
-        raise _RefusedError(f"is no picture, video or sound, but {content_type}")
+        raise _RefusedError(f"is not a picture, video or sound, but {content_type}")

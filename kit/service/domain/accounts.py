@@ -22,7 +22,7 @@ def create(
     if not 1 <= len(name) <= _NAME_LIMIT:
         raise BadRequestError.fields([("name", f"must have 1 to {_NAME_LIMIT} characters")])
     if not _EMAIL.fullmatch(email):
-        raise BadRequestError.fields([("email", f"{email!r} is no e-mail address")])
+        raise BadRequestError.fields([("email", f"{email!r} is not an e-mail address")])
     if millicredits < 0:
         raise BadRequestError.fields([("credits", "must not be negative")])
     account_id = ids.new("acc", now)

@@ -161,7 +161,7 @@ def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
 def _check_and_digest(text: str, secret: bytes) -> str:
     """Return the digest of a well-formed key; cached, because the same keys come repeatedly."""
     if not api_keys.is_well_formed(text):
-        raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
+        raise InvalidApiKeyError("this is not an API key; check that it was copied as a whole")
     return digest(text, secret)
 
 

@@ -63,7 +63,7 @@ def _parse(content: bytes) -> Any:
     try:
         return from_json(content, cache_strings="none")
     except ValueError as error:
-        raise BadRequestError.fields([("", f"the body is no JSON: {error}")]) from None
+        raise BadRequestError.fields([("", f"the body is not JSON: {error}")]) from None
 
 
 def _check(value: Any, kind: type[B]) -> B:

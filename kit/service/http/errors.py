@@ -65,7 +65,7 @@ def explain(error: Exception, scope: Scope) -> ApiError:
         return error
     if isinstance(error, OSError) and error.errno in _STORAGE_ERRNOS:
         _log.warning("%s cannot be stored: %s", scope["request_id"], error)
-        return UnavailableError("nothing can be stored just now; nothing was charged")
+        return UnavailableError("nothing can be stored now; nothing was charged")
     if isinstance(error, RequestValidationError):
         # The location begins with its kind: query or path.
         problems = [(name_field(it["loc"][1:]), describe(it)) for it in error.errors()]

@@ -95,9 +95,7 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     if watchers.is_full_for(caller.account_id):
         after = {"Retry-After": "5"}
         if watchers.is_full:
-            raise UnavailableError(
-                "too many requests are waiting just now; poll instead", headers=after
-            )
+            raise UnavailableError("too many requests are waiting; poll instead", headers=after)
         sentence = "this account has too many streams and waiting requests; poll instead"
         raise RateLimitError(sentence, headers=after)
     watch = partial(watchers.watch, generation_id, caller.account_id)

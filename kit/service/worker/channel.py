@@ -106,7 +106,7 @@ class Channel(asyncio.Protocol):
         elif pending is None:
             self._break("it sent something that was not asked for")
         elif message is None:
-            self._break("it sent something that is no message")
+            self._break("it sent something that is not a message")
         elif message["task"] != pending.task:
             self._break("it answered another task")
         elif "progress" in message:

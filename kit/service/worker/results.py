@@ -96,7 +96,7 @@ def _check_inside(path: Any, folder: Path, what: str) -> Path:
     if not found.is_relative_to(folder):
         raise _bad_result(f"{what} lies outside the job's folder", f"{path} is not in {folder}")
     if not found.is_file():
-        raise _bad_result(f"{what} is no file", str(path))
+        raise _bad_result(f"{what} is not a file", str(path))
     return found
 
 

@@ -97,7 +97,7 @@ class ChatClient:
             now = asyncio.get_running_loop().time()
             if attempt == ATTEMPTS or now + wait >= self._deadline:
                 broken = "breaks off before its answer is complete"
-                what = broken if reply is None else "is too busy just now"
+                what = broken if reply is None else "is too busy"
                 raise order_error(f"the language model {what}", retry_seconds=retry)
             await asyncio.sleep(wait)
         raise AssertionError  # the last attempt returns or raises

@@ -155,7 +155,7 @@ def parse_answer(answer: str, kind: type[A], example: str) -> A:
         except ValidationError as error:
             problem = _problem(error)
     request = f"That cannot be used: {problem}. Answer with this object and nothing else: {example}"
-    raise RejectedError("shape", "the language model does not keep to the form", request)
+    raise RejectedError("shape", "the language model does not follow the format", request)
 
 
 def _find_objects(text: str) -> Iterator[dict[str, Any]]:

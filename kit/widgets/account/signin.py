@@ -112,4 +112,4 @@ def address_problem(text: str) -> str:
     if not re.match(r"https?://[^/]", text, re.IGNORECASE):
         return "must be a whole address, such as https://studio.example"
     invalid = re.search(r"[?#\s]|//[^/]*@", text)
-    return "may hold no '@', no '?' and no '#', and no blanks" if invalid else ""
+    return "may not contain '@', '?', '#' or spaces" if invalid else ""

@@ -94,7 +94,7 @@ def split_valid(
 ) -> tuple[dict[str, Any], list[parameters.Problem]]:
     """Return the valid part of a value, by field, and the problems with the rest."""
     problems = [
-        (name, f"is no part of a form{parameters.suggest(name, _PARTS)}")
+        (name, f"is not a part of a form{parameters.suggest(name, _PARTS)}")
         for name in value
         if name not in _PARTS
     ]

@@ -79,7 +79,7 @@ def test_a_disk_that_takes_nothing_is_said_to_every_caller(
     refused = [answer for answer in told if isinstance(answer, UnavailableError)]
     assert refused
     assert {answer.message for answer in refused} == {
-        "the database cannot be used just now; nothing was charged"
+        "the database cannot be used now; nothing was charged"
     }
     done = [answer for answer in told if not isinstance(answer, UnavailableError)]
     assert len(during) == 1 + 3 * len(done)

@@ -254,7 +254,7 @@ def test_what_is_no_asset_is_refused(tmp_path: Path, folder: Path, odd: Any) -> 
 def test_a_pipe_is_no_file(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
     os.mkfifo(folder / "a.png")
 
-    with pytest.raises(EngineError, match="its file is no file"):
+    with pytest.raises(EngineError, match="its file is not a file"):
         keep(folder / "a.png")
 
 

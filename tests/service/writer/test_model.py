@@ -83,7 +83,7 @@ def test_an_answer_that_is_no_json_is_repaired_once(model: Model) -> None:
 def test_a_model_that_talks_noise_fails_after_one_repair(model: Model) -> None:
     model.says = ["\x00\x01 noise"]
 
-    with pytest.raises(UnavailableError, match="does not keep to the form; nothing was charged"):
+    with pytest.raises(UnavailableError, match="does not follow the format; nothing was charged"):
         title(model)
     assert len(model.asked) == 2
 

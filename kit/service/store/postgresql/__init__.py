@@ -159,7 +159,7 @@ class PostgreSQL:
                 if not callable(work):
                     break
                 await asyncio.sleep(random.random() * 0.02 * 2**attempt)  # noqa: S311 - not a secret
-        raise _unavailable("the database is too busy just now; nothing was charged")
+        raise _unavailable("the database is too busy; nothing was charged")
 
     async def _transact(self, transaction: Transaction[T], durable: bool) -> T:
         try:
@@ -225,10 +225,8 @@ class PostgreSQL:
         except _TEMPORARY_ERRORS as error:
             if isinstance(error, ValueError):  # a value of the wrong type for its column
                 raise
-            _log.warning("the database cannot be used just now: %s", type(error).__name__)
-            raise _unavailable(
-                "the database cannot be used just now; nothing was charged"
-            ) from None
+            _log.warning("the database cannot be used now: %s", type(error).__name__)
+            raise _unavailable("the database cannot be used now; nothing was charged") from None
 
     async def _open(self) -> Any:
         async with self._opening:
@@ -295,7 +293,7 @@ def _explain_errors(url: str) -> Iterator[None]:
         parts = urlsplit(url)
         where = f"{parts.hostname or 'this machine'}{parts.path}"
     except ValueError:
-        raise ConfigError("the database's URL is no URL") from None
+        raise ConfigError("the database's URL is not valid") from None
     if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # part of an unescaped password
         raise ConfigError(
             "the database's URL has a password with a '/', '?' or '#': write these as %2F, %3F, %23"
@@ -309,7 +307,7 @@ def _explain_errors(url: str) -> Iterator[None]:
         raise ConfigError(f"the database at {where} cannot be used: {error}; {sentence}") from None
     except _TEMPORARY_ERRORS as error:
         _log.warning("%s: %s", where, error)
-        raise _unavailable(f"the database at {where} cannot be reached just now") from None
+        raise _unavailable(f"the database at {where} cannot be reached") from None
 
 
 @cache

@@ -110,5 +110,5 @@ class Shared:
                     await ended.wait()
                 finally:
                     connection.terminate()
-            _log.warning("notices of other services are not received just now")
+            _log.warning("notices of other services are not received")
             await asyncio.sleep(_RECONNECT_SECONDS)

@@ -137,7 +137,7 @@ class SQLite:
             problem = find_damage(self._path, _make_pause(self._closed))
         except ConfigError as error:
             _log.warning("%s", error)
-            raise UnavailableError("the database cannot be examined just now") from None
+            raise UnavailableError("the database cannot be examined now") from None
         return Examination(problem, time.thread_time() - begun)
 
     def clock(self) -> int:
@@ -223,8 +223,8 @@ class SQLite:
             _log.error("the database is damaged: %s", error)
             return UnavailableError("the database is damaged; nothing was charged")
         if isinstance(error, _TEMPORARY_ERRORS):
-            _log.warning("the database cannot be used just now: %s", error)
-            return UnavailableError("the database cannot be used just now; nothing was charged")
+            _log.warning("the database cannot be used now: %s", error)
+            return UnavailableError("the database cannot be used now; nothing was charged")
         return error
 
 

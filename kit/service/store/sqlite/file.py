@@ -26,7 +26,7 @@ _VERSION_QUERIES = {
 }
 _FIRST_OWN_VERSION = 8
 #: The remedy for a damaged database.
-RESTORE = "bring both back with 'kit restore' from a backup"
+RESTORE = "restore both with 'kit restore' from a backup"
 _FOLDER_REMEDY = (
     "its folder must be one that can be written, with room on the disk; where it is a shared or "
     "network folder, which may lack what a database needs, set KIT_DATA to another"
