@@ -1,4 +1,4 @@
-"""A Dask cluster on this machine: its scheduler, and workers as anybody starts them."""
+"""A Dask cluster on this machine: its scheduler, and workers started by their commands."""
 
 import asyncio
 import os
@@ -84,14 +84,14 @@ def scheduler(port: int, log: Path, *options: str) -> Part:
 
 
 def worker(cluster: str, data: Path, storage: str, *options: str, **environment: str) -> Part:
-    """Return a worker as anybody starts it."""
+    """Return a worker, started by its command."""
     places = ["--cluster", cluster, "--data", str(data), "--storage", storage]
     command = [sys.executable, "-m", "kit", "worker", *places, "--host", "127.0.0.1", *options]
     return Part(command, data.with_suffix(".log"), **environment)
 
 
 def service(port: int, data: Path, **environment: str) -> Part:
-    """Return a service as anybody starts it, without limits of rates."""
+    """Return a service, started by its command, without rate limits."""
     limits = {"KIT_REQUESTS_PER_MINUTE": "100000000", "KIT_STARTS_PER_MINUTE": "100000000"}
     command = [sys.executable, "-m", "kit", "serve", "--port", str(port), "--data", str(data)]
     return Part(command, data.with_suffix(".log"), **limits, **environment)
@@ -138,7 +138,7 @@ class OnCluster:
         self._ends = AsyncExitStack()
 
     async def __aenter__(self) -> "OnCluster":
-        # Without a dashboard it would listen at Dask's own port, whoever does already.
+        # Without a dashboard it would listen at Dask's default port, which may be in use.
         place = Scheduler(host="127.0.0.1", port=0, dashboard=False, dashboard_address=":0")
         scheduler = await self._ends.enter_async_context(place)
         given = settings.load({}, data=self._data, cluster=scheduler.address)

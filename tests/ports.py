@@ -1,17 +1,17 @@
-"""A port for a server that must be told one, while other processes of the tests look for theirs."""
+"""Free ports for servers, while other processes of the tests choose theirs."""
 
 import random
 import socket
 
-_DICE = random.SystemRandom()  # each process throws its own
-#: Below those that connections are given: a server would find its port taken by one of them.
+_RNG = random.SystemRandom()  # differs in each process
+#: Below the ephemeral ports, which connections of other processes may take first.
 _FIRST, _LAST = 10_000, 32_000
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody uses."""
+    """Return a port of this machine that is not in use."""
     while True:
-        port = _DICE.randint(_FIRST, _LAST)
+        port = _RNG.randint(_FIRST, _LAST)
         try:
             with socket.socket() as free:
                 free.bind(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""Who may read a file or a folder; Windows says that in lists of its own."""
+"""Permissions of files and folders; Windows has access control lists instead."""
 
 import os
 import stat

@@ -1,7 +1,7 @@
 """The blocking face is made from the awaited one: ``python tests/sync_face.py`` writes it.
 
 What is awaited is written once, in modules called ``aio``; the modules called ``sync`` beside them
-are the same without ``await``. A test compares them with what this would write.
+are the same without ``await``. A test compares them with its output.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 #: Folders whose module or folder ``aio`` is the source of ``sync``.
-PLACES = ("kit/client", "kit/client/http", "kit/studio")
+FOLDERS = ("kit/client", "kit/client/http", "kit/studio")
 
-#: What is written otherwise, in this order.
-WORDS = {
+#: Replacements in this order: pattern, new text.
+REPLACEMENTS = {
     r"AsyncGenerator\[(.+), None\]": r"Generator[\1, None, None]",
     r"Awaitable\[((?:[^][]|\[[^]]*\])+)\]": r"\1",
     r"\bAnyIOBackend\b": "SyncBackend",
@@ -48,16 +48,16 @@ WORDS = {
 }
 
 
-def made(text: str) -> str:
+def make_blocking(text: str) -> str:
     """Return the blocking module of an awaited one."""
-    for pattern, new in WORDS.items():
+    for pattern, new in REPLACEMENTS.items():
         text = re.sub(pattern, new, text, flags=re.MULTILINE)
     return text
 
 
-def pairs() -> dict[Path, Path]:
+def list_pairs() -> dict[Path, Path]:
     """Return the awaited modules with the blocking ones that are made from them."""
-    sources = [p for place in PLACES for p in (ROOT / place).glob("aio*")]
+    sources = [p for place in FOLDERS for p in (ROOT / place).glob("aio*")]
     files = [f for p in sources for f in (p.rglob("*.py") if p.is_dir() else [p])]
     return {
         f: ROOT / re.sub(r"/aio(?=/|\.py)", "/sync", f.relative_to(ROOT).as_posix()) for f in files
@@ -66,14 +66,14 @@ def pairs() -> dict[Path, Path]:
 
 def write() -> None:
     """Write the blocking modules."""
-    for source, target in pairs().items():
+    for source, target in list_pairs().items():
         target.parent.mkdir(exist_ok=True)
-        target.write_text(made(source.read_text("utf-8")), "utf-8")
-    tidy(list(pairs().values()))
+        target.write_text(make_blocking(source.read_text("utf-8")), "utf-8")
+    format_files(list(list_pairs().values()))
 
 
-def tidy(files: list[Path]) -> None:
-    """Sort imports and lay out lines, as everywhere in the project."""
+def format_files(files: list[Path]) -> None:
+    """Sort imports and format files as everywhere in the project."""
     ruff = [sys.executable, "-m", "ruff"]
     config = ["--config", str(ROOT / "pyproject.toml")]
     names = [str(file) for file in files]

@@ -8,11 +8,11 @@ from tests import sync_face
 
 def test_the_blocking_modules_are_current(tmp_path: Path) -> None:
     copies = {}
-    for number, (source, target) in enumerate(sync_face.pairs().items()):
+    for number, (source, target) in enumerate(sync_face.list_pairs().items()):
         copies[target] = tmp_path / f"{number}.py"
-        copies[target].write_text(sync_face.made(source.read_text("utf-8")), "utf-8")
+        copies[target].write_text(sync_face.make_blocking(source.read_text("utf-8")), "utf-8")
 
-    sync_face.tidy(list(copies.values()))
+    sync_face.format_files(list(copies.values()))
 
     assert copies
     for target, copy in copies.items():
@@ -27,4 +27,4 @@ def test_no_awaited_class_is_written_beside_its_twin() -> None:
     }
 
     assert written
-    assert written <= sync_face.pairs().keys()
+    assert written <= sync_face.list_pairs().keys()

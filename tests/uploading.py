@@ -28,33 +28,33 @@ def wav(seconds: int = 2) -> bytes:
     return file.getvalue()
 
 
-def asked(
+def request_ticket(
     http: httpx.Client, content: bytes, kind: str = "image/png", **other: Any
 ) -> httpx.Response:
-    """Ask for a ticket."""
+    """Return the response to a request for a ticket."""
     body = {"fileName": "file", "contentType": kind, "fileSizeBytes": len(content)}
     return http.post(UPLOADS, json={**body, "modelId": "clay", **other})
 
 
-def ticket(
+def create_ticket(
     http: httpx.Client, content: bytes, kind: str = "image/png", **other: Any
 ) -> dict[str, Any]:
     """Return a ticket."""
-    answer = asked(http, content, kind, **other)
+    answer = request_ticket(http, content, kind, **other)
     assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    ticket: dict[str, Any] = answer.json()
+    return ticket
 
 
-def put(told: dict[str, Any], content: bytes, **headers: str) -> httpx.Response:
-    """Send the bytes of a ticket."""
-    sent = {**told["requiredHeaders"], **headers}
-    return httpx.put(told["uploadUrl"], content=content, headers=sent, verify=False, timeout=60)
+def put_file(ticket: dict[str, Any], content: bytes, **headers: str) -> httpx.Response:
+    """Send the file of a ticket."""
+    sent = {**ticket["requiredHeaders"], **headers}
+    return httpx.put(ticket["uploadUrl"], content=content, headers=sent, verify=False, timeout=60)
 
 
-def uploaded(http: httpx.Client, content: bytes, kind: str = "image/png", **other: Any) -> str:
-    """Return the id of an upload whose file is there."""
-    told = ticket(http, content, kind, **other)
-    answer = put(told, content)
+def upload_file(http: httpx.Client, content: bytes, kind: str = "image/png", **other: Any) -> str:
+    """Upload a file and return the id of the upload."""
+    ticket = create_ticket(http, content, kind, **other)
+    answer = put_file(ticket, content)
     assert answer.status_code == 200, answer.text
-    return str(told["uploadId"])
+    return str(ticket["uploadId"])

@@ -1,4 +1,4 @@
-"""Waiting without sleeping blindly: look again until it is so, or say what was seen last."""
+"""Waits for a condition by polling; a timeout reports the last value."""
 
 import threading
 import time
@@ -11,19 +11,19 @@ T = TypeVar("T")
 GENERATIONS = "/v1/creative-studio/generations"
 
 
-def until(look: Callable[[], T], done: Callable[[T], bool] = bool, seconds: float = 20) -> T:
-    """Look again and again until what is seen is as wanted."""
+def until(poll: Callable[[], T], done: Callable[[T], bool] = bool, seconds: float = 20) -> T:
+    """Poll a value until it is as required, and return it."""
     pause, end = threading.Event(), time.monotonic() + seconds
-    while not done(seen := look()):
-        assert time.monotonic() < end, f"after {seconds} s it is still {seen!r}"
+    while not done(value := poll()):
+        assert time.monotonic() < end, f"after {seconds} s it is still {value!r}"
         pause.wait(0.02)
-    return seen
+    return value
 
 
-def started(http: httpx.Client, **order: Any) -> str:
+def generate(http: httpx.Client, **request: Any) -> str:
     """Start a generation of the demo engine `flat` and return its id."""
-    does = order.pop("does", "works")
-    body = {"modelId": "flat", "prompt": "a lake", "parameters": {"does": does}, **order}
+    does = request.pop("does", "works")
+    body = {"modelId": "flat", "prompt": "a lake", "parameters": {"does": does}, **request}
     answer = http.post(GENERATIONS, json=body)
     assert answer.status_code == 202, answer.text
     return str(answer.json()["id"])
@@ -33,17 +33,17 @@ def read(http: httpx.Client, generation_id: str) -> dict[str, Any]:
     """Return a generation as it is now."""
     answer = http.get(f"{GENERATIONS}/{generation_id}")
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    generation: dict[str, Any] = answer.json()
+    return generation
 
 
-def finished(http: httpx.Client, generation_id: str) -> dict[str, Any]:
+def wait_for_end(http: httpx.Client, generation_id: str) -> dict[str, Any]:
     """Return a generation once it has ended."""
     return until(lambda: read(http, generation_id), lambda it: it["status"] != "processing")
 
 
-def running(http: httpx.Client, generation_id: str) -> dict[str, Any]:
-    """Return a generation once a worker has begun."""
+def wait_for_start(http: httpx.Client, generation_id: str) -> dict[str, Any]:
+    """Return a generation once a worker has started it."""
     return until(lambda: read(http, generation_id), lambda it: it["startedAt"] is not None)
 
 

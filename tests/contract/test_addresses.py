@@ -13,8 +13,8 @@ from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from kit.service.storage.signing import Grant, Signer
 from tests.conftest import ALL_SCOPES, Service, awaited
-from tests.uploading import png, ticket, uploaded
-from tests.waiting import GENERATIONS, finished, read, started
+from tests.uploading import create_ticket, png, upload_file
+from tests.waiting import GENERATIONS, generate, read, wait_for_end
 
 DAY = 24 * 3600
 
@@ -22,7 +22,7 @@ DAY = 24 * 3600
 @pytest.fixture
 def address(http: httpx.Client) -> str:
     """The address of a finished output."""
-    return str(finished(http, started(http))["outputUrl"])
+    return str(wait_for_end(http, generate(http))["outputUrl"])
 
 
 def code(answer: httpx.Response) -> str:
@@ -146,11 +146,11 @@ def expires(address: str) -> int:
 def test_an_address_is_good_for_a_day_and_two_minutes_at_most(
     http: httpx.Client, service: Service
 ) -> None:
-    portrait = uploaded(http, png(900))
+    portrait = upload_file(http, png(900))
     body = {"modelId": "clay", "mediaUploads": {"portrait": portrait}}
     generation = http.post(GENERATIONS, json=body).json()["id"]
     now = service.context.clock() / 1000
-    done = finished(http, generation)
+    done = wait_for_end(http, generation)
     listed = [it for it in http.get(GENERATIONS).json() if it["id"] == generation]
 
     for told in (done, *listed, read(http, generation)):
@@ -164,7 +164,7 @@ def test_an_address_is_good_for_a_day_and_two_minutes_at_most(
 
 def test_a_ticket_is_good_for_a_quarter_of_an_hour(http: httpx.Client, service: Service) -> None:
     now = service.context.clock() / 1000
-    told = ticket(http, png())
+    told = create_ticket(http, png())
 
     assert 15 * 60 - 1 <= expires(told["uploadUrl"]) - now <= 15 * 60 + 5
     assert datetime.fromisoformat(told["expiresAt"]).timestamp() == expires(told["uploadUrl"])
@@ -234,8 +234,8 @@ def test_a_line_break_in_an_address_is_no_other_method(anyone: httpx.Client, pat
 def test_addresses_begin_with_the_public_one(start_service: Callable[..., Service]) -> None:
     service = start_service(public_url="https://studio.example.org/api/")
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        generation = started(http)
-        done = finished(http, generation)
+        generation = generate(http)
+        done = wait_for_end(http, generation)
         [told] = http.get(GENERATIONS).json()
 
     assert done["outputUrl"].startswith("https://studio.example.org/api/media/outputs/")

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.conftest import Service
-from tests.waiting import finished, started
+from tests.waiting import generate, wait_for_end
 
 STUDIO = "/v1/creative-studio"
 TEXT, NUMBER, FLAG, LIST, OBJECT = (str,), (int, float), (bool,), (list,), (dict,)
@@ -159,7 +159,7 @@ def assert_shape(told: dict[str, Any], shape: dict[str, Any], added: set[str]) -
 def test_answers_have_the_documented_status_and_fields(
     http: httpx.Client, operation: Operation
 ) -> None:
-    answer = ask(http, operation, started(http))
+    answer = ask(http, operation, generate(http))
 
     assert answer.status_code == operation.status
     assert answer.headers["content-type"] == "application/json"
@@ -206,7 +206,7 @@ def test_media_and_setting_parameters_are_apart(http: httpx.Client) -> None:
 
 
 def test_a_finished_generation_has_every_field_of_its_output(http: httpx.Client) -> None:
-    done = finished(http, started(http))
+    done = wait_for_end(http, generate(http))
 
     assert done["status"] == "completed"
     assert set(done["output"]) == {
@@ -248,8 +248,8 @@ def test_amounts_and_times_are_written_as_agreed(http: httpx.Client) -> None:
 
 
 def test_the_balance_has_its_four_figures(http: httpx.Client) -> None:
-    finished(http, started(http, does="fails"))
-    finished(http, started(http))
+    wait_for_end(http, generate(http, does="fails"))
+    wait_for_end(http, generate(http))
 
     assert http.get("/v1/account/credits").json() == {
         "balance": 99.4,

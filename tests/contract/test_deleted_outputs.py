@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 
 from tests.conftest import Service
-from tests.uploading import png, uploaded
-from tests.waiting import GENERATIONS, balance, finished, read, running, started
+from tests.uploading import png, upload_file
+from tests.waiting import GENERATIONS, balance, generate, read, wait_for_end, wait_for_start
 
 
 def delete(http: httpx.Client, generation: str) -> httpx.Response:
@@ -20,8 +20,8 @@ def files(service: Service, generation: str) -> list[Path]:
 
 def large(http: httpx.Client) -> str:
     """Return a finished generation with a file and a thumbnail."""
-    body = {"modelId": "clay", "mediaUploads": {"portrait": uploaded(http, png(900))}}
-    return str(finished(http, http.post(GENERATIONS, json=body).json()["id"])["id"])
+    body = {"modelId": "clay", "mediaUploads": {"portrait": upload_file(http, png(900))}}
+    return str(wait_for_end(http, http.post(GENERATIONS, json=body).json()["id"])["id"])
 
 
 def test_the_files_go_and_the_generation_stays(http: httpx.Client, service: Service) -> None:
@@ -61,8 +61,8 @@ def test_an_address_that_was_given_out_before_leads_nowhere(
 
 
 def test_whoever_polls_is_told_that_something_has_changed(http: httpx.Client) -> None:
-    generation = started(http)
-    finished(http, generation)
+    generation = generate(http)
+    wait_for_end(http, generation)
     path = f"{GENERATIONS}/{generation}"
     tag = http.get(path).headers["ETag"]
     delete(http, generation)
@@ -73,8 +73,8 @@ def test_whoever_polls_is_told_that_something_has_changed(http: httpx.Client) ->
 
 
 def test_deleting_again_is_fine_and_changes_nothing(http: httpx.Client) -> None:
-    generation = started(http)
-    finished(http, generation)
+    generation = generate(http)
+    wait_for_end(http, generation)
     delete(http, generation)
     told = read(http, generation)
 
@@ -83,8 +83,8 @@ def test_deleting_again_is_fine_and_changes_nothing(http: httpx.Client) -> None:
 
 
 def test_one_that_is_processing_is_a_conflict(http: httpx.Client) -> None:
-    generation = started(http, does="hangs")
-    running(http, generation)
+    generation = generate(http, does="hangs")
+    wait_for_start(http, generation)
     answer = delete(http, generation)
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "conflict")
@@ -95,8 +95,8 @@ def test_one_that_is_processing_is_a_conflict(http: httpx.Client) -> None:
 
 
 def test_one_that_failed_has_nothing_to_delete(http: httpx.Client) -> None:
-    generation = started(http, does="fails")
-    finished(http, generation)
+    generation = generate(http, does="fails")
+    wait_for_end(http, generation)
 
     assert delete(http, generation).status_code == 204
     assert read(http, generation)["outputsDeletedAt"] is None
@@ -106,8 +106,8 @@ def test_one_that_failed_has_nothing_to_delete(http: httpx.Client) -> None:
 def test_an_unknown_one_and_a_key_without_the_scope_are_refused(
     http: httpx.Client, service: Service, account: str
 ) -> None:
-    generation = started(http)
-    finished(http, generation)
+    generation = generate(http)
+    wait_for_end(http, generation)
     with service.client(service.key(account)) as reader:
         assert delete(reader, generation).status_code == 403
 
@@ -116,8 +116,8 @@ def test_an_unknown_one_and_a_key_without_the_scope_are_refused(
 
 
 def test_whoever_follows_it_is_told_the_end_without_an_address(http: httpx.Client) -> None:
-    generation = started(http)
-    finished(http, generation)
+    generation = generate(http)
+    wait_for_end(http, generation)
     delete(http, generation)
 
     told = http.get(f"{GENERATIONS}/{generation}/events").text

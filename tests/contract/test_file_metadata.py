@@ -8,7 +8,7 @@ import httpx
 from kit import file_metadata
 from kit.file_metadata import FileMetadata
 from tests.conftest import ALL_SCOPES, Service
-from tests.uploading import uploaded
+from tests.uploading import upload_file
 from tests.waiting import until
 
 PATH = "/v1/creative-studio/generations"
@@ -51,7 +51,7 @@ def test_an_output_that_is_sent_back_is_known_as_an_input(
     http: httpx.Client, tmp_path: Path
 ) -> None:
     lake = finish(http, "flat", prompt="a lake")
-    upload = uploaded(http, download(lake, tmp_path).read_bytes())
+    upload = upload_file(http, download(lake, tmp_path).read_bytes())
 
     made = finish(http, "clay", mediaUploads={"portrait": upload})
 
@@ -69,7 +69,7 @@ def test_another_accounts_output_is_no_known_input(
     lake = finish(http, "flat", prompt="a lake")
     content = download(lake, tmp_path).read_bytes()
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
-        upload = uploaded(other, content)
+        upload = upload_file(other, content)
 
         made = finish(other, "clay", mediaUploads={"portrait": upload})
 

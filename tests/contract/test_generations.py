@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import GENERATIONS, balance, finished, read, running, started
+from tests.waiting import GENERATIONS, balance, generate, read, wait_for_end, wait_for_start
 
 ESTIMATES = "/v1/creative-studio/estimates"
 
@@ -22,7 +22,7 @@ def test_a_required_prompt_may_not_be_blank(http: httpx.Client, prompt: str | No
 
 def test_a_prompt_is_trimmed_and_then_measured(http: httpx.Client) -> None:
     longest = "x" * 4000
-    done = read(http, started(http, prompt=f"  {longest}\n"))
+    done = read(http, generate(http, prompt=f"  {longest}\n"))
     refused = http.post(GENERATIONS, json={"modelId": "flat", "prompt": longest + "x"})
 
     assert done["prompt"] == longest
@@ -45,21 +45,21 @@ def test_a_medium_among_the_parameters_is_pointed_to_its_place(http: httpx.Clien
 
 
 def test_a_seed_that_was_given_is_used(http: httpx.Client) -> None:
-    done = finished(http, started(http, parameters={"seed": 7}))
+    done = wait_for_end(http, generate(http, parameters={"seed": 7}))
 
     assert done["parameters"]["seed"] == 7
     assert done["output"]["metadata"] == {"seed": 7}
 
 
 def test_a_seed_that_was_drawn_is_told(http: httpx.Client) -> None:
-    first, second = (finished(http, started(http)) for _ in range(2))
+    first, second = (wait_for_end(http, generate(http)) for _ in range(2))
 
     assert first["parameters"]["seed"] == first["output"]["metadata"]["seed"]
     assert first["parameters"]["seed"] != second["parameters"]["seed"]
 
 
 def test_defaults_are_filled_in(http: httpx.Client) -> None:
-    told = read(http, started(http, parameters={"seed": 1, "count": 2.0}))
+    told = read(http, generate(http, parameters={"seed": 1, "count": 2.0}))
 
     assert told["parameters"] == {
         "count": 2,
@@ -85,7 +85,7 @@ def test_defaults_are_filled_in(http: httpx.Client) -> None:
 def test_a_failure_is_told_and_refunded_in_full(
     http: httpx.Client, does: str, code: str, sentence: str
 ) -> None:
-    done = finished(http, started(http, does=does))
+    done = wait_for_end(http, generate(http, does=does))
 
     assert (done["status"], done["errorCode"], done["error"]) == ("failed", code, sentence)
     assert done["creditsRefunded"] == done["creditsCharged"] == 0.6
@@ -98,8 +98,8 @@ def test_a_failure_is_told_and_refunded_in_full(
 
 
 def test_polling_says_when_to_come_again(http: httpx.Client) -> None:
-    generation = started(http, does="hangs")
-    running(http, generation)
+    generation = generate(http, does="hangs")
+    wait_for_start(http, generation)
     answer = http.get(f"{GENERATIONS}/{generation}")
 
     assert int(answer.headers["Retry-After"]) >= 1
@@ -108,8 +108,8 @@ def test_polling_says_when_to_come_again(http: httpx.Client) -> None:
 
 
 def test_a_poll_without_news_is_cheap(http: httpx.Client) -> None:
-    generation = started(http)
-    finished(http, generation)
+    generation = generate(http)
+    wait_for_end(http, generation)
     tag = http.get(f"{GENERATIONS}/{generation}").headers["ETag"]
     again = http.get(f"{GENERATIONS}/{generation}", headers={"If-None-Match": tag})
 
@@ -117,7 +117,7 @@ def test_a_poll_without_news_is_cheap(http: httpx.Client) -> None:
 
 
 def test_another_accounts_generation_does_not_exist(http: httpx.Client, service: Service) -> None:
-    generation = started(http)
+    generation = generate(http)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
         for method, path in (("GET", generation), ("POST", f"{generation}/cancel")):
             assert other.request(method, f"{GENERATIONS}/{path}").status_code == 404
@@ -129,7 +129,7 @@ def test_canceled_before_a_worker_began_costs_nothing(
 ) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        generation = started(http)
+        generation = generate(http)
         assert http.get("/v1/account/credits").json()["reserved"] == 0.6
         told = http.post(f"{GENERATIONS}/{generation}/cancel").json()
 
@@ -139,19 +139,19 @@ def test_canceled_before_a_worker_began_costs_nothing(
 
 
 def test_canceled_while_it_runs_is_kept_and_frees_the_worker(http: httpx.Client) -> None:
-    generation = started(http, does="hangs")
-    running(http, generation)
+    generation = generate(http, does="hangs")
+    wait_for_start(http, generation)
     told = http.post(f"{GENERATIONS}/{generation}/cancel").json()
 
     assert (told["status"], told["creditsRefunded"]) == ("canceled", 0)
     assert balance(http) == 99.4
-    assert finished(http, started(http))["status"] == "completed"
+    assert wait_for_end(http, generate(http))["status"] == "completed"
     assert read(http, generation)["status"] == "canceled"
 
 
 def test_what_is_finished_cannot_be_canceled(http: httpx.Client) -> None:
-    generation = started(http)
-    finished(http, generation)
+    generation = generate(http)
+    wait_for_end(http, generation)
     answer = http.post(f"{GENERATIONS}/{generation}/cancel")
 
     assert answer.status_code == 409

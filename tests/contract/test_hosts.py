@@ -17,7 +17,7 @@ import kit
 from kit.client.addresses import absolute_url
 from kit.service import settings
 from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import GENERATIONS, finished, started
+from tests.waiting import GENERATIONS, generate, wait_for_end
 
 UPLOADS = "/v1/creative-studio/media-uploads"
 TICKET = {"modelId": "retouch", "fileName": "a.png", "contentType": "image/png", "fileSizeBytes": 5}
@@ -27,7 +27,7 @@ FOREIGN = ["evil.example", "evil.example:8000", "localhost.evil.example", 'a"<b>
 
 @pytest.fixture
 def done(http: httpx.Client) -> dict[str, object]:
-    return finished(http, started(http))
+    return wait_for_end(http, generate(http))
 
 
 @pytest.mark.parametrize("host", FOREIGN)
@@ -35,7 +35,7 @@ def test_a_foreign_name_stands_in_no_address(
     http: httpx.Client, anyone: httpx.Client, done: dict[str, object], host: str
 ) -> None:
     called = {"Host": host}
-    started(http)
+    generate(http)
     listed = http.get(GENERATIONS, params={"limit": 1}, headers=called)
     receipt = http.post(GENERATIONS, json=ORDER, headers=called)
     ticket = http.post(UPLOADS, json=TICKET, headers=called).json()

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import GENERATIONS, balance, started
+from tests.waiting import GENERATIONS, balance, generate
 
 ORDER = {"modelId": "flat", "prompt": "x"}
 FILE = {"fileName": "a.png", "contentType": "image/png", "fileSizeBytes": 70, "modelId": "clay"}
@@ -41,7 +41,7 @@ def test_the_same_request_is_answered_again_and_charged_once(
 
 
 def test_a_cancel_is_answered_again(http: httpx.Client) -> None:
-    path = f"{GENERATIONS}/{started(http, does='hangs')}/cancel"
+    path = f"{GENERATIONS}/{generate(http, does='hangs')}/cancel"
     first, again = post(http, path, None), post(http, path, None)
 
     assert first.json()["status"] == "canceled"

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.conftest import Service
-from tests.waiting import GENERATIONS, finished, started
+from tests.waiting import GENERATIONS, generate, wait_for_end
 
 
 def ids(answer: httpx.Response) -> list[str]:
@@ -15,17 +15,17 @@ def ids(answer: httpx.Response) -> list[str]:
 
 
 def test_the_newest_comes_first(http: httpx.Client) -> None:
-    made = [started(http) for _ in range(3)]
+    made = [generate(http) for _ in range(3)]
 
     assert ids(http.get(GENERATIONS)) == made[::-1]
 
 
 def test_pages_are_stable_while_new_ones_arrive(http: httpx.Client) -> None:
-    made = [started(http) for _ in range(5)]
+    made = [generate(http) for _ in range(5)]
     page = http.get(GENERATIONS, params={"limit": 2})
     seen = ids(page)
     while "next" in page.links:
-        started(http)
+        generate(http)
         page = http.get(page.links["next"]["url"])
         seen += ids(page)
 
@@ -34,7 +34,7 @@ def test_pages_are_stable_while_new_ones_arrive(http: httpx.Client) -> None:
 
 def test_the_last_page_has_no_link(http: httpx.Client) -> None:
     for _ in range(2):
-        started(http)
+        generate(http)
 
     assert "Link" not in http.get(GENERATIONS, params={"limit": 2}).headers
     assert "Link" in http.get(GENERATIONS, params={"limit": 1}).headers
@@ -42,7 +42,7 @@ def test_the_last_page_has_no_link(http: httpx.Client) -> None:
 
 def test_a_link_keeps_the_filters(http: httpx.Client) -> None:
     for _ in range(2):
-        started(http)
+        generate(http)
     query = {"limit": 1, "modelId": "flat", "assetType": "image"}
     link = http.get(GENERATIONS, params=query).links["next"]["url"]
 
@@ -84,9 +84,9 @@ def test_a_filter_that_makes_no_sense_is_named(http: httpx.Client, query: dict[s
 
 
 def test_every_filter_leaves_what_it_says(http: httpx.Client) -> None:
-    good, bad = started(http), started(http, does="fails")
-    finished(http, good)
-    instant = finished(http, bad)["createdAt"]
+    good, bad = generate(http), generate(http, does="fails")
+    wait_for_end(http, good)
+    instant = wait_for_end(http, bad)["createdAt"]
 
     def found(**query: str) -> list[str]:
         return ids(http.get(GENERATIONS, params=query))
@@ -106,7 +106,7 @@ def test_every_filter_leaves_what_it_says(http: httpx.Client) -> None:
 
 
 def test_processing_covers_what_waits_and_what_runs(http: httpx.Client) -> None:
-    hanging, waiting = started(http, does="hangs"), started(http)
+    hanging, waiting = generate(http, does="hangs"), generate(http)
     found = ids(http.get(GENERATIONS, params={"status": "processing"}))
     http.post(f"{GENERATIONS}/{hanging}/cancel")
 
@@ -115,7 +115,7 @@ def test_processing_covers_what_waits_and_what_runs(http: httpx.Client) -> None:
 
 def test_the_ledger_is_paged_and_adds_up(http: httpx.Client, service: Service) -> None:
     for does in ("works", "fails"):
-        finished(http, started(http, does=does))
+        wait_for_end(http, generate(http, does=does))
     entries: list[dict[str, Any]] = []
     page = http.get("/v1/usage", params={"limit": 1})
     entries += page.json()

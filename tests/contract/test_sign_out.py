@@ -6,7 +6,7 @@ import pytest
 from kit.service.domain import keys
 from kit.service.machine import clock
 from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import GENERATIONS, finished, started
+from tests.waiting import GENERATIONS, generate, wait_for_end
 
 TICKET = {"modelId": "retouch", "fileName": "a.png", "contentType": "image/png", "fileSizeBytes": 5}
 
@@ -21,7 +21,7 @@ def sign_out(service: Service, http: httpx.Client) -> None:
 
 @pytest.fixture
 def done(http: httpx.Client) -> dict[str, object]:
-    return finished(http, started(http))
+    return wait_for_end(http, generate(http))
 
 
 def test_outputs_are_ended_and_given_out_anew(

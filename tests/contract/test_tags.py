@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import GENERATIONS, finished, read, started
+from tests.waiting import GENERATIONS, generate, read, wait_for_end
 
 WINTER = {"campaign": "winter", "team": "print"}
 
@@ -23,9 +23,9 @@ def listed(http: httpx.Client, **query: Any) -> list[str]:
 
 
 def test_a_generation_and_its_entries_have_the_tags_of_its_start(http: httpx.Client) -> None:
-    tagged = started(http, does="fails", tags=WINTER)
-    plain = started(http)
-    finished(http, tagged)
+    tagged = generate(http, does="fails", tags=WINTER)
+    plain = generate(http)
+    wait_for_end(http, tagged)
 
     assert (read(http, tagged)["tags"], read(http, plain)["tags"]) == (WINTER, {})
     entries = http.get("/v1/usage").json()
@@ -37,7 +37,7 @@ def test_a_generation_and_its_entries_have_the_tags_of_its_start(http: httpx.Cli
 
 
 def test_a_list_is_filtered_by_a_tag_page_by_page(http: httpx.Client) -> None:
-    made = [started(http, tags=WINTER if i % 2 else {"campaign": "summer"}) for i in range(6)]
+    made = [generate(http, tags=WINTER if i % 2 else {"campaign": "summer"}) for i in range(6)]
     instant = read(http, made[0])["createdAt"]
 
     for limit in (1, 2, 50):
@@ -59,14 +59,14 @@ def test_a_list_is_filtered_by_a_tag_page_by_page(http: httpx.Client) -> None:
 def test_a_tag_may_hold_what_scripts_and_emoji_join_letters_with(
     http: httpx.Client, value: str
 ) -> None:
-    made = started(http, tags={"campaign": value})
+    made = generate(http, tags={"campaign": value})
 
     assert read(http, made)["tags"] == {"campaign": value}
     assert listed(http, **{"tag.campaign": value}) == [made]
 
 
 def test_a_tag_of_another_account_is_not_found(http: httpx.Client, service: Service) -> None:
-    started(http, tags=WINTER)
+    generate(http, tags=WINTER)
 
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
         assert listed(other, **{"tag.campaign": "winter"}) == []

@@ -17,7 +17,7 @@ from kit.service.app import create_app
 from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, PLUGINS, Service
 from tests.uploading import png
-from tests.waiting import GENERATIONS, finished, started
+from tests.waiting import GENERATIONS, generate, wait_for_end
 
 STUDIO = "/v1/creative-studio"
 UPLOADS = f"{STUDIO}/media-uploads"
@@ -93,10 +93,10 @@ def tenant(service: Service, name: str, secret: str) -> Tenant:
     http = service.client(key)
     upload = uploaded(http)
     made = {"modelId": "clay", "mediaUploads": {"portrait": upload}}
-    done = finished(http, http.post(GENERATIONS, json=made).json()["id"])
-    finished(http, started(http, prompt=secret))
-    busy = started(http, does="hangs", prompt=secret)
-    waiting = started(http, does="hangs", prompt=secret)
+    done = wait_for_end(http, http.post(GENERATIONS, json=made).json()["id"])
+    wait_for_end(http, generate(http, prompt=secret))
+    busy = generate(http, does="hangs", prompt=secret)
+    waiting = generate(http, does="hangs", prompt=secret)
     ticket = http.post(UPLOADS, json={**TICKET, "fileSizeBytes": len(png())}).json()
     asked = {
         GENERATIONS: {"modelId": "flat", "prompt": secret, "parameters": {"does": "fails"}},
@@ -107,7 +107,7 @@ def tenant(service: Service, name: str, secret: str) -> Tenant:
     }
     posts = {path: (body, post(http, path, body)) for path, body in asked.items()}
     assert all(answer.is_success for _, answer in posts.values()), posts
-    finished(http, posts[GENERATIONS][1].json()["id"])
+    wait_for_end(http, posts[GENERATIONS][1].json()["id"])
     entries = http.get("/v1/usage").json()
     hook = http.post("/v1/webhooks", json={"url": "https://studio.example/ends"}).json()
     marks = [account, key[:12], name, secret, upload, path_of(done), ticket["uploadId"]]
@@ -146,7 +146,7 @@ def owner(service: Service) -> Iterator[Tenant]:
 def stranger(service: Service) -> Iterator[httpx.Client]:
     """Who has an account with seven credits and a finished generation."""
     with service.client(service.key(service.account(7, "Sam Stranger"), *ALL_SCOPES)) as http:
-        finished(http, started(http))
+        wait_for_end(http, generate(http))
         yield http
 
 

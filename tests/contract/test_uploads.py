@@ -16,8 +16,8 @@ from kit.service.storage import make_ticket
 from kit.wire import RequestUpload
 from tests.buckets import any_service
 from tests.conftest import ALL_SCOPES, Service, awaited
-from tests.uploading import asked, png, put, ticket, uploaded, wav
-from tests.waiting import GENERATIONS, balance, finished, until
+from tests.uploading import create_ticket, png, put_file, request_ticket, upload_file, wav
+from tests.waiting import GENERATIONS, balance, until, wait_for_end
 
 FILE = {"fileName": "file", "contentType": "image/png"}
 
@@ -29,7 +29,7 @@ def problems(answer: httpx.Response) -> dict[str, str]:
 
 @any_service
 def test_a_ticket_says_exactly_what_to_send(http: httpx.Client) -> None:
-    told = ticket(http, png())
+    told = create_ticket(http, png())
 
     assert told["method"] == "PUT"
     assert told["requiredHeaders"] == {
@@ -58,34 +58,34 @@ def test_a_ticket_says_exactly_what_to_send(http: httpx.Client) -> None:
 def test_a_ticket_that_makes_no_sense_names_the_field(
     http: httpx.Client, change: dict[str, Any], field: str, sentence: str
 ) -> None:
-    assert sentence in problems(asked(http, png(), **change))[field]
+    assert sentence in problems(request_ticket(http, png(), **change))[field]
 
 
 def test_each_kind_has_its_own_bound(http: httpx.Client) -> None:
-    assert asked(http, b"", "audio/wav", fileSizeBytes=100_000_000).status_code == 201
-    assert "100,000,000" in asked(http, b"", "audio/wav", fileSizeBytes=100_000_001).text
+    assert request_ticket(http, b"", "audio/wav", fileSizeBytes=100_000_000).status_code == 201
+    assert "100,000,000" in request_ticket(http, b"", "audio/wav", fileSizeBytes=100_000_001).text
 
 
 def test_a_ticket_needs_the_least_that_the_model_costs(service: Service) -> None:
     with service.client(service.key(service.account(credits=0), *ALL_SCOPES)) as http:
-        answer = asked(http, png())
+        answer = request_ticket(http, png())
 
     assert answer.status_code == 402
     assert answer.json()["error"]["details"] == {"required": 0.2, "available": 0}
 
 
 def test_an_unknown_model_is_not_found_before_values_are_looked_at(http: httpx.Client) -> None:
-    assert asked(http, b"", modelId="clai", contentType="no").status_code == 404
+    assert request_ticket(http, b"", modelId="clai", contentType="no").status_code == 404
 
 
 @any_service
 def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: httpx.Client) -> None:
-    portrait, voice = uploaded(http, png()), uploaded(http, wav(3), "audio/wav")
+    portrait, voice = upload_file(http, png()), upload_file(http, wav(3), "audio/wav")
     media = {"portrait": portrait, "voice": [voice]}
     body = {"modelId": "clay", "mediaUploads": media, "fileMetadata": False}
     quote = http.post("/v1/creative-studio/estimates", json=body).json()
     receipt = http.post(GENERATIONS, json=body).json()
-    done = finished(http, receipt["id"])
+    done = wait_for_end(http, receipt["id"])
 
     assert receipt["creditsCharged"] == quote["total"] == 0.23
     assert {"kind": "unit", "parameter": "voice", "value": 3}.items() <= quote["terms"][1].items()
@@ -97,10 +97,10 @@ def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: http
 
 @any_service
 def test_many_files_of_one_parameter_are_a_list(anyone: httpx.Client, http: httpx.Client) -> None:
-    both = [uploaded(http, png()), uploaded(http, png(9))]
+    both = [upload_file(http, png()), upload_file(http, png(9))]
     body = {"modelId": "clay", "mediaUploads": {"portrait": both}}
-    done = finished(http, http.post(GENERATIONS, json=body).json()["id"])
-    third = {"modelId": "clay", "mediaUploads": {"portrait": [*both, uploaded(http, png())]}}
+    done = wait_for_end(http, http.post(GENERATIONS, json=body).json()["id"])
+    third = {"modelId": "clay", "mediaUploads": {"portrait": [*both, upload_file(http, png())]}}
 
     assert [anyone.get(url).content for url in done["mediaUrls"]["portrait"]] == [png(), png(9)]
     assert "at most 2" in problems(http.post(GENERATIONS, json=third))["mediaUploads.portrait"]
@@ -118,19 +118,19 @@ def test_many_files_of_one_parameter_are_a_list(anyone: httpx.Client, http: http
 def test_a_put_that_differs_from_its_ticket_is_refused(
     http: httpx.Client, content: bytes, headers: dict[str, str]
 ) -> None:
-    answer = put(ticket(http, png()), content, **headers)
+    answer = put_file(create_ticket(http, png()), content, **headers)
 
     assert answer.status_code == 403
 
 
 def test_a_put_that_is_refused_has_the_envelope(http: httpx.Client) -> None:
-    answer = put(ticket(http, png()), png(), **{"Content-Type": "image/jpeg"})
+    answer = put_file(create_ticket(http, png()), png(), **{"Content-Type": "image/jpeg"})
 
     assert answer.json()["error"]["code"] == "access_denied"
 
 
 def test_a_put_without_a_length_is_refused(anyone: httpx.Client, http: httpx.Client) -> None:
-    told = ticket(http, png())
+    told = create_ticket(http, png())
     answer = anyone.put(
         told["uploadUrl"], content=iter([png()]), headers={"Content-Type": "image/png"}
     )
@@ -141,7 +141,7 @@ def test_a_put_without_a_length_is_refused(anyone: httpx.Client, http: httpx.Cli
 def test_a_file_that_ends_early_is_not_kept_and_the_ticket_stays_good(
     http: httpx.Client, service: Service
 ) -> None:
-    told = ticket(http, png())
+    told = create_ticket(http, png())
     url = httpx.URL(told["uploadUrl"])
     head = [f"PUT {url.raw_path.decode()} HTTP/1.1", f"Host: {url.host}"]
     head += [f"{name}: {value}" for name, value in told["requiredHeaders"].items()]
@@ -152,7 +152,7 @@ def test_a_file_that_ends_early_is_not_kept_and_the_ticket_stays_good(
 
     until(lambda: not list(service.settings.scratch.glob("*.part")))
     # The service may not have noted yet that nothing is received any more.
-    assert until(lambda: put(told, png()).status_code, lambda status: status != 409) == 200
+    assert until(lambda: put_file(told, png()).status_code, lambda status: status != 409) == 200
 
 
 async def _short(config: ServiceSettings, content: bytes) -> httpx.Response:
@@ -190,20 +190,20 @@ def test_a_body_shorter_than_it_was_announced_is_refused(config: ServiceSettings
 def test_a_ticket_is_no_way_to_read_or_to_sign_for_another(
     anyone: httpx.Client, http: httpx.Client
 ) -> None:
-    told = ticket(http, png())
+    told = create_ticket(http, png())
     url = httpx.URL(told["uploadUrl"])
     other = url.copy_with(path="/media/uploads/upl_0")
 
     assert anyone.get(url).status_code == 403
-    assert put({**told, "uploadUrl": other}, png()).status_code == 403
+    assert put_file({**told, "uploadUrl": other}, png()).status_code == 403
     late = url.copy_set_param("expires", str(int(url.params["expires"]) + 60))
-    assert put({**told, "uploadUrl": late}, png()).status_code == 403
+    assert put_file({**told, "uploadUrl": late}, png()).status_code == 403
 
 
 def test_a_ticket_takes_one_file(http: httpx.Client) -> None:
-    told = ticket(http, png())
+    told = create_ticket(http, png())
 
-    assert [put(told, png()).status_code for _ in range(2)] == [200, 409]
+    assert [put_file(told, png()).status_code for _ in range(2)] == [200, 409]
 
 
 @pytest.mark.parametrize(
@@ -219,15 +219,15 @@ def test_a_ticket_takes_one_file(http: httpx.Client) -> None:
 def test_content_of_another_kind_is_refused_and_removed(
     http: httpx.Client, service: Service, content: bytes, kind: str
 ) -> None:
-    told = ticket(http, content, kind)
-    answer = put(told, content)
+    told = create_ticket(http, content, kind)
+    answer = put_file(told, content)
 
     sentence = problems(answer)["file"]
     assert "the content is not" in sentence or sentence == "the file is cut off or damaged"
     assert "/" not in sentence.replace(kind, "")
     assert not list(service.settings.scratch.glob("*.part"))
     assert not (service.settings.objects / "uploads" / told["uploadId"]).exists()
-    assert not put(told, content).is_success
+    assert not put_file(told, content).is_success
 
 
 def use(http: httpx.Client, upload: str, name: str = "portrait") -> httpx.Response:
@@ -236,7 +236,7 @@ def use(http: httpx.Client, upload: str, name: str = "portrait") -> httpx.Respon
 
 @any_service
 def test_an_upload_of_another_account_does_not_exist(http: httpx.Client, service: Service) -> None:
-    upload = uploaded(http, png())
+    upload = upload_file(http, png())
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
         assert use(other, upload).status_code == 404
     assert use(http, "upl_0").status_code == 404
@@ -244,8 +244,8 @@ def test_an_upload_of_another_account_does_not_exist(http: httpx.Client, service
 
 @any_service
 def test_an_upload_must_fit_its_parameter_and_be_here(http: httpx.Client) -> None:
-    voice = uploaded(http, wav(1), "audio/wav")
-    empty = ticket(http, png())["uploadId"]
+    voice = upload_file(http, wav(1), "audio/wav")
+    empty = create_ticket(http, png())["uploadId"]
 
     assert "image is wanted" in problems(use(http, voice))["mediaUploads.portrait"]
     assert "not received" in problems(use(http, empty))["mediaUploads.portrait"]

@@ -2,7 +2,7 @@
 
 import httpx
 
-from tests.waiting import GENERATIONS, finished, running, started
+from tests.waiting import GENERATIONS, generate, wait_for_end, wait_for_start
 
 
 def waited(http: httpx.Client, generation: str, **headers: str) -> httpx.Response:
@@ -10,7 +10,7 @@ def waited(http: httpx.Client, generation: str, **headers: str) -> httpx.Respons
 
 
 def test_it_is_answered_when_the_generation_is_finished(http: httpx.Client) -> None:
-    answer = waited(http, started(http, does="dawdles"))
+    answer = waited(http, generate(http, does="dawdles"))
 
     assert answer.json()["status"] == "completed"
     assert answer.headers["Preference-Applied"] == "wait=20"
@@ -18,8 +18,8 @@ def test_it_is_answered_when_the_generation_is_finished(http: httpx.Client) -> N
 
 
 def test_one_that_is_finished_is_answered_at_once(http: httpx.Client) -> None:
-    generation = started(http)
-    done = finished(http, generation)
+    generation = generate(http)
+    done = wait_for_end(http, generation)
 
     answer = waited(http, generation)
 
@@ -28,7 +28,7 @@ def test_one_that_is_finished_is_answered_at_once(http: httpx.Client) -> None:
 
 
 def test_when_the_time_is_up_the_answer_is_what_a_poll_gets(http: httpx.Client) -> None:
-    hanging = started(http, does="hangs")
+    hanging = generate(http, does="hangs")
     answer = waited(http, hanging, Prefer="wait=1")
     http.post(f"{GENERATIONS}/{hanging}/cancel")
 
@@ -37,8 +37,8 @@ def test_when_the_time_is_up_the_answer_is_what_a_poll_gets(http: httpx.Client) 
 
 
 def test_who_knows_a_version_is_told_of_the_next_or_that_there_is_none(http: httpx.Client) -> None:
-    hanging = started(http, does="hangs")
-    running(http, hanging)
+    hanging = generate(http, does="hangs")
+    wait_for_start(http, hanging)
     known, told = '"none"', []
     for _ in range(6):
         answer = waited(http, hanging, Prefer="wait=2", **{"If-None-Match": known})

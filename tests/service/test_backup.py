@@ -21,7 +21,7 @@ from kit.service.store.sqlite.file import snapshot
 from tests.conftest import ALL_SCOPES, Service, every, sql, write_alone
 from tests.rights import is_private
 from tests.service.test_logs import PIXEL, upload
-from tests.waiting import GENERATIONS, finished, read, started, until
+from tests.waiting import GENERATIONS, generate, read, until, wait_for_end
 
 Start = Callable[..., Service]
 
@@ -43,7 +43,7 @@ def used(service: Service, http: httpx.Client) -> str:
     """A generation that is finished, with an input file of its own; its id."""
     order = {"modelId": "clay", "mediaUploads": {"portrait": upload(http)}}
     generation_id = str(http.post(GENERATIONS, json=order).json()["id"])
-    assert finished(http, generation_id)["status"] == "completed"
+    assert wait_for_end(http, generation_id)["status"] == "completed"
     return generation_id
 
 
@@ -108,14 +108,14 @@ def test_a_copy_made_under_load_is_whole(start_service: Start, tmp_path: Path) -
     service = start_service(starts_per_minute=100_000, requests_per_minute=100_000)
     key = service.key(service.account(1000), *ALL_SCOPES)
     with service.client(key) as http:
-        first = started(http)
-        finished(http, first)
+        first = generate(http)
+        wait_for_end(http, first)
         stop = threading.Event()
 
         def write() -> None:
             with service.client(key) as mine:
                 while not stop.is_set():
-                    started(mine)
+                    generate(mine)
                     mine.post("/v1/scripts/title", json={"topic": "SPACE"})
 
         writers = [threading.Thread(target=write) for _ in range(2)]
@@ -157,7 +157,7 @@ def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
 def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
     service: Service, http: httpx.Client, used: str, account: str, tmp_path: Path
 ) -> None:
-    kept = finished(http, started(http))["id"]
+    kept = wait_for_end(http, generate(http))["id"]
     back = elsewhere(tmp_path)
     work = tmp_path / "work"
     work.mkdir()
@@ -283,13 +283,13 @@ def test_waiting_generations_come_back_and_are_rendered(
     idle = start_service(workers=0)
     key = idle.key(idle.account(), *ALL_SCOPES)
     with idle.client(key) as http:
-        waiting = started(http)
+        waiting = generate(http)
     backup(idle.settings, tmp_path / "copy")
     assert restore(tmp_path / "copy", elsewhere(tmp_path)).unfinished == 1
 
     again = start_service(data=elsewhere(tmp_path).data)
     with again.client(key) as http:
-        assert finished(http, waiting)["status"] == "completed"
+        assert wait_for_end(http, waiting)["status"] == "completed"
 
 
 def test_a_server_s_database_is_backed_up_and_restored_with_other_tools(

@@ -19,8 +19,8 @@ from kit.service.machine import clock
 from kit.service.store import Database
 from tests.buckets import FailingProxy, answer
 from tests.conftest import ALL_SCOPES, Service, awaited
-from tests.uploading import png, put, ticket, uploaded, wav
-from tests.waiting import GENERATIONS, balance, finished, started
+from tests.uploading import create_ticket, png, put_file, upload_file, wav
+from tests.waiting import GENERATIONS, balance, generate, wait_for_end
 
 pytestmark = pytest.mark.parametrize("storage_settings", ["s3"], indirect=True)
 ESTIMATES = "/v1/creative-studio/estimates"
@@ -62,7 +62,7 @@ def sweep(service: Service, hours: int = 0) -> None:
 def test_a_file_that_is_not_what_its_ticket_says_is_refused_when_it_is_used_and_removed(
     http: httpx.Client, service: Service, content: bytes, kind: str, sentence: str
 ) -> None:
-    upload = uploaded(http, content, kind)
+    upload = upload_file(http, content, kind)
     before = balance(http)
     refusal = use(http, upload)
 
@@ -79,15 +79,15 @@ def test_a_file_that_is_not_what_its_ticket_says_is_refused_when_it_is_used_and_
 def test_a_ticket_changes_nothing_once_its_file_was_used(
     http: httpx.Client, service: Service
 ) -> None:
-    told = ticket(http, png())
-    assert put(told, png()).status_code == 200
+    told = create_ticket(http, png())
+    assert put_file(told, png()).status_code == 200
     quote = use(http, told["uploadId"], ESTIMATES)
     assert quote.status_code == 200
     [kept] = names(service, f"uploads/{told['uploadId']}")
     other = png()[:-1] + b"!"
 
-    put(told, other)
-    done = finished(http, use(http, told["uploadId"]).json()["id"])
+    put_file(told, other)
+    done = wait_for_end(http, use(http, told["uploadId"]).json()["id"])
 
     assert fetched(done["mediaUrls"]["portrait"]).content == png()
     assert fetched(done["outputUrl"]).content == png()
@@ -97,13 +97,13 @@ def test_a_ticket_changes_nothing_once_its_file_was_used(
 def test_racing_starts_verify_a_file_once_and_all_use_it(
     http: httpx.Client, service: Service
 ) -> None:
-    upload = uploaded(http, png())
+    upload = upload_file(http, png())
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: use(http, upload), range(4)))
 
     assert [it.status_code for it in answers] == [202] * 4
     for it in answers:
-        assert finished(http, it.json()["id"])["status"] == "completed"
+        assert wait_for_end(http, it.json()["id"])["status"] == "completed"
     assert len(names(service, f"uploads/{upload}")) == 1
     assert service.write(credits.verify()) == []
 
@@ -111,7 +111,7 @@ def test_racing_starts_verify_a_file_once_and_all_use_it(
 def test_an_address_leads_to_the_bucket_and_serves_what_any_address_does(
     http: httpx.Client, service: Service
 ) -> None:
-    done = finished(http, started(http))
+    done = wait_for_end(http, generate(http))
     address, kind = done["outputUrl"], done["output"]["contentType"]
     led = httpx.get(address)
     whole, head = fetched(address), fetched(address, "HEAD")
@@ -137,7 +137,7 @@ def test_an_address_leads_to_the_bucket_and_serves_what_any_address_does(
 def test_a_sign_out_ends_the_addresses_of_a_bucket_too(
     http: httpx.Client, service: Service
 ) -> None:
-    done = finished(http, started(http))
+    done = wait_for_end(http, generate(http))
     (mine,) = service.write(keys.list_keys())
     assert fetched(done["outputUrl"], "HEAD").status_code == 200
 
@@ -150,7 +150,7 @@ def test_a_sign_out_ends_the_addresses_of_a_bucket_too(
 def test_outputs_that_are_deleted_are_gone_from_the_bucket(
     http: httpx.Client, service: Service
 ) -> None:
-    done = finished(http, started(http))
+    done = wait_for_end(http, generate(http))
     [folder] = names(service, "outputs/")
     assert any(done["id"] in name for name in names(service, f"outputs/{folder}"))
 
@@ -171,7 +171,7 @@ def test_a_result_that_cannot_be_stored_costs_nothing(
         refused = answer(403)
         failing_proxy.close_connections()
         failing_proxy.faults += [refused] * 50
-        done = finished(http, started(http))
+        done = wait_for_end(http, generate(http))
         left = balance(http)
 
     assert (done["status"], done["errorCode"]) == ("failed", "not_stored")
@@ -186,12 +186,12 @@ def test_a_job_whose_input_cannot_be_read_just_now_fails_with_that_sentence_and_
     url = storage_settings["storage_url"].replace(server, failing_proxy.url)
     service = start_service(storage_url=url)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        hanging = started(http, does="hangs")
-        waiting = use(http, uploaded(http, png())).json()
+        hanging = generate(http, does="hangs")
+        waiting = use(http, upload_file(http, png())).json()
         failing_proxy.close_connections()
         failing_proxy.faults += [answer(403)] * 50
         http.post(f"{GENERATIONS}/{hanging}/cancel")
-        done = finished(http, waiting["id"])
+        done = wait_for_end(http, waiting["id"])
 
     assert (done["status"], done["errorCode"]) == ("failed", "input_unread")
     assert done["creditsRefunded"] == done["creditsCharged"]
@@ -200,7 +200,7 @@ def test_a_job_whose_input_cannot_be_read_just_now_fails_with_that_sentence_and_
 def test_what_was_sent_waits_a_day_to_be_used_and_goes_then(
     http: httpx.Client, service: Service
 ) -> None:
-    upload = uploaded(http, png())
+    upload = upload_file(http, png())
 
     sweep(service, hours=12)
     assert names(service, f"uploads/{upload}") == ["received.bin"]
@@ -212,7 +212,7 @@ def test_what_was_sent_waits_a_day_to_be_used_and_goes_then(
 def test_files_of_outputs_that_no_generation_has_are_removed(
     http: httpx.Client, service: Service, tmp_path: Path
 ) -> None:
-    done = finished(http, started(http))
+    done = wait_for_end(http, generate(http))
     [folder] = names(service, "outputs/")
     kept = names(service, f"outputs/{folder}")
     (tmp_path / "draft").write_bytes(b"x")

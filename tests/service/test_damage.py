@@ -21,8 +21,8 @@ from tests.commands.conftest import account as account
 from tests.commands.conftest import kit as kit  # the fixtures
 from tests.commands.conftest import logging_as_it_was as logging_as_it_was
 from tests.conftest import ALL_SCOPES, Service, awaited
-from tests.uploading import png, put, ticket, uploaded
-from tests.waiting import GENERATIONS, balance, finished, started, until
+from tests.uploading import create_ticket, png, put_file, upload_file
+from tests.waiting import GENERATIONS, balance, generate, until, wait_for_end
 
 MEGABYTE = 1 << 20
 
@@ -32,7 +32,7 @@ def used(lasting_service: Service) -> Path:
     """A data folder that a service has used and left."""
     key = lasting_service.key(lasting_service.account(), *ALL_SCOPES)
     with lasting_service.client(key) as http:
-        finished(http, started(http))
+        wait_for_end(http, generate(http))
     lasting_service.stop()
     return lasting_service.settings.data
 
@@ -158,7 +158,7 @@ def spoil_a_page(config: ServiceSettings, name: str = "generations_by_account") 
 def test_a_service_with_a_corrupt_page_is_not_ready(
     service: Service, http: httpx.Client, name: str
 ) -> None:
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
     assert http.get("/readyz").status_code == 200
     spoil_a_page(service.settings, name)
 
@@ -171,7 +171,7 @@ def test_a_service_with_a_corrupt_page_is_not_ready(
 def test_what_meets_a_corrupt_page_is_unavailable_and_said(
     service: Service, http: httpx.Client
 ) -> None:
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
     spoil_a_page(service.settings)
 
     answer = http.get(GENERATIONS)
@@ -204,8 +204,8 @@ def test_a_service_whose_file_is_cut_short_lives_and_says_so(
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:
         for _ in range(20):
-            made = started(http)
-        finished(http, made)
+            made = generate(http)
+        wait_for_end(http, made)
     service.stop()
 
     command = [sys.executable, "-c", _CUT_SHORT, str(service.settings.data), key]
@@ -294,9 +294,9 @@ def test_a_full_disk_charges_nothing_and_says_so(
     service = start_service(data=small_disk / "data")
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:
-        done = started(http)
-        finished(http, done)
-        waiting = ticket(http, png())
+        done = generate(http)
+        wait_for_end(http, done)
+        waiting = create_ticket(http, png())
         before = balance(http)
         ballast = fill(small_disk)
 
@@ -304,7 +304,7 @@ def test_a_full_disk_charges_nothing_and_says_so(
         refused = [
             http.post(GENERATIONS, json=body),
             http.post("/v1/scripts/title", json={"topic": "SPACE"}),
-            put(waiting, png()),
+            put_file(waiting, png()),
             http.get("/readyz"),
         ]
         assert [answer.status_code for answer in refused] == [503] * 4
@@ -317,8 +317,8 @@ def test_a_full_disk_charges_nothing_and_says_so(
 
         ballast.unlink()
         until(lambda: http.get("/readyz").status_code == 200)
-        assert put(waiting, png()).status_code == 200
-        finished(http, started(http))
+        assert put_file(waiting, png()).status_code == 200
+        wait_for_end(http, generate(http))
 
 
 def test_what_is_saved_on_a_full_disk_is_named(small_disk: Path, kit: Kit) -> None:
@@ -354,13 +354,13 @@ def test_keys_that_only_read_work_on_a_full_disk(
 def test_a_folder_of_files_that_became_read_only_is_not_ready(
     service: Service, http: httpx.Client
 ) -> None:
-    uploaded(http, png())
+    upload_file(http, png())
     assert http.get("/readyz").status_code == 200
-    told = ticket(http, png())
+    told = create_ticket(http, png())
     with mounted(service.settings.objects, "ro", "size=1m"):
         answer = until(lambda: http.get("/readyz"), lambda it: it.status_code != 200)
         assert answer.json()["error"]["message"] == "the storage cannot be written"
-        answer = put(told, png())
+        answer = put_file(told, png())
         assert answer.status_code == 503
         assert answer.json()["error"]["message"].endswith("; nothing was charged")
 
@@ -394,18 +394,18 @@ def test_on_a_disk_that_became_read_only_a_backup_is_made_and_the_service_stops(
 
 
 def test_a_folder_without_rights_is_unavailable(service: Service, http: httpx.Client) -> None:
-    uploaded(http, png())
-    told, folder = ticket(http, png()), service.settings.scratch
+    upload_file(http, png())
+    told, folder = create_ticket(http, png()), service.settings.scratch
     folder.chmod(0o500)
     try:
         if os.access(folder, os.W_OK):
             pytest.skip("who runs this may write everywhere")
-        answer = put(told, png())
+        answer = put_file(told, png())
     finally:
         folder.chmod(0o700)
     assert answer.status_code == 503
     assert answer.json()["error"]["message"].startswith("nothing can be stored just now")
-    assert put(told, png()).status_code == 200
+    assert put_file(told, png()).status_code == 200
 
 
 def test_a_data_folder_that_cannot_be_written_ends_with_a_sentence(

@@ -13,7 +13,7 @@ from kit.service.domain import credits
 from kit.service.logs import TextFormatter
 from tests.conftest import ALL_SCOPES, Service, sql
 from tests.postgresql import server
-from tests.waiting import GENERATIONS, finished, started, until
+from tests.waiting import GENERATIONS, generate, until, wait_for_end
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 
@@ -39,14 +39,14 @@ def test_what_is_asked_meanwhile_is_refused_and_nothing_is_lost(
     key = service.key(service.account(), *ALL_SCOPES)
 
     with service.client(key) as http:
-        before = finished(http, started(http))
-        rendered = started(http, does="dawdles")
+        before = wait_for_end(http, generate(http))
+        rendered = generate(http, does="dawdles")
         crash(running)
         asked = {"modelId": "flat", "prompt": "a lake"}
         refused = [http.get("/v1/account"), http.post(GENERATIONS, json=asked)]
         running.ensure_postgres_running()
         until(lambda: http.get("/v1/account").status_code == 200)
-        done = [finished(http, one) for one in (before["id"], rendered, started(http))]
+        done = [wait_for_end(http, one) for one in (before["id"], rendered, generate(http))]
         known = [one["id"] for one in http.get(GENERATIONS).json()]
 
     for answer in refused:
@@ -63,12 +63,12 @@ def test_what_is_rendered_meanwhile_is_settled_afterwards(
 ) -> None:
     service = start_service(database_url=str(running.get_uri()))
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        rendered = started(http, does="dawdles")
+        rendered = generate(http, does="dawdles")
         crash(running)
         threading.Event().wait(1)
         running.ensure_postgres_running()
         until(lambda: http.get("/v1/account").status_code == 200)
-        done = finished(http, rendered)
+        done = wait_for_end(http, rendered)
 
     [row] = service.write(sql("SELECT attempt, losses FROM generations"))
     assert (done["status"], row.attempt, row.losses) == ("completed", 1, 0)

@@ -21,7 +21,7 @@ from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import output_key, owner
 from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.ports import free_port
-from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
+from tests.waiting import GENERATIONS, balance, generate, read, until, wait_for_end, wait_for_start
 
 TITLE = "/v1/scripts/title"
 ORDER = {"topic": "SPACE"}
@@ -146,8 +146,8 @@ def sweep(service: Service) -> None:
 def test_a_job_that_is_canceled_while_it_is_rendered_leaves_no_file(
     service: Service, http: httpx.Client
 ) -> None:
-    made = started(http, does="persists")
-    running(http, made)
+    made = generate(http, does="persists")
+    wait_for_start(http, made)
     assert http.post(f"{GENERATIONS}/{made}/cancel").json()["status"] == "canceled"
     until(lambda: service.context.dispatcher.running == 0)
 
@@ -163,7 +163,7 @@ def test_many_that_are_canceled_at_any_moment_leave_no_file(
     dice = random.Random(5)
     with service.client(key) as http:
         for _ in range(24):
-            made = started(http, does=dice.choice(["works", "dawdles", "persists"]))
+            made = generate(http, does=dice.choice(["works", "dawdles", "persists"]))
             until(lambda made=made: read(http, made)["progress"] > dice.random() / 2)
             http.post(f"{GENERATIONS}/{made}/cancel")
         until(lambda: service.context.dispatcher.running == 0)
@@ -181,11 +181,11 @@ def test_files_of_a_killed_service_go_at_the_next_start(
     service = start_service()
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:
-        kept, gone, waits = started(http), started(http, does="hangs"), started(http)
-        finished(http, kept)
-        running(http, gone)
+        kept, gone, waits = generate(http), generate(http, does="hangs"), generate(http)
+        wait_for_end(http, kept)
+        wait_for_start(http, gone)
         http.post(f"{GENERATIONS}/{gone}/cancel")
-        finished(http, waits)
+        wait_for_end(http, waits)
     service.stop()
     before = stored(service)
     strange = output_key("gen_01M838J8FS7DVB88WC4DM2Z1WC", "0" * 32, ".png")
@@ -212,7 +212,7 @@ def test_a_file_whose_generation_is_not_finished_is_left_alone(
 ) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        made = started(http)
+        made = generate(http)
     name = output_key(made, "1" * 32, ".png")
     (service.settings.objects / name).parent.mkdir(parents=True)
     (service.settings.objects / name).write_bytes(b"x")
@@ -243,7 +243,7 @@ def test_an_end_whose_message_was_not_taken_is_told_by_the_next_service(
         with other(config, KIT_WEBHOOK_LOOPBACK="1") as first:
             service = Service(first.url, None, config, first.kill)  # type: ignore[arg-type]
             with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-                finished(http, started(http, webhookUrl=url))
+                wait_for_end(http, generate(http, webhookUrl=url))
             with closing(sqlite3.connect(config.database_path)) as database:
                 # Noted, for what is killed before is due again only when its lease ends.
                 until(lambda: database.execute("SELECT error FROM deliveries").fetchone()[0])

@@ -15,7 +15,7 @@ from PIL import Image
 
 from kit.service import logs
 from tests.conftest import Service
-from tests.waiting import GENERATIONS, finished, running, started, until
+from tests.waiting import GENERATIONS, generate, until, wait_for_end, wait_for_start
 
 PROMPT = "a very private lake"
 
@@ -57,12 +57,12 @@ def session(service: Service, key: str) -> None:
     with service.client(key) as http:
         http.post(GENERATIONS, json={"modelId": "flat", "prompt": PROMPT, "typo": PROMPT})
         http.post(GENERATIONS, content=PROMPT.encode())
-        done = finished(http, started(http, prompt=PROMPT))
+        done = wait_for_end(http, generate(http, prompt=PROMPT))
         httpx.get(done["outputUrl"])
         httpx.get(done["outputUrl"] + "0")
         http.get(f"{GENERATIONS}/{done['id']}/events")
         for does in ("fails", "raises"):
-            finished(http, started(http, prompt=PROMPT, does=does))
+            wait_for_end(http, generate(http, prompt=PROMPT, does=does))
         order = {"modelId": "clay", "mediaUploads": {"portrait": upload(http)}}
         http.post(GENERATIONS, json=order)
         http.get("/v1/account%0ainjected")
@@ -116,14 +116,14 @@ def test_job_lines_tell_each_step(
     service: Service, http: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    done, failed = started(http), started(http, does="fails")
-    finished(http, done)
-    finished(http, failed)
-    canceled = started(http, does="hangs")
-    running(http, canceled)
+    done, failed = generate(http), generate(http, does="fails")
+    wait_for_end(http, done)
+    wait_for_end(http, failed)
+    canceled = generate(http, does="hangs")
+    wait_for_start(http, canceled)
     http.post(f"{GENERATIONS}/{canceled}/cancel")
-    lost = started(http, does="crashes")
-    finished(http, lost)
+    lost = generate(http, does="crashes")
+    wait_for_end(http, lost)
 
     def steps(generation_id: str) -> list[tuple[str, int]]:
         told = [r.args for r in caplog.records if isinstance(r.args, dict)]

@@ -18,7 +18,7 @@ from kit.service.settings import ServiceSettings
 from kit.service.store.postgresql.schema import TABLES
 from tests.buckets import KEYS, S3Server
 from tests.conftest import ALL_SCOPES, Service, sql, write_alone
-from tests.waiting import GENERATIONS, finished, started
+from tests.waiting import GENERATIONS, generate, wait_for_end
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,8 @@ def original(lasting_service: Service) -> tuple[Path, str]:
     account = service.account()
     key = service.key(account, *ALL_SCOPES, cap=50_000)
     with service.client(key) as http:
-        finished(http, started(http))
-        finished(http, started(http, does="fails"))
+        wait_for_end(http, generate(http))
+        wait_for_end(http, generate(http, does="fails"))
         headers = {"Idempotency-Key": "a"}
         http.post("/v1/scripts/title", json={"topic": "SPACE"}, headers=headers)
     service.stop()
@@ -72,7 +72,7 @@ def test_everything_is_there_afterwards_and_the_service_goes_on(
         page = http.get(GENERATIONS).json()
         assert [one["status"] for one in page] == ["failed", "completed"]
         assert http.get(page[1]["outputUrl"]).status_code == 200
-        finished(http, started(http))
+        wait_for_end(http, generate(http))
     assert there.write(credits.verify()) == []
 
 
@@ -138,7 +138,7 @@ def test_files_are_copied_into_a_bucket_and_compared(
         assert httpx.get(done["outputUrl"]).headers["Location"].startswith(s3_server.url)
         whole = httpx.get(done["outputUrl"], follow_redirects=True)
         assert hashlib.sha256(whole.content).hexdigest() == done["output"]["sha256"]
-        finished(http, started(http))
+        wait_for_end(http, generate(http))
     assert there.write(credits.verify()) == []
     assert [path for path in source.objects.rglob("*") if path.is_file()] == kept
 

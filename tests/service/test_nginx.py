@@ -17,8 +17,8 @@ import pytest
 from tests.conftest import ALL_SCOPES, Service
 from tests.ports import free_port
 from tests.service.http.test_events import events
-from tests.uploading import png, ticket
-from tests.waiting import GENERATIONS, finished, running, started, until
+from tests.uploading import create_ticket, png
+from tests.waiting import GENERATIONS, generate, until, wait_for_end, wait_for_start
 
 CONFIGURATION = (files("kit") / "deploy" / "nginx.conf").read_text(encoding="utf-8")
 NGINX = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
@@ -132,7 +132,7 @@ def http(proxied: Proxied) -> Iterator[httpx.Client]:
 def test_every_address_leads_back_through_nginx(proxied: Proxied, http: httpx.Client) -> None:
     answer = http.post(GENERATIONS, json={"modelId": "flat", "prompt": "a lake"})
     receipt = answer.json()
-    done = finished(http, receipt["id"])
+    done = wait_for_end(http, receipt["id"])
     output = http.get(done["outputUrl"])
     page = http.get(GENERATIONS, params={"limit": 1})
 
@@ -147,22 +147,22 @@ def test_every_address_leads_back_through_nginx(proxied: Proxied, http: httpx.Cl
 
 def test_uploads_of_several_megabytes_come_through(proxied: Proxied, http: httpx.Client) -> None:
     picture = png() + random.Random(7).randbytes(8_000_000)
-    told = ticket(http, picture)
+    told = create_ticket(http, picture)
     assert told["uploadUrl"].startswith(f"{proxied.url}/media/")
     with proxied.client() as nobody:
         answer = nobody.put(told["uploadUrl"], content=picture, headers=told["requiredHeaders"])
     assert answer.status_code == 200, answer.text
     media = {"portrait": told["uploadId"]}
     body = {"modelId": "clay", "mediaUploads": media, "fileMetadata": False}
-    done = finished(http, http.post(GENERATIONS, json=body).json()["id"])
+    done = wait_for_end(http, http.post(GENERATIONS, json=body).json()["id"])
 
     assert done["status"] == "completed"
     assert http.get(done["outputUrl"]).content == picture
 
 
 def test_events_come_as_they_happen(http: httpx.Client) -> None:
-    generation_id = started(http, does="hangs")
-    running(http, generation_id)
+    generation_id = generate(http, does="hangs")
+    wait_for_start(http, generation_id)
     with http.stream("GET", f"{GENERATIONS}/{generation_id}/events") as answer:
         seen = events(answer.iter_lines())
         # Were they collected on the way, none would come before the end.
@@ -175,7 +175,7 @@ def test_events_come_as_they_happen(http: httpx.Client) -> None:
 
 
 def test_a_status_is_polled_and_waited_for(http: httpx.Client) -> None:
-    generation_id = started(http)
+    generation_id = generate(http)
     held = http.get(f"{GENERATIONS}/{generation_id}", headers={"Prefer": "wait=30"})
     again = http.get(
         f"{GENERATIONS}/{generation_id}", headers={"If-None-Match": held.headers["ETag"]}

@@ -19,7 +19,7 @@ from kit.service.settings import ServiceSettings
 from tests.conftest import Service
 from tests.rights import is_private
 from tests.service.test_chaos import children
-from tests.waiting import finished, started, until
+from tests.waiting import generate, until, wait_for_end
 
 
 def note(data: Path) -> Path:
@@ -174,7 +174,7 @@ def test_a_render_process_waits_for_the_first_job(start_service: Callable[..., S
 
     assert len(waiting) == 1
     with http:
-        finished(http, started(http))
+        wait_for_end(http, generate(http))
         assert {*children(os.getpid())} - before == waiting
 
 

@@ -27,7 +27,7 @@ from kit.service.store.postgresql import PostgreSQL
 from tests.buckets import KEYS
 from tests.conftest import ALL_SCOPES, Service, sql
 from tests.service.http.test_events import events
-from tests.waiting import GENERATIONS, finished, running, started, until
+from tests.waiting import GENERATIONS, generate, until, wait_for_end, wait_for_start
 
 Start = Callable[..., Service]
 
@@ -71,7 +71,7 @@ def test_what_one_begins_another_renders_and_any_answers(two: tuple[Service, Ser
         order = {"modelId": "flat", "prompt": "a lake"}
         begun = here.post(GENERATIONS, json=order, headers=label)
         again = there.post(GENERATIONS, json=order, headers=label)
-        done = finished(here, begun.json()["id"])
+        done = wait_for_end(here, begun.json()["id"])
         elsewhere = there.get(f"{GENERATIONS}/{done['id']}")
 
         assert again.headers["Idempotency-Replayed"] == "true"
@@ -92,14 +92,14 @@ def test_a_model_waits_for_a_service_that_has_it(start: Start, tmp_path: Path) -
     first, second = start("a", workers=0, engines=str(file)), start("b", workers=1)
     key = first.key(first.account(), *ALL_SCOPES)
     with first.client(key) as here, second.client(key) as there:
-        waiting = started(here, modelId="far", parameters={})
+        waiting = generate(here, modelId="far", parameters={})
         for _ in range(3):
-            finished(there, started(here))
+            wait_for_end(there, generate(here))
         left = there.get(f"{GENERATIONS}/{waiting}").json()
         assert (left["status"], left["startedAt"]) == ("processing", None)
 
         start("c", workers=1, engines=str(file))
-        done = finished(there, waiting)
+        done = wait_for_end(there, waiting)
         assert done["errorCode"] not in ("model_gone", "engine_failed")  # nothing answers there
 
 
@@ -121,8 +121,8 @@ def test_events_and_waiting_requests_are_woken_by_the_service_that_works(
     with first.client(key) as here, second.client(key) as there:
         late = []
         for _ in range(3):
-            generation_id = started(here, does="hangs")
-            running(here, generation_id)
+            generation_id = generate(here, does="hangs")
+            wait_for_start(here, generation_id)
             with here.stream("GET", f"{GENERATIONS}/{generation_id}/events") as answer:
                 lines = events(answer.iter_lines())
                 next(lines)
@@ -143,7 +143,7 @@ def test_what_waits_at_one_service_is_taken_at_once_by_another(
         took = []
         for _ in range(5):
             begun = time.perf_counter()
-            path = f"{GENERATIONS}/{started(here)}"
+            path = f"{GENERATIONS}/{generate(here)}"
             answer = here.get(path, headers={"Prefer": "wait=20"})
             assert answer.json()["status"] == "completed"
             took.append(time.perf_counter() - begun)
@@ -250,7 +250,7 @@ def test_a_service_whose_clock_is_wrong_writes_by_that_of_the_database(
             key = right.key(right.account(), *ALL_SCOPES, expires_at=clock() + 300_000)
             headers = {"Authorization": f"Bearer {key}"}
             with httpx.Client(base_url=url, headers=headers, verify=False) as http:
-                done = finished(http, started(http))
+                done = wait_for_end(http, generate(http))
                 assert httpx.get(done["outputUrl"], follow_redirects=True).status_code == 200
         finally:
             process.terminate()
@@ -311,7 +311,7 @@ def test_a_rolling_restart_under_load_loses_nothing(start: Start) -> None:
     begun = load.begun
     assert len(begun) == len(set(begun)) >= 16
     with services["b"].client(services["b"].key(account, *ALL_SCOPES)) as http:
-        assert {finished(http, one)["status"] for one in begun} == {"completed"}
+        assert {wait_for_end(http, one)["status"] for one in begun} == {"completed"}
     rows = services["a"].write(sql("SELECT kind FROM ledger WHERE account_id = :a", a=account))
     assert [row.kind for row in rows].count("generation") == len(begun)
     assert services["a"].write(credits.verify()) == []

@@ -13,8 +13,8 @@ from kit.service.machine import clock
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload
 from tests.conftest import ALL_SCOPES, Service, both_databases
-from tests.uploading import png, uploaded
-from tests.waiting import GENERATIONS, finished, read, started, until
+from tests.uploading import png, upload_file
+from tests.waiting import GENERATIONS, generate, read, until, wait_for_end
 
 SECOND = 1 / (24 * 3600)
 
@@ -25,8 +25,8 @@ def test_outputs_go_once_they_have_been_kept_for_their_days(
     service = start_service()
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:
-        generation = started(http)
-        finished(http, generation)
+        generation = generate(http)
+        wait_for_end(http, generation)
     service.stop()
 
     service = start_service(keep_outputs_days=SECOND / 100)
@@ -39,8 +39,8 @@ def test_outputs_go_once_they_have_been_kept_for_their_days(
 def test_a_clock_that_is_ahead_for_less_than_an_hour_deletes_nothing(service: Service) -> None:
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:
-        generation = started(http)
-        finished(http, generation)
+        generation = generate(http)
+        wait_for_end(http, generation)
 
     def sweep(ahead: float) -> bool:
         async def work() -> None:
@@ -66,9 +66,9 @@ def test_what_they_were_made_of_goes_too_and_the_generation_stays(
     account = service.account()
     key = service.key(account, *ALL_SCOPES)
     with service.client(key) as http:
-        body = {"modelId": "clay", "mediaUploads": {"portrait": uploaded(http, png())}}
+        body = {"modelId": "clay", "mediaUploads": {"portrait": upload_file(http, png())}}
         generation = http.post(GENERATIONS, json=body).json()["id"]
-        assert "portrait" in finished(http, generation)["mediaUrls"]
+        assert "portrait" in wait_for_end(http, generation)["mediaUrls"]
     service.stop()
 
     service = start_service(keep_outputs_days=SECOND / 100)
@@ -85,7 +85,7 @@ def test_a_generation_whose_input_was_removed_before_its_turn_fails_and_is_refun
     service = start_service(workers=0)
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:
-        upload = uploaded(http, png())
+        upload = upload_file(http, png())
         body = {"modelId": "clay", "mediaUploads": {"portrait": upload}}
         generation = http.post(GENERATIONS, json=body).json()["id"]
     service.write(uploads.remove(upload, 2**62))
@@ -93,7 +93,7 @@ def test_a_generation_whose_input_was_removed_before_its_turn_fails_and_is_refun
 
     service = start_service()
     with service.client(key) as http:
-        told = finished(http, generation)
+        told = wait_for_end(http, generation)
         assert (told["status"], told["errorCode"]) == ("failed", "input_gone")
         assert told["creditsRefunded"] == told["creditsCharged"]
 
@@ -102,8 +102,8 @@ def test_without_a_number_of_days_they_are_kept(start_service: Callable[..., Ser
     service = start_service()
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:
-        generation = started(http)
-        finished(http, generation)
+        generation = generate(http)
+        wait_for_end(http, generation)
     service.stop()
 
     service = start_service()
@@ -118,8 +118,8 @@ def test_a_file_that_a_crash_left_behind_is_removed_at_the_next_start(
     service = start_service()
     account = service.account()
     with service.client(service.key(account, *ALL_SCOPES)) as http:
-        generation = started(http)
-        finished(http, generation)
+        generation = generate(http)
+        wait_for_end(http, generation)
     service.stop()
     # As far as it comes when the process ends between the transaction and the file.
     assert service.write(outputs.delete(generation, Payer(account), clock()))

@@ -13,7 +13,7 @@ import httpx
 from PIL import Image
 
 from tests.conftest import ALL_SCOPES, Service
-from tests.uploading import png, put, ticket, uploaded
+from tests.uploading import create_ticket, png, put_file, upload_file
 from tests.waiting import balance, until
 
 
@@ -78,7 +78,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
 def test_a_file_of_too_many_parts_is_refused(http: httpx.Client) -> None:
     for name, (kind, make, sentence) in BOMBS.items():
         content = make()
-        answer = put(ticket(http, content, kind), content)
+        answer = put_file(create_ticket(http, content, kind), content)
 
         assert answer.status_code == 400, name
         assert sentence in answer.json()["error"]["message"], name
@@ -94,7 +94,7 @@ def test_a_file_of_many_parts_is_taken(http: httpx.Client) -> None:
         ("image/gif", blocks(1000)),
         ("image/gif", frames("GIF", 600)),
     ):
-        uploaded(http, content, kind)
+        upload_file(http, content, kind)
 
 
 def busy() -> bytes:
@@ -113,7 +113,7 @@ def attack(http: httpx.Client, content: bytes, kind: str) -> Iterator[None]:
 
     def send() -> None:
         while not over:
-            answer = put(ticket(http, content, kind), content)
+            answer = put_file(create_ticket(http, content, kind), content)
             assert answer.status_code == 400
             assert "takes longer than 2 s" in answer.json()["error"]["message"]
 
@@ -140,7 +140,7 @@ def test_another_account_is_inspected_while_one_sends_bombs(
         until(lambda: list(service.settings.scratch.glob("*.part")))
         for _ in range(6):
             started = time.monotonic()
-            uploaded(victim, png())
+            upload_file(victim, png())
             times.append(time.monotonic() - started)
             time.sleep(0.5)
 

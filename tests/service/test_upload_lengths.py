@@ -10,8 +10,8 @@ from kit.service.domain import uploads
 from kit.service.storage.keys import upload_key
 from tests.conftest import Service, lasting_service
 from tests.service import forged
-from tests.uploading import png, put, ticket, uploaded, wav
-from tests.waiting import GENERATIONS, balance, finished
+from tests.uploading import create_ticket, png, put_file, upload_file, wav
+from tests.waiting import GENERATIONS, balance, wait_for_end
 
 service = lasting_service
 
@@ -31,7 +31,7 @@ FILMS: dict[str, tuple[str, str, str, Callable[[bytes, int], bytes]]] = {
 
 def heard(http: httpx.Client, content: bytes, kind: str) -> dict[str, Any]:
     """Return the order for a model that is priced by the seconds of a voice."""
-    media = {"portrait": uploaded(http, png()), "voice": uploaded(http, content, kind)}
+    media = {"portrait": upload_file(http, png()), "voice": upload_file(http, content, kind)}
     return {"modelId": "clay", "mediaUploads": media}
 
 
@@ -63,7 +63,7 @@ def test_a_video_is_priced_by_its_packets_and_not_by_its_header(http: httpx.Clie
     for kind, codec, form, forge in FILMS.values():
         honest = forged.film(codec, form, 60)
         lying = forge(honest, 1)
-        video = uploaded(http, lying, kind, modelId="video-edit")
+        video = upload_file(http, lying, kind, modelId="video-edit")
 
         assert lying != honest
         order = {"modelId": "video-edit", "mediaUploads": {"video": video}}
@@ -79,7 +79,7 @@ def test_sound_without_a_header_is_not_guessed_from_its_beginning(http: httpx.Cl
 
 def test_a_wav_file_that_hides_sound_behind_its_end_is_refused(http: httpx.Client) -> None:
     content = forged.wav_tells(forged.sound("pcm_s16le", "wav", 60), 1)
-    answer = put(ticket(http, content, "audio/wav"), content)
+    answer = put_file(create_ticket(http, content, "audio/wav"), content)
 
     assert answer.status_code == 400
     assert "5,664,000 bytes follow" in answer.json()["error"]["message"]
@@ -90,7 +90,7 @@ def test_sound_that_outlasts_its_times_is_not_rendered_and_not_charged(http: htt
     order = heard(http, content, "audio/mp4")
 
     assert priced(http, order) == pytest.approx(1, abs=0.1)
-    done = finished(http, http.post(GENERATIONS, json=order).json()["id"])
+    done = wait_for_end(http, http.post(GENERATIONS, json=order).json()["id"])
     assert (done["status"], done["errorCode"]) == ("failed", "longer_than_priced")
     assert done["creditsRefunded"] == done["creditsCharged"] > 0
     assert balance(http) == 100
@@ -98,7 +98,7 @@ def test_sound_that_outlasts_its_times_is_not_rendered_and_not_charged(http: htt
 
 def kept(service: Service, http: httpx.Client, model: str, kind: str, content: bytes) -> str:
     """Return an upload that was taken for one second when it came."""
-    upload = str(ticket(http, content, kind, modelId=model)["uploadId"])
+    upload = str(create_ticket(http, content, kind, modelId=model)["uploadId"])
     path = service.settings.scratch / upload
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
@@ -115,11 +115,11 @@ def test_what_was_priced_for_less_than_it_plays_is_refused_by_every_engine(
     voice = kept(service, http, "clay", "audio/wav", wav(3))
     video = kept(service, http, "video-edit", "video/mp4", forged.film("libx264", "mp4", 3))
     orders = [
-        {"modelId": "clay", "mediaUploads": {"portrait": uploaded(http, png()), "voice": voice}},
+        {"modelId": "clay", "mediaUploads": {"portrait": upload_file(http, png()), "voice": voice}},
         {"modelId": "video-edit", "mediaUploads": {"video": video}},
     ]
 
     for order in orders:
-        done = finished(http, http.post(GENERATIONS, json=order).json()["id"])
+        done = wait_for_end(http, http.post(GENERATIONS, json=order).json()["id"])
         assert (done["status"], done["errorCode"]) == ("failed", "longer_than_priced")
     assert balance(http) == 100

@@ -11,7 +11,7 @@ import pytest
 from kit.service.domain import uploads
 from kit.service.machine import clock
 from tests.conftest import Service, both_databases
-from tests.uploading import png, put, ticket
+from tests.uploading import create_ticket, png, put_file
 from tests.waiting import until
 
 
@@ -27,10 +27,10 @@ def sending(told: dict[str, Any], begin: bytes) -> Iterator[socket.socket]:
 
 
 def test_a_ticket_takes_one_file_at_a_time(http: httpx.Client, service: Service) -> None:
-    told = ticket(http, png())
+    told = create_ticket(http, png())
     with sending(told, png()[:-20]) as line:
         until(lambda: list(service.settings.scratch.glob("*.part")))
-        second = put(told, png())
+        second = put_file(told, png())
         line.sendall(png()[-20:])
         first = line.makefile("rb").read()
 
@@ -43,7 +43,7 @@ def test_a_ticket_takes_one_file_at_a_time(http: httpx.Client, service: Service)
 def test_a_file_that_comes_when_its_ticket_is_gone_is_not_kept(
     http: httpx.Client, service: Service
 ) -> None:
-    told = ticket(http, png())
+    told = create_ticket(http, png())
     with sending(told, png()[:-20]) as line:
         until(lambda: list(service.settings.scratch.glob("*.part")))
         assert service.write(uploads.remove_unused(clock() + uploads.UNUSED_MS + 1000)) == 1
@@ -58,11 +58,11 @@ def test_a_file_that_comes_when_its_ticket_is_gone_is_not_kept(
 def test_a_ticket_whose_sender_broke_off_takes_the_next_file(
     http: httpx.Client, service: Service, cut: int
 ) -> None:
-    told = ticket(http, png())
+    told = create_ticket(http, png())
     with sending(told, png()[: len(png()) - cut - 1]):
         until(lambda: list(service.settings.scratch.glob("*.part")))
 
     until(lambda: not list(service.settings.scratch.glob("*.part")))
     assert not (service.settings.objects / "uploads" / told["uploadId"]).exists()
-    answer = until(lambda: put(told, png()), lambda it: it.status_code != 409)
+    answer = until(lambda: put_file(told, png()), lambda it: it.status_code != 409)
     assert answer.status_code == 200

@@ -21,7 +21,7 @@ def imported(path: Path) -> object:
 
 PAIRS: list[tuple[type, type]] = [
     (getattr(imported(blocking), name.removeprefix("Async")), kind)
-    for awaited, blocking in sync_face.pairs().items()
+    for awaited, blocking in sync_face.list_pairs().items()
     for name, kind in vars(imported(awaited)).items()
     if name.startswith("Async") and "kit." in str(getattr(kind, "__module__", ""))
     if "http" not in awaited.parts  # those have httpx's own names

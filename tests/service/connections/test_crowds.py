@@ -20,7 +20,7 @@ from kit.service.connections import Admission, client_key
 from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.connections.lines import answers, connected, everything, status
-from tests.waiting import GENERATIONS, finished, started, until
+from tests.waiting import GENERATIONS, generate, until, wait_for_end
 
 resource = pytest.importorskip("resource", reason="Windows has no limit of open files")
 Start = Callable[..., Service]
@@ -52,7 +52,7 @@ def test_lines_at_work_do_not_give_way_and_the_newcomer_is_told(
     keys = [service.key(service.account(), *ALL_SCOPES) for _ in range(2)]
     with ExitStack() as stack:
         first, second = (stack.enter_context(service.client(key)) for key in keys)
-        watched = started(first)
+        watched = generate(first)
         path = f"{GENERATIONS}/{watched}/events"
         streams = [stack.enter_context(first.stream("GET", path)) for _ in range(6)]
         assert {stream.status_code for stream in streams} == {200}
@@ -203,7 +203,7 @@ def test_eleven_hundred_lines_and_a_thousand_files_leave_room_for_others(
     for one in crowd(small, 1100):
         one.sendall(said)
     with small.client(key) as http:
-        done = finished(http, started(http))
+        done = wait_for_end(http, generate(http))
         picture = httpx.get(done["outputUrl"])
 
     assert done["status"] == "completed", "there are files for the database and for renders"

@@ -20,7 +20,7 @@ from kit.service.http.events import StreamEvent, events_of, parse_last_id, strea
 from kit.service.machine import clock
 from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service, both_databases
-from tests.waiting import GENERATIONS, finished, read, running, started, until
+from tests.waiting import GENERATIONS, generate, read, until, wait_for_end, wait_for_start
 
 Start = Callable[..., Service]
 
@@ -62,7 +62,7 @@ def follow(http: httpx.Client, generation_id: str, last: int | None = None) -> l
 
 @both_databases
 def test_a_stream_tells_the_end_as_polling_would_and_closes(http: httpx.Client) -> None:
-    generation_id = started(http)
+    generation_id = generate(http)
 
     told = follow(http, generation_id)
 
@@ -77,7 +77,7 @@ def test_a_stream_tells_the_end_as_polling_would_and_closes(http: httpx.Client) 
 
 
 def test_the_answer_says_that_it_is_a_stream_of_events(http: httpx.Client) -> None:
-    with stream(http, started(http)) as answer:
+    with stream(http, generate(http)) as answer:
         lines = answer.iter_lines()
 
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -89,8 +89,8 @@ def test_the_answer_says_that_it_is_a_stream_of_events(http: httpx.Client) -> No
 def test_a_finished_generation_answers_once_and_what_was_seen_is_not_repeated(
     http: httpx.Client,
 ) -> None:
-    generation_id = started(http, does="fails")
-    assert finished(http, generation_id)["status"] == "failed"
+    generation_id = generate(http, does="fails")
+    assert wait_for_end(http, generation_id)["status"] == "failed"
 
     (only,) = follow(http, generation_id)
     assert (only.name, only.data["status"], only.data["errorCode"]) == ("status", "failed", "dry")
@@ -106,8 +106,8 @@ def test_a_finished_generation_answers_once_and_what_was_seen_is_not_repeated(
 def test_progress_comes_at_most_four_times_a_second_and_the_cancel_at_once(
     service: Service, http: httpx.Client
 ) -> None:
-    generation_id = started(http, does="hangs")
-    running(http, generation_id)
+    generation_id = generate(http, does="hangs")
+    wait_for_start(http, generation_id)
     seen: list[Event] = []
     with stream(http, generation_id) as answer:
         for event in events(answer.iter_lines()):
@@ -124,8 +124,8 @@ def test_progress_comes_at_most_four_times_a_second_and_the_cancel_at_once(
 
 
 def test_a_reconnect_goes_on_after_the_last_event(service: Service, http: httpx.Client) -> None:
-    generation_id = started(http, does="hangs")
-    running(http, generation_id)
+    generation_id = generate(http, does="hangs")
+    wait_for_start(http, generation_id)
     with stream(http, generation_id) as answer:
         last = next(e for e in events(answer.iter_lines()) if e.name == "progress")
 
@@ -142,7 +142,7 @@ def test_a_job_of_another_process_is_followed_through_its_row(start_service: Sta
     idle = start_service(workers=0)
     key = idle.key(idle.account(), *ALL_SCOPES)
     with idle.client(key) as http:
-        generation_id = started(http)
+        generation_id = generate(http)
 
         def elsewhere() -> None:
             (row,) = idle.write(queue.claim("other", 1, lease=clock() + 60_000, now=clock()))
@@ -169,7 +169,7 @@ def test_a_job_of_another_process_is_followed_through_its_row(start_service: Sta
 def test_silence_is_broken_by_a_comment(start_service: Start) -> None:
     service = start_service(workers=0, heartbeat_seconds=0.05)
     key = service.key(service.account(), *ALL_SCOPES)
-    with service.client(key) as http, stream(http, started(http)) as answer:
+    with service.client(key) as http, stream(http, generate(http)) as answer:
         lines = answer.iter_lines()
 
         assert next(line for line in lines if line.startswith(":")) == ": still here"
@@ -178,7 +178,7 @@ def test_silence_is_broken_by_a_comment(start_service: Start) -> None:
 def test_a_client_that_leaves_leaves_nothing_behind(start_service: Start) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        generation_id = started(http)
+        generation_id = generate(http)
         with stream(http, generation_id) as answer:
             lines = events(answer.iter_lines())
             next(lines)
@@ -190,7 +190,7 @@ def test_a_client_that_leaves_leaves_nothing_behind(start_service: Start) -> Non
 def test_a_service_that_stops_does_not_wait_for_open_streams(start_service: Start) -> None:
     service = start_service(workers=0, grace_seconds=20.0)
     key = service.key(service.account(), *ALL_SCOPES)
-    with service.client(key) as http, stream(http, started(http)) as answer:
+    with service.client(key) as http, stream(http, generate(http)) as answer:
         lines = events(answer.iter_lines())
         next(lines)
         asked = time.monotonic()
@@ -201,7 +201,7 @@ def test_a_service_that_stops_does_not_wait_for_open_streams(start_service: Star
 
 
 def test_another_account_sees_nothing(service: Service, http: httpx.Client) -> None:
-    generation_id = started(http)
+    generation_id = generate(http)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as stranger:
         refused = stranger.get(f"{GENERATIONS}/{generation_id}/events")
 
@@ -285,7 +285,7 @@ def test_a_stream_ends_when_its_key_is_revoked(service: Service) -> None:
     account = service.account()
     key, other = service.key(account, *ALL_SCOPES), service.key(account, *ALL_SCOPES)
     with service.client(key) as http, service.client(other) as watcher:
-        hanging = started(http, does="hangs")
+        hanging = generate(http, does="hangs")
         with stream(watcher, hanging) as answer:
             lines = answer.iter_lines()
             assert next(lines).startswith("retry")
@@ -308,7 +308,7 @@ def test_a_crowd_of_watchers_is_asked_to_poll(
     service = start_service(workers=0, **bounds)
     one, other = (service.key(service.account(), *ALL_SCOPES) for _ in range(2))
     with service.client(one) as http, service.client(other) as stranger, ExitStack() as streams:
-        mine, theirs = started(http), started(stranger)
+        mine, theirs = generate(http), generate(stranger)
         for _ in range(3):
             assert streams.enter_context(stream(http, mine)).status_code == 200
         refused = http.get(f"{GENERATIONS}/{mine}/events")
@@ -325,7 +325,7 @@ def test_a_crowd_that_comes_at_once_is_counted_one_by_one(start_service: Start) 
     with ExitStack() as open_ones:
         key = service.key(service.account(), *ALL_SCOPES)
         http = open_ones.enter_context(service.client(key))
-        path, where = f"{GENERATIONS}/{started(http)}/events", http.base_url
+        path, where = f"{GENERATIONS}/{generate(http)}/events", http.base_url
         lines = [
             open_ones.enter_context(socket.create_connection((where.host, where.port), 20))
             for _ in range(30)
@@ -341,8 +341,8 @@ def test_a_crowd_that_comes_at_once_is_counted_one_by_one(start_service: Start) 
 def test_a_finished_generation_is_at_its_end_whatever_its_worker_said_last(
     service: Service, http: httpx.Client
 ) -> None:
-    generation_id = started(http)
-    finished(http, generation_id)
+    generation_id = generate(http)
+    wait_for_end(http, generation_id)
     service.context.dispatcher.progress[generation_id] = 0.0
 
     assert http.get(f"{GENERATIONS}/{generation_id}").json()["progress"] == 1.0

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.conftest import ALL_SCOPES, Service, both_databases
-from tests.waiting import started
+from tests.waiting import generate
 
 
 def test_a_running_service_is_healthy_without_a_key(service: Service) -> None:
@@ -33,7 +33,7 @@ def test_a_running_service_is_ready(service: Service) -> None:
 def test_readiness_counts_what_waits(start_service: Callable[..., Service]) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        started(http)
+        generate(http)
         assert http.get("/readyz").json()["queued"] == 1
 
 

@@ -12,7 +12,7 @@ from kit.service.http import events
 from kit.service.machine import clock
 from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service, both_databases
-from tests.waiting import GENERATIONS, started, until
+from tests.waiting import GENERATIONS, generate, until
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_an_account_that_waits_often_is_answered_at_once_and_others_wait(
     watchers, patient = service.context.dispatcher.watchers, {"Prefer": "wait=30"}
     one, other = (service.key(service.account(), *ALL_SCOPES) for _ in range(2))
     with service.client(one) as http, service.client(other) as stranger, ThreadPoolExecutor() as go:
-        mine, theirs = f"{GENERATIONS}/{started(http)}", f"{GENERATIONS}/{started(stranger)}"
+        mine, theirs = f"{GENERATIONS}/{generate(http)}", f"{GENERATIONS}/{generate(stranger)}"
         held = [go.submit(http.get, mine, headers=patient) for _ in range(2)]
         until(lambda: watchers.count, lambda it: it == 2)
         at_once = http.get(mine, headers=patient)
@@ -98,7 +98,7 @@ def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
     key, other = service.key(account, *ALL_SCOPES), service.key(account, *ALL_SCOPES)
     watchers = service.context.dispatcher.watchers
     with service.client(key) as http, service.client(other) as waiter, ThreadPoolExecutor() as pool:
-        hanging = started(http, does="hangs")
+        hanging = generate(http, does="hangs")
         held = pool.submit(
             waiter.get, f"{GENERATIONS}/{hanging}", headers={"Prefer": "wait=30"}, timeout=60
         )

@@ -12,7 +12,7 @@ from kit.service.http.health import update_metrics
 from kit.service.metrics import ServiceMetrics
 from tests.conftest import Service, both_databases
 from tests.moments import moment_of
-from tests.waiting import GENERATIONS, finished, running, started, until
+from tests.waiting import GENERATIONS, generate, until, wait_for_end, wait_for_start
 
 Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -59,11 +59,11 @@ def test_requests_are_counted_by_the_template_of_their_route(
 
 @both_databases
 def test_jobs_are_counted_by_model_and_state(service: Service, http: httpx.Client) -> None:
-    finished(http, started(http))
-    finished(http, started(http, does="fails"))
-    hanging = started(http, does="hangs")
-    running(http, hanging)
-    waiting = started(http)
+    wait_for_end(http, generate(http))
+    wait_for_end(http, generate(http, does="fails"))
+    hanging = generate(http, does="hangs")
+    wait_for_start(http, hanging)
+    waiting = generate(http)
 
     during = scraped(service)
     http.post(f"{GENERATIONS}/{waiting}/cancel")
@@ -85,8 +85,8 @@ def test_jobs_are_counted_by_model_and_state(service: Service, http: httpx.Clien
 
 @both_databases
 def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -> None:
-    finished(http, started(http))
-    finished(http, started(http, does="fails"))
+    wait_for_end(http, generate(http))
+    wait_for_end(http, generate(http, does="fails"))
     http.post("/v1/scripts/title", json={"topic": "SPACE"})
 
     newest = http.get("/v1/usage").json()[0]["id"]
@@ -143,7 +143,7 @@ def test_two_services_in_one_process_count_apart(
 
 def test_nothing_secret_is_published(service: Service, key: str) -> None:
     with service.client(key) as http:
-        finished(http, started(http, prompt="a very private lake"))
+        wait_for_end(http, generate(http, prompt="a very private lake"))
         http.get(f"/v1/{key}")
     text = httpx.get(f"{service.url}/metrics").text
 

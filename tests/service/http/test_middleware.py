@@ -17,14 +17,14 @@ from kit.service.http.middleware import needed_scope, path_below_mount
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from tests.conftest import Service
-from tests.waiting import finished, started, until
+from tests.waiting import generate, until, wait_for_end
 
 
 def test_secrets_never_reach_the_log(
     caplog: pytest.LogCaptureFixture, http: httpx.Client, key: str
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="kit")
-    done = finished(http, started(http, prompt="my private idea"))
+    done = wait_for_end(http, generate(http, prompt="my private idea"))
     httpx.get(done["outputUrl"], verify=False)
     http.get("/v1/nothing")
     signature = httpx.URL(done["outputUrl"]).params["signature"]

@@ -21,7 +21,7 @@ from kit.service.http.delivery_sender import TIMEOUT, CheckedBackend, DeliverySe
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Statement
 from tests.conftest import Service, awaited, both_databases, sql
-from tests.waiting import GENERATIONS, finished, started, until
+from tests.waiting import GENERATIONS, generate, until, wait_for_end
 
 HOOKS = "/v1/webhooks"
 
@@ -99,8 +99,8 @@ def state_of(service: Service) -> list[str]:
 def test_each_end_is_told_with_the_generation_and_no_signed_address(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any]
 ) -> None:
-    done = finished(http, started(http))
-    failed = finished(http, started(http, does="fails"))
+    done = wait_for_end(http, generate(http))
+    failed = wait_for_end(http, generate(http, does="fails"))
 
     until(lambda: len(receiver.got) == 2)
     told = {body["data"]["id"]: body for _, body in ((h, json.loads(b)) for h, b in receiver.got)}
@@ -119,7 +119,7 @@ def test_each_end_is_told_with_the_generation_and_no_signed_address(
 def test_a_cancel_is_told(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
-    name = started(http, does="hangs")
+    name = generate(http, does="hangs")
     assert http.post(f"{GENERATIONS}/{name}/cancel").json()["status"] == "canceled"
 
     until(lambda: receiver.got)
@@ -128,8 +128,8 @@ def test_a_cancel_is_told(
 
 def test_one_start_may_name_an_address_of_its_own(http: httpx.Client, receiver: Receiver) -> None:
     secret = http.post(f"{HOOKS}/requests/rotate").json()["secret"]
-    name = started(http, webhookUrl=receiver.url)
-    finished(http, started(http))
+    name = generate(http, webhookUrl=receiver.url)
+    wait_for_end(http, generate(http))
 
     until(lambda: receiver.got)
     assert receiver.verified(secret)["data"]["id"] == name
@@ -142,7 +142,7 @@ def test_a_message_that_is_not_taken_comes_again_under_its_id(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
     receiver.answers = [(500, {}), (302, {"location": receiver.url})]
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
 
     for count in (1, 2, 3):
         until(lambda wanted=count: len(receiver.got) == wanted)
@@ -156,7 +156,7 @@ def test_what_is_never_taken_is_given_up_and_may_be_resent(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service, account: str
 ) -> None:
     receiver.answers = [(503, {})] * 100
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
 
     def failed() -> bool:
         hasten(service)  # even one that is under way, which is then sent once more
@@ -176,7 +176,7 @@ def test_a_receiver_may_ask_for_time(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
     receiver.answers = [(429, {"retry-after": "900"})]
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
 
     until(lambda: receiver.got)
     row = until(
@@ -189,9 +189,9 @@ def test_a_receiver_that_is_gone_is_told_no_more(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
     receiver.answers = [(410, {})]
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
     until(lambda: http.get(f"{HOOKS}/{hook['id']}").json()["disabledAt"])
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
 
     assert state_of(service) == ["failed"]
     assert len(receiver.got) == 1
@@ -201,7 +201,7 @@ def test_two_secrets_are_valid_for_a_day_after_a_rotation(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
     new = http.post(f"{HOOKS}/{hook['id']}/rotate").json()["secret"]
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
 
     until(lambda: receiver.got)
     assert new != hook["secret"]
@@ -314,8 +314,8 @@ def test_so_many_are_sent_at_once_and_for_an_account(service: Service, receiver:
     for accounts, most in ((1, 4), (9, 32)):
         while (made := len(receiver.got)) < 5 * accounts:
             with service.client(service.key(service.account(), "creative:generate")) as http:
-                for name in [started(http, webhookUrl=receiver.url) for _ in range(5)]:
-                    finished(http, name)
+                for name in [generate(http, webhookUrl=receiver.url) for _ in range(5)]:
+                    wait_for_end(http, name)
             until(lambda wanted=made + 5: len(receiver.got) == wanted)
         until(lambda: set(state_of(service)) == {"delivered"})
 
@@ -358,6 +358,6 @@ def test_what_an_account_may_have_waiting_is_bounded(
             yield statement(id=f"gen_Z{number:04}", account=account)
 
     service.write(fill())
-    finished(http, started(http))
+    wait_for_end(http, generate(http))
 
     assert http.get(f"{HOOKS}/{hook['id']}").json()["failed"] == 1

@@ -25,7 +25,7 @@ from tests.conftest import ALL_SCOPES, Service, sql
 from tests.ports import free_port
 from tests.service.test_chaos import children
 from tests.service.worker.conftest import OWN_PLUGINS
-from tests.waiting import finished, read, running, started, until
+from tests.waiting import generate, read, until, wait_for_end, wait_for_start
 
 Start = Callable[..., Service]
 
@@ -95,7 +95,7 @@ def test_all_parts_know_each_other_by_certificates(
     parts.run(parts.worker("worker", **given))
     service = start_service(**parts.places(), **certificate)
     with client(service) as http:
-        assert finished(http, started(http))["status"] == "completed"
+        assert wait_for_end(http, generate(http))["status"] == "completed"
     (tmp_path / "other").mkdir()
     other = new_certificate(tmp_path / "other")
     assert "connected" in connect(parts.cluster, **certificate)
@@ -151,19 +151,19 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
     assert tells(service, 0)
     first = parts.run(parts.worker("first", **options))
     with client(service) as http:
-        hanging = started(http, does="hangs")
-        until(lambda: running(http, hanging)["progress"] > 0)
+        hanging = generate(http, does="hangs")
+        until(lambda: wait_for_start(http, hanging)["progress"] > 0)
         assert tells(service, 2)
         parts.run(parts.worker("second", **options))
         until(lambda: tells(service, 4))
         first.stop()
         until(lambda: "retired" in (tmp_path / "scheduler.log").read_text().lower())
 
-        again = running(http, hanging)
+        again = wait_for_start(http, hanging)
 
         assert (again["status"], again["errorCode"]) == ("processing", None)
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
-        assert finished(http, started(http))["status"] == "completed"
+        assert wait_for_end(http, generate(http))["status"] == "completed"
 
 
 def test_a_worker_that_is_told_to_stop_takes_no_more_jobs(
@@ -173,11 +173,11 @@ def test_a_worker_that_is_told_to_stop_takes_no_more_jobs(
     worker = parts.run(parts.worker("w", KIT_WORKERS="2", KIT_GRACE_SECONDS="3"))
     service = start_service(**parts.places(), requests_per_minute=100_000)
     with client(service) as http:
-        hanging, before = started(http, does="hangs"), worker.pid
-        until(lambda: running(http, hanging)["progress"] > 0)
+        hanging, before = generate(http, does="hangs"), worker.pid
+        until(lambda: wait_for_start(http, hanging)["progress"] > 0)
         worker.stop()
         threading.Event().wait(1)
-        assert finished(http, started(http))["status"] == "completed"
+        assert wait_for_end(http, generate(http))["status"] == "completed"
         assert worker.pid != before, "the one that came after it has rendered it"
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
 
@@ -209,7 +209,7 @@ def test_a_job_that_a_worker_hands_back_waits_for_the_next_one_and_is_no_loss(
     command = [sys.executable, "-m", "kit", "worker", "--cluster", parts.cluster, "--host"]
     places = ["127.0.0.1", "--workers", "1", "--data", str(tmp_path / "first")]
     with client(service) as http, subprocess.Popen([*command, *places], env=given) as first:
-        hanging = started(http, does="hangs")
+        hanging = generate(http, does="hangs")
         until(lambda: read(http, hanging)["progress"] > 0)
         first.terminate()
         first.wait()
@@ -231,12 +231,12 @@ def test_a_worker_that_stores_elsewhere_gets_no_jobs(
     command = [sys.executable, "-m", "kit", "worker", "--data", str(tmp_path / "o"), "--workers"]
     parts.run(Part([*command, "2", "--host", "127.0.0.1"], tmp_path / "o.log", **given))
     with client(service) as http:
-        waiting = started(http)
+        waiting = generate(http)
         until(lambda: f"their KIT_STORAGE_URL is not {parts.storage}" in caplog.text)
         assert tells(service, 0)
         parts.run(parts.worker("w", "--workers", "1"))
 
-        done = finished(http, waiting)
+        done = wait_for_end(http, waiting)
 
         assert httpx.get(done["outputUrl"]).status_code == 200
         assert tells(service, 1)
@@ -254,9 +254,9 @@ def test_a_model_waits_for_a_worker_that_has_it_and_holds_up_no_other(
     parts.run(parts.worker("plain", "--workers", "1"))
     service = start_service(**parts.places(), requests_per_minute=100_000)
     with client(service) as http:
-        assert finished(http, started(http))["status"] == "completed"
-        waiting = [started(http, modelId="nosy", parameters={}) for _ in range(3)]
-        assert finished(http, started(http))["status"] == "completed"
+        assert wait_for_end(http, generate(http))["status"] == "completed"
+        waiting = [generate(http, modelId="nosy", parameters={}) for _ in range(3)]
+        assert wait_for_end(http, generate(http))["status"] == "completed"
         left = [read(http, one) for one in waiting]
         assert {(one["status"], one["startedAt"]) for one in left} == {("processing", None)}
         assert (
@@ -264,7 +264,7 @@ def test_a_model_waits_for_a_worker_that_has_it_and_holds_up_no_other(
         )
 
         parts.run(parts.worker("own", "--workers", "1", PYTHONPATH=path))
-        assert {finished(http, one)["status"] for one in waiting} == {"completed"}
+        assert {wait_for_end(http, one)["status"] for one in waiting} == {"completed"}
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
@@ -288,12 +288,12 @@ def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
     parts.run(plain)
     service = start_service(**parts.places())
     with client(service) as http:
-        waiting = [started(http, **heavy) for _ in range(2)]
-        assert finished(http, started(http))["status"] == "completed", "it needs no GPU"
+        waiting = [generate(http, **heavy) for _ in range(2)]
+        assert wait_for_end(http, generate(http))["status"] == "completed", "it needs no GPU"
         assert [read(http, one)["startedAt"] for one in waiting] == [None, None]
 
         parts.run(gpu)
-        done = [finished(http, one) for one in (*waiting, started(http, **heavy))]
+        done = [wait_for_end(http, one) for one in (*waiting, generate(http, **heavy))]
 
     made = {one["output"]["metadata"]["process"] for one in done}
     assert len(made) == 1, "what it has loaded stays warm"
@@ -373,9 +373,9 @@ def test_a_service_that_the_scheduler_takes_for_gone_comes_back(
     parts.callback(way.close)
     service = start_service(**{**parts.places(), "cluster": way.cluster})
     with client(service) as http:
-        assert finished(http, started(http))["status"] == "completed"
+        assert wait_for_end(http, generate(http))["status"] == "completed"
         way.close_far_ends()
-        assert finished(http, started(http))["status"] == "completed"
+        assert wait_for_end(http, generate(http))["status"] == "completed"
 
 
 def test_progress_is_told_by_a_scheduler_that_was_started_again(
@@ -385,7 +385,7 @@ def test_progress_is_told_by_a_scheduler_that_was_started_again(
     parts.run(parts.worker("w", "--workers", "1"))
     service = start_service(**parts.places())
     with client(service) as http:
-        hanging = started(http, does="hangs")
+        hanging = generate(http, does="hangs")
         for attempt in (1, 2):
             until(lambda attempt=attempt: attempts(service) == attempt)
             until(lambda: read(http, hanging)["progress"] > 0)
@@ -407,18 +407,18 @@ def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
         with parts.scheduler().run():
             service = start_service(**parts.places(), requests_per_minute=100_000)
             http = ends.enter_context(client(service))
-            hanging = started(http, does="hangs")
-            until(lambda: running(http, hanging)["progress"] > 0)
-            waiting = [started(http) for _ in range(5)]
+            hanging = generate(http, does="hangs")
+            until(lambda: wait_for_start(http, hanging)["progress"] > 0)
+            waiting = [generate(http) for _ in range(5)]
         until(lambda: service.context.dispatcher.running == 0)
         until(lambda: tells(service, 0))
         threading.Event().wait(2)  # some looks for it
         assert service.context.dispatcher.running == 0
         parts.run(parts.scheduler())
-        until(lambda: running(http, hanging)["progress"] > 0)
+        until(lambda: wait_for_start(http, hanging)["progress"] > 0)
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
 
-        assert {finished(http, one)["status"] for one in waiting} == {"completed"}
+        assert {wait_for_end(http, one)["status"] for one in waiting} == {"completed"}
         rows = service.write(sql("SELECT attempt, losses FROM generations ORDER BY id"))
         assert (rows[0].attempt, rows[0].losses) == (2, 1), "it was lost with the scheduler"
         assert {(row.attempt, row.losses) for row in rows[1:]} == {(1, 0)}
@@ -434,7 +434,7 @@ def test_the_key_of_an_engine_is_its_workers_own_and_stands_in_no_log(
     parts.run(parts.worker("w", "--verbose", PYTHONPATH=path, NOSY_KEY="of-the-worker"))
     service = start_service(**parts.places(), requests_per_minute=100_000)
     with client(service) as http:
-        done = finished(http, started(http, modelId="nosy", parameters={}))
+        done = wait_for_end(http, generate(http, modelId="nosy", parameters={}))
 
     assert done["output"]["metadata"]["seen"]["NOSY_KEY"] == "of-the-worker"
     logs = "".join(log.read_text() for log in tmp_path.glob("*.log"))

@@ -17,14 +17,14 @@ from kit.service.worker.dispatcher import Dispatcher
 from tests.clusters import any_pool
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.test_logs import upload
-from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
+from tests.waiting import GENERATIONS, balance, generate, read, until, wait_for_end, wait_for_start
 
 
 @any_pool(1)
 def test_whatever_happens_to_one_the_others_are_done(http: httpx.Client, service: Service) -> None:
     does = ["works", "crashes", "fails", "works", "raises", "works"]
-    made = [started(http, does=what) for what in does]
-    done = [finished(http, one) for one in made]
+    made = [generate(http, does=what) for what in does]
+    done = [wait_for_end(http, one) for one in made]
 
     wanted = ["completed" if what == "works" else "failed" for what in does]
     assert [one["status"] for one in done] == wanted
@@ -34,7 +34,7 @@ def test_whatever_happens_to_one_the_others_are_done(http: httpx.Client, service
 
 def test_a_free_process_has_a_job_at_once(http: httpx.Client) -> None:
     # An answer may be read a moment before its process is free again: not every one has to.
-    done = [finished(http, started(http)) for _ in range(6)]
+    done = [wait_for_end(http, generate(http)) for _ in range(6)]
 
     assert any(one["startedAt"] == one["createdAt"] for one in done), "claimed with its charge"
 
@@ -45,11 +45,11 @@ def test_a_crowd_of_one_account_delays_anothers_job_by_two_at_most(
     service = start_service(workers=1, starts_per_minute=10_000)
     one, other = (service.key(service.account(1000), *ALL_SCOPES) for _ in range(2))
     with service.client(one) as many, service.client(other) as few:
-        hanging = started(many, does="hangs")  # so that the rest waits
-        crowd = [started(many) for _ in range(100)]
-        mine = started(few)
+        hanging = generate(many, does="hangs")  # so that the rest waits
+        crowd = [generate(many) for _ in range(100)]
+        mine = generate(few)
         many.post(f"{GENERATIONS}/{hanging}/cancel")
-        my_start = finished(few, mine)["startedAt"]
+        my_start = wait_for_end(few, mine)["startedAt"]
         theirs = [read(many, one)["startedAt"] for one in crowd]
 
     assert len([start for start in theirs if start and start < my_start]) <= 2
@@ -67,7 +67,7 @@ def test_a_start_that_is_refused_leaves_the_process_free(
     with service.client(service.key(service.account(1), *ALL_SCOPES)) as http:
         body = {"modelId": "flat", "prompt": "x", "parameters": {"count": 10}}
         refused = [http.post(GENERATIONS, json=body).status_code for _ in range(3)]
-        done = finished(http, started(http))
+        done = wait_for_end(http, generate(http))
 
     assert refused == [402] * 3
     # The queue may just be looked at, because a process has become free.
@@ -81,7 +81,7 @@ def test_a_job_whose_input_is_gone_fails_at_once_and_is_refunded(
     portrait = upload(http)
     shutil.rmtree(service.settings.objects / "uploads" / portrait)
     body = {"modelId": "clay", "mediaUploads": {"portrait": portrait}}
-    done = finished(http, http.post(GENERATIONS, json=body).json()["id"])
+    done = wait_for_end(http, http.post(GENERATIONS, json=body).json()["id"])
 
     assert (done["status"], done["errorCode"]) == ("failed", "input_gone")
     assert balance(http) == 100
@@ -90,7 +90,7 @@ def test_a_job_whose_input_is_gone_fails_at_once_and_is_refunded(
 @any_pool(1)
 def test_scratch_is_empty_when_the_work_is_done(http: httpx.Client, service: Service) -> None:
     for does in ("works", "fails", "crashes"):
-        finished(http, started(http, does=does))
+        wait_for_end(http, generate(http, does=does))
 
     scratch = service.settings.scratch
     until(lambda: not [path for path in scratch.rglob("*") if path.is_file()])
@@ -98,7 +98,7 @@ def test_scratch_is_empty_when_the_work_is_done(http: httpx.Client, service: Ser
 
 def test_errors_hold_no_path_and_no_trace(http: httpx.Client, service: Service) -> None:
     for does in ("fails", "raises", "crashes"):
-        done = finished(http, started(http, does=does))
+        done = wait_for_end(http, generate(http, does=does))
         usage = http.get("/v1/usage", params={"limit": 1}).text
         for secret in ("/home", "Traceback", str(service.settings.data), "demo_engines"):
             assert secret not in done["error"]
@@ -110,7 +110,7 @@ def test_a_job_that_takes_too_long_fails_and_is_refunded(
 ) -> None:
     service = start_service(job_seconds=0.3)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        done = finished(http, started(http, does="hangs"))
+        done = wait_for_end(http, generate(http, does="hangs"))
 
         assert (done["status"], done["errorCode"]) == ("failed", "timed_out")
         assert balance(http) == 100
@@ -118,17 +118,17 @@ def test_a_job_that_takes_too_long_fails_and_is_refunded(
 
 @any_pool(1)
 def test_a_cancel_frees_the_process_for_the_next(http: httpx.Client) -> None:
-    hanging, waiting = started(http, does="hangs"), started(http)
-    running(http, hanging)
+    hanging, waiting = generate(http, does="hangs"), generate(http)
+    wait_for_start(http, hanging)
     http.post(f"{GENERATIONS}/{hanging}/cancel")
 
-    assert finished(http, waiting)["status"] == "completed"
+    assert wait_for_end(http, waiting)["status"] == "completed"
     assert read(http, hanging)["status"] == "canceled"
 
 
 @any_pool(1)
 def test_progress_is_told_while_it_runs(http: httpx.Client) -> None:
-    hanging = started(http, does="hangs")
+    hanging = generate(http, does="hangs")
     told = until(lambda: read(http, hanging), lambda it: it["progress"] > 0)
     http.post(f"{GENERATIONS}/{hanging}/cancel")
 
@@ -142,14 +142,14 @@ def test_another_service_takes_over_what_one_hands_back(
     first = start_service(grace_seconds=0.1)
     key = first.key(first.account(), *ALL_SCOPES)
     with first.client(key) as http:
-        hanging, waiting = started(http, does="hangs"), started(http)
-        running(http, hanging)
+        hanging, waiting = generate(http, does="hangs"), generate(http)
+        wait_for_start(http, hanging)
     first.stop()
     with start_service(grace_seconds=0.1).client(key) as http:
-        again = running(http, hanging)
+        again = wait_for_start(http, hanging)
         assert (again["status"], again["error"]) == ("processing", None)
         http.post(f"{GENERATIONS}/{hanging}/cancel")
-        assert finished(http, waiting)["status"] == "completed"
+        assert wait_for_end(http, waiting)["status"] == "completed"
 
 
 def test_a_service_without_workers_leaves_the_work_to_another(
@@ -158,7 +158,7 @@ def test_a_service_without_workers_leaves_the_work_to_another(
     door, worker = start_service(workers=0), start_service(workers=1)
     key = door.key(door.account(), *ALL_SCOPES)
     with door.client(key) as http:
-        done = finished(http, started(http))
+        done = wait_for_end(http, generate(http))
 
     assert done["status"] == "completed"
     assert worker.settings.data == door.settings.data
@@ -172,12 +172,12 @@ def test_a_cancel_at_one_service_reaches_the_worker_of_another(
     door, worker = start_service(workers=0), start_service(workers=1)
     key = door.key(door.account(), *ALL_SCOPES)
     with door.client(key) as http:
-        hanging = started(http, does="hangs")
-        running(http, hanging)
+        hanging = generate(http, does="hangs")
+        wait_for_start(http, hanging)
         http.post(f"{GENERATIONS}/{hanging}/cancel")
         until(lambda: worker.context.dispatcher.running == 0)
 
-        assert finished(http, started(http))["status"] == "completed"
+        assert wait_for_end(http, generate(http))["status"] == "completed"
 
 
 class Endless:
@@ -206,7 +206,7 @@ def test_an_attempt_that_was_taken_over_is_canceled_and_not_the_one_after_it(
 ) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        generation = started(http)
+        generation = generate(http)
     assert asyncio.run(taken_over(service, generation)) == ([0], [0, 0, 1])
 
 

@@ -17,7 +17,7 @@ from demo_engines import _PIXEL
 
 from kit.service.worker.environment import set_variables
 from tests.conftest import ALL_SCOPES, Service
-from tests.waiting import finished, started, until
+from tests.waiting import generate, until, wait_for_end
 
 PLUGINS = Path(__file__).parent / "plugins"
 SECRETS = {
@@ -63,7 +63,7 @@ def http(start_service: Callable[..., Service]) -> Iterator[httpx.Client]:
 
 def told(http: httpx.Client, model: str) -> dict[str, Any]:
     """Have a model rendered that tells what it sees."""
-    done = finished(http, started(http, modelId=model, parameters={}))
+    done = wait_for_end(http, generate(http, modelId=model, parameters={}))
     facts: dict[str, Any] = done["output"]["metadata"]
     return facts
 
@@ -197,7 +197,7 @@ def test_a_configured_model_gets_the_key_that_it_names(
         file.write_text(f'{entry}url = "http://127.0.0.1:{lab.server_port}"\n')
         service = start_service(engines=str(file))
         with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-            done = finished(http, started(http, modelId="lab", parameters={}))
+            done = wait_for_end(http, generate(http, modelId="lab", parameters={}))
         lab.shutdown()
 
     assert done["error"] is None

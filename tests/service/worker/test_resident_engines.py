@@ -18,7 +18,7 @@ from tests.clusters import any_pool
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.worker.conftest import in_pool
 from tests.service.worker.test_pool import silent, task
-from tests.waiting import balance, finished, read, running, started
+from tests.waiting import balance, generate, read, wait_for_end, wait_for_start
 
 PLUGINS = Path(__file__).parent / "plugins"
 
@@ -47,7 +47,7 @@ def job(folder: Path, model: str = "heavy", prompt: str = "is slow") -> dict[str
 
 
 def order(http: httpx.Client, model: str, prompt: str) -> str:
-    return started(http, modelId=model, prompt=prompt, parameters={})
+    return generate(http, modelId=model, prompt=prompt, parameters={})
 
 
 def test_their_jobs_share_a_process_that_is_not_bounded(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_process_that_is_spent_is_replaced(tmp_path: Path) -> None:
 
 @any_pool(2)
 def test_whoever_ordered_does_not_notice_that_a_process_was_spent(http: httpx.Client) -> None:
-    done = finished(http, order(http, "heavy", "is spent once"))
+    done = wait_for_end(http, order(http, "heavy", "is spent once"))
 
     assert done["status"] == "completed"
     assert balance(http) == 99.5
@@ -109,7 +109,9 @@ def test_whoever_ordered_does_not_notice_that_a_process_was_spent(http: httpx.Cl
 
 @any_pool(2)
 def test_what_one_job_has_loaded_is_warm_for_the_next(http: httpx.Client) -> None:
-    made = [finished(http, order(http, name, "is slow")) for name in ("heavy", "heavier", "heavy")]
+    made = [
+        wait_for_end(http, order(http, name, "is slow")) for name in ("heavy", "heavier", "heavy")
+    ]
 
     assert len({one["output"]["metadata"]["process"] for one in made}) == 1
 
@@ -117,15 +119,15 @@ def test_what_one_job_has_loaded_is_warm_for_the_next(http: httpx.Client) -> Non
 @any_pool(2)
 def test_light_jobs_pass_those_that_wait_for_their_turn(http: httpx.Client) -> None:
     first = order(http, "heavy", "waits")
-    running(http, first)
+    wait_for_start(http, first)
     others = [order(http, name, "is slow") for name in ("heavier", "heavy", "heavier")]
-    light = [started(http) for _ in range(3)]
+    light = [generate(http) for _ in range(3)]
 
     for one in light:
-        assert finished(http, one)["status"] == "completed"
+        assert wait_for_end(http, one)["status"] == "completed"
     assert [read(http, one)["startedAt"] for one in others] == [None] * 3
     http.post(f"/v1/creative-studio/generations/{first}/cancel")
-    done = [finished(http, one) for one in others]
+    done = [wait_for_end(http, one) for one in others]
     assert [one["status"] for one in done] == ["completed"] * 3
     assert [one["startedAt"] for one in done] == sorted(one["startedAt"] for one in done)
 
@@ -133,9 +135,9 @@ def test_light_jobs_pass_those_that_wait_for_their_turn(http: httpx.Client) -> N
 @any_pool(2)
 def test_what_waits_for_its_turn_can_be_called_off(http: httpx.Client) -> None:
     first, second = order(http, "heavy", "waits"), order(http, "heavier", "is slow")
-    running(http, first)
+    wait_for_start(http, first)
     for one in (second, first):
         http.post(f"/v1/creative-studio/generations/{one}/cancel")
 
-    assert [finished(http, one)["status"] for one in (first, second)] == ["canceled"] * 2
+    assert [wait_for_end(http, one)["status"] for one in (first, second)] == ["canceled"] * 2
     assert balance(http) == 99.5, "the first one had begun"
