@@ -76,7 +76,7 @@ def test_a_tag_of_another_account_is_not_found(http: httpx.Client, service: Serv
     ("tags", "said"),
     [
         ({"Campaign": "x"}, "Campaign is not a key: a-z first"),
-        ({"c" * 65: "x"}, "is no key"),
+        ({"c" * 65: "x"}, "is not a key"),
         ({"campaign": ""}, "campaign must have 1 to 64 characters"),
         ({"campaign": "x" * 65}, "1 to 64 characters"),
         ({"campaign": "a\x01b"}, "1 to 64 characters"),

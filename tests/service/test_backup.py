@@ -244,7 +244,7 @@ def test_a_cut_archive_is_refused(service: Service, account: str, tmp_path: Path
     cut = tmp_path / "cut.tar.gz"
     cut.write_bytes(whole.read_bytes()[:-200])
 
-    with pytest.raises(ConfigError, match=r"cannot be unpacked|is no backup"):
+    with pytest.raises(ConfigError, match=r"cannot be unpacked|is not a backup"):
         restore(cut, elsewhere(tmp_path))
 
 

@@ -404,7 +404,7 @@ def test_a_folder_without_rights_is_unavailable(service: Service, http: httpx.Cl
     finally:
         folder.chmod(0o700)
     assert answer.status_code == 503
-    assert answer.json()["error"]["message"].startswith("nothing can be stored just now")
+    assert answer.json()["error"]["message"].startswith("nothing can be stored now")
     assert put_file(told, png()).status_code == 200
 
 

@@ -114,7 +114,7 @@ def test_sweeps_and_rows_are_tagged(own: Studio) -> None:
 
 @pytest.mark.parametrize(
     ("tags", "said"),
-    [({"Campaign": "x"}, "is no key"), ({"a": ""}, "1 to 64"), ("winter", "must be a mapping")],
+    [({"Campaign": "x"}, "is not a key"), ({"a": ""}, "1 to 64"), ("winter", "must be a mapping")],
 )
 def test_a_wrong_tag_is_refused_before_anything_is_sent(
     studio: Studio, other: Server, tags: dict[str, str], said: str
