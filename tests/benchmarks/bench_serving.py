@@ -1,13 +1,13 @@
-"""The service beside the smallest one of its kind and a bare loop, all up at once, in turn.
+"""Compare the service with the smallest one of its kind and a bare loop, in turns.
 
     python tests/benchmarks/bench_serving.py [--rounds N] [--write]
 
-All draw the same picture. Ours keeps each job through a power cut, charges it and renders it in
-another process; the smallest service (`plugins/smallest_service.py`), asked by the same callers,
-does none of that. The loop (`plugins/bare_loop.py`) is asked by nobody and does only what no
-durable job goes without: two commits, a picture, one flush of its file. A ratio compares two
-neighbours in time, on however busy a machine; shown are the medians of the rounds, with the least
-and the most. ``--write`` puts the table into the README.
+All draw the same picture. Ours stores each job durably, charges it and renders it in another
+process; the smallest service (`plugins/smallest_service.py`), with the same callers, does none of
+that. The loop (`plugins/bare_loop.py`) has no HTTP and does only what every durable job needs: two
+commits, a picture, one flush of its file. A ratio compares two measurements made one after the
+other, so that the load of the machine matters less. The table has the medians of the rounds, with
+minimum and maximum; ``--write`` puts it into the README.
 """
 
 import argparse
@@ -50,12 +50,12 @@ MARKS = "<!-- serving: bench_serving.py --write -->", "<!-- /serving -->"
 ROWS = {
     "jobs": ("jobs a second, 16 callers", "{:,.0f}"),
     "cpu": ("processor time a job", "{:.1f} ms"),
-    "p50": ("from order to result, one caller, p50", "{:.1f} ms"),
+    "p50": ("from start to result, one caller, p50", "{:.1f} ms"),
     "p99": ("the same, p99", "{:.1f} ms"),
-    "accepted": ("orders accepted a second", "{:,.0f}"),
+    "accepted": ("starts accepted a second", "{:,.0f}"),
     "status": ("status requests a second", "{:,.0f}"),
     "list": ("lists of 50 a second", "{:,.0f}"),
-    "memory": ("memory when idle, all processes", "{:.0f} MiB"),
+    "memory": ("idle memory, all processes", "{:.0f} MiB"),
     "start": ("first result after the command", "{:.2f} s"),
 }
 
@@ -75,7 +75,7 @@ class Program:
         ends.callback(self.stop)
 
     async def start(self) -> dict[str, float]:
-        """Start it anew and return what a first result took."""
+        """Start it again and return the time until the first result."""
         self.port = free_port()
         data = Path(tempfile.mkdtemp(dir=self._folder))
         self.prepare(data)
@@ -367,7 +367,7 @@ def table(figures: Figures) -> str:
     ours = figures["ours"]
     text = f"Measured {datetime.now(UTC):%Y-%m-%d} on {_machine()}; medians of {len(ours)} rounds"
     lines = [
-        f"{text}, with the least and the most.",
+        f"{text}, with minimum and maximum.",
         "",
         "| | ours | beside the smallest service | beside the bare loop |",
         "|---|---|---|---|",
@@ -380,7 +380,7 @@ def table(figures: Figures) -> str:
 
 
 def _ratio(name: str, ours: list[dict[str, float]], other: list[dict[str, float]]) -> str:
-    """Return the ratio of a figure, with the least and the most; "" where the other has none."""
+    """Return the ratio of a figure, with minimum and maximum; "" if the other has none."""
     if name not in other[0]:
         return ""
     ratios = sorted(a[name] / b[name] for a, b in zip(ours, other, strict=True))
