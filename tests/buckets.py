@@ -33,7 +33,7 @@ class S3Server:
     url: str
 
     def answers(self) -> bool:
-        """Whether it does so."""
+        """Whether the server responds."""
         with suppress(httpx.HTTPError):
             return httpx.get(self.url).status_code > 0
         return False
@@ -60,7 +60,7 @@ def _rclone() -> str:
 
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    """A server with keys; it stays for all tests."""
+    """A server with keys, shared by all tests."""
     folder = tmp_path_factory.mktemp("buckets")
     place = f"127.0.0.1:{free_port()}"
     process = subprocess.Popen(
@@ -104,18 +104,18 @@ def cut(count: int) -> Fault:
 
 
 def stall(content: bytes) -> bytes:
-    """Answer too late."""
+    """Delay an answer until it is too late."""
     time.sleep(2)
     return content
 
 
 class FailingProxy:
-    """A way to a server on which connections fail as they are told to, then work.
+    """A proxy to a server whose connections fail as configured, then work.
 
     Attributes
     ----------
     faults : list of Fault
-        For each new connection, what becomes of the bytes that go to the client.
+        For each new connection, the change of the bytes that go to the client.
     requests : list of str
         The first lines of the requests that went through.
     """
@@ -132,7 +132,7 @@ class FailingProxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close_connections(self) -> None:
-        """End the connections that there are: new ones follow `faults`."""
+        """Close the open connections; new ones follow `faults`."""
         for client in self._clients:
             with suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
@@ -183,7 +183,7 @@ def _relay(source: socket.socket, target: socket.socket, requests: list[str] | N
 
 @pytest.fixture
 def failing_proxy(s3_server: S3Server) -> Iterator[FailingProxy]:
-    """A proxy that works until it is told to fail."""
+    """A proxy that works until a fault is added."""
     proxy = FailingProxy(s3_server)
     yield proxy
     proxy.close()

@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 #: Of a shell: what it remembers would be written at exit, when its folder is gone.
 NO_HISTORY = Config({"HistoryManager": {"enabled": False}})
-# The plug-ins of the tests are found the way anybody's are; see also the fixture `plugins`.
+# The plug-ins of the tests are found as installed ones are; see also the fixture `plugins`.
 PLUGINS = str(Path(__file__).parent / "plugins")
 sys.path.insert(0, PLUGINS)
 

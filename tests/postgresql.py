@@ -74,7 +74,7 @@ def new_database(url: str, name: str) -> Iterator[str]:
 def empty(url: str) -> None:
     """Delete all rows."""
     rows = ";".join(f"DELETE FROM {table}" for table in TABLES)
-    # The next test has a secret of its own, and limits that nobody has used.
+    # The next test has its own secret, and unused limits.
     execute(url, rows, "DELETE FROM rate_limits; UPDATE schema_version SET secret = NULL")
 
 
