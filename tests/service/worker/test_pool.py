@@ -340,6 +340,7 @@ def test_its_libraries_are_told_how_to_run_and_it_sees_no_key(
     async def work(pool: Pool) -> list[str]:
         await pool.warm()
         [child] = pool.idle
+        await child.channel.wait_ready()  # while it starts, the file may be empty
         return Path(f"/proc/{child.process.pid}/environ").read_text().split("\0")
 
     told = in_pool(work, tmp_path)
