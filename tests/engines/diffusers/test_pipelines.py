@@ -59,7 +59,7 @@ def test_the_same_weights_change_a_picture_and_fill_a_mask(
     assert len(results) == 3
     (held,) = pipelines.loaded
     assert {id(p.vae) for p in held.pipelines.values()} == {id(held.pipeline("text").vae)}
-    with pytest.raises(EngineError, match="mask needs the image"):
+    with pytest.raises(EngineError, match="mask needs its image"):
         render(made, media={"mask_image": [mask]})
     with pytest.raises(EngineError, match="leaves none of 2 steps"):
         render(made, media={"image": [photo]}, strength=0.1)
