@@ -150,7 +150,7 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
     gone = isinstance(outcome, Reply) and outcome.status in _STALE
     why = str(flows.explain_retry_after(error)) if error else ""
     if isinstance(outcome, Reply) and 300 <= outcome.status < 400:
-        why = f"its URL redirects more than {_MAX_REDIRECTS} times"
+        why = "its URL redirects, but not to a file"
     raise _download_error(generation.id, why, gone=gone)
 
 

@@ -21,7 +21,7 @@ from kit.client.calls import Flow
 from kit.errors import ConfigError, KitError, ParameterError
 from kit.explore.sweeps.templates import PromptTemplate, UnknownListError, template
 from kit.parameters import suggest
-from kit.private import make_folder
+from kit.private import make_folder, user_path
 from kit.studio import requests
 from kit.studio.catalog import describe_retirement
 from kit.studio.generation import BaseGeneration, Session, find_thumbnail
@@ -169,7 +169,7 @@ class FormService(PaidService):
         """Return the path of a medium; other media are saved to a file first."""
         medium = self._client.block(resolve_media(medium))
         if isinstance(medium, (str, Path)):
-            return Path(medium).expanduser()
+            return user_path(medium)
         source = uploads.source(medium, ours=self._operations.settings.ours)
         with source.open() as file:
             return self.save(source.name, file.read())

@@ -26,6 +26,7 @@ from kit.client.calls import FetchMedium, Flow
 from kit.client.settings import hash_text
 from kit.errors import ConfigError, ParameterError
 from kit.parameters import Problem, Request, is_own, suggest
+from kit.private import user_path
 from kit.wire.bounds import tag_problems
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMet
     """
     from kit import file_metadata
 
-    path, roots = Path(file).expanduser(), Path(anchors).expanduser() if anchors else None
+    path, roots = user_path(file), user_path(anchors) if anchors else None
     for one in filter(None, (path, roots)):
         if not one.is_file():
             raise ConfigError(f"there is no file {str(one)!r}")
@@ -298,7 +299,7 @@ def find_inputs(media: Any) -> Iterator[str]:
         from kit import file_metadata
 
         with suppress(OSError, ValueError):
-            found = file_metadata.read(Path(media).expanduser())
+            found = file_metadata.read(user_path(media))
             if found and found.generation_id:
                 yield found.generation_id
 

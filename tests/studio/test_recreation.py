@@ -77,8 +77,9 @@ def test_what_cannot_be_made_again_says_why(own: Studio, tmp_path: Path) -> None
         own.recreate(file, model="sceen")
     with pytest.raises(ParameterError, match="palete"):
         own.recreate(file, palete="ember")
-    with pytest.raises(ConfigError, match="there is no file"):
-        own.recreate(tmp_path / "none.png")
+    for gone in (tmp_path / "none.png", "~nobody-here/a.png"):
+        with pytest.raises(ConfigError, match="there is no file"):
+            own.recreate(gone)
 
 
 def test_it_is_priced_before_anything_is_sent(
