@@ -1,4 +1,4 @@
-"""A server of S3 that refuses what a signature does not allow, and a proxy to it that fails."""
+"""An S3 server that checks signatures, and a proxy to it that fails as configured."""
 
 import importlib.metadata
 import os
@@ -21,7 +21,7 @@ from tests.ports import free_port
 from tests.waiting import until
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE12345", "AWS_SECRET_ACCESS_KEY": "secret-1234567890"}
-#: Runs a test once with files and once with a bucket: of a storage, and of the shared service.
+#: Run a test with local files and with a bucket: a test of a storage, or of the shared service.
 any_storage = pytest.mark.parametrize("storage_settings", ["files", "s3"], indirect=True)
 any_service = pytest.mark.parametrize("service", ["files", "s3"], indirect=True, scope="session")
 
@@ -39,7 +39,7 @@ class S3Server:
         return False
 
     def new_bucket(self) -> str:
-        """Make a bucket and return the address of a storage in it."""
+        """Create a bucket and return the URL of a storage in it."""
         name = f"kit-{secrets.token_hex(4)}"
         bucket = parse_bucket(f"s3://{name}?endpoint={self.url}", KEYS)
         httpx.put(bucket.presign("PUT", "", now=time.time(), seconds=60)).raise_for_status()
@@ -47,7 +47,7 @@ class S3Server:
 
 
 def server_command(place: str, folder: Path) -> list[str]:
-    """Return the command of a server that keeps its buckets in a folder."""
+    """Return the command of a server that stores its buckets in a folder."""
     keys = ",".join(KEYS.values())
     return [_rclone(), "serve", "s3", "--auth-key", keys, "--addr", place, str(folder)]
 
@@ -77,7 +77,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 
 def requested_storage(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Return the settings of the storage that a fixture is parametrized with, else of files."""
+    """Return the settings of the storage that a fixture is parametrized with, or local files."""
     if getattr(request, "param", "files") == "files":
         return {}
     server: S3Server = request.getfixturevalue("s3_server")
@@ -86,7 +86,7 @@ def requested_storage(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @pytest.fixture
 def storage_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Where a service keeps its files; see `any_storage`."""
+    """The settings of the storage of a service; see `any_storage`."""
     return requested_storage(request)
 
 
@@ -94,17 +94,17 @@ Fault = Callable[[bytes], bytes]
 
 
 def answer(status: int) -> Fault:
-    """Return the fault of a server that answers with an error."""
+    """Return the fault of a server that responds with an error status."""
     return lambda _: b"HTTP/1.1 %d No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status
 
 
 def cut(count: int) -> Fault:
-    """Return the fault of a connection that ends after so many bytes of the answer."""
+    """Return the fault of a connection that ends after so many bytes of the response."""
     return lambda content: content[:count]
 
 
 def stall(content: bytes) -> bytes:
-    """Delay an answer until it is too late."""
+    """Delay a response beyond the client's timeout."""
     time.sleep(2)
     return content
 
@@ -115,9 +115,9 @@ class FailingProxy:
     Attributes
     ----------
     faults : list of Fault
-        For each new connection, the change of the bytes that go to the client.
+        One for each new connection: it changes the bytes that go to the client.
     requests : list of str
-        The first lines of the requests that went through.
+        The first lines of the requests that were forwarded.
     """
 
     def __init__(self, server: S3Server) -> None:

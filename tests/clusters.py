@@ -23,8 +23,8 @@ from kit.service.worker.renderer import Renderer
 from tests.ports import free_port
 
 
-class Part:
-    """A process that is started again whenever it ends, as it is on any real machine."""
+class Daemon:
+    """A process that is restarted whenever it ends, as a process manager does."""
 
     def __init__(self, command: list[str], log: Path, **environment: str) -> None:
         self._command, self._log = command, log
@@ -43,12 +43,12 @@ class Part:
         self._process.wait()
 
     def stop(self) -> None:
-        """Ask it to end; it is started again."""
+        """Ask the process to end; it is restarted."""
         assert self._process is not None
         self._process.terminate()
 
-    def look_after(self) -> None:
-        """Start it unless it runs."""
+    def ensure_running(self) -> None:
+        """Start the process unless it runs."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 with self._log.open("ab") as log:
@@ -58,14 +58,14 @@ class Part:
 
     @contextmanager
     def run(self) -> Iterator[None]:
-        """Look after it in a block."""
+        """Keep the process running in a block."""
         over = threading.Event()
 
         def watch() -> None:
             while not over.wait(0.2):
-                self.look_after()
+                self.ensure_running()
 
-        self.look_after()
+        self.ensure_running()
         thread = threading.Thread(target=watch)
         thread.start()
         try:
@@ -76,25 +76,25 @@ class Part:
             self.kill()
 
 
-def scheduler(port: int, log: Path, *options: str) -> Part:
-    """Return a scheduler without pages."""
+def scheduler(port: int, log: Path, *options: str) -> Daemon:
+    """Return a scheduler without its dashboard."""
     place = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
     module = ["-m", "distributed.cli.dask_scheduler", "--dashboard-address", ":0"]
-    return Part([sys.executable, *module, *place, *options], log)
+    return Daemon([sys.executable, *module, *place, *options], log)
 
 
-def worker(cluster: str, data: Path, storage: str, *options: str, **environment: str) -> Part:
+def worker(cluster: str, data: Path, storage: str, *options: str, **environment: str) -> Daemon:
     """Return a worker, started by its command."""
     places = ["--cluster", cluster, "--data", str(data), "--storage", storage]
     command = [sys.executable, "-m", "kit", "worker", *places, "--host", "127.0.0.1", *options]
-    return Part(command, data.with_suffix(".log"), **environment)
+    return Daemon(command, data.with_suffix(".log"), **environment)
 
 
-def service(port: int, data: Path, **environment: str) -> Part:
+def service(port: int, data: Path, **environment: str) -> Daemon:
     """Return a service, started by its command, without rate limits."""
     limits = {"KIT_REQUESTS_PER_MINUTE": "100000000", "KIT_STARTS_PER_MINUTE": "100000000"}
     command = [sys.executable, "-m", "kit", "serve", "--port", str(port), "--data", str(data)]
-    return Part(command, data.with_suffix(".log"), **limits, **environment)
+    return Daemon(command, data.with_suffix(".log"), **limits, **environment)
 
 
 @contextmanager
@@ -113,9 +113,9 @@ def serve_cluster(
 
 
 def any_pool(slots: int) -> pytest.MarkDecorator:
-    """Run a test of a service in its own pool, and on a cluster for so many jobs at a time.
+    """Run a test of a service with its own pool, and with a cluster of so many slots.
 
-    The one on SQLite and the other on PostgreSQL: that the pool does on both is said elsewhere.
+    The pool uses SQLite and the cluster PostgreSQL; other tests run the pool on both.
     """
     return pytest.mark.parametrize(
         ("storage_settings", "database_url"),
@@ -124,21 +124,21 @@ def any_pool(slots: int) -> pytest.MarkDecorator:
     )
 
 
-class OnCluster:
-    """A pool that is reached through a cluster of one worker, all of it in this event loop.
+class ClusterPool:
+    """A pool behind a cluster of one worker, all in this event loop.
 
     Parameters
     ----------
     data : Path
-        The data folder of the worker; results lie in its folder ``objects``.
+        The data folder of the worker; results are stored in its folder ``objects``.
     """
 
     def __init__(self, pool: Pool, data: Path) -> None:
         self._pool, self._data = pool, data
         self._ends = AsyncExitStack()
 
-    async def __aenter__(self) -> "OnCluster":
-        # Without a dashboard it would listen at Dask's default port, which may be in use.
+    async def __aenter__(self) -> "ClusterPool":
+        # Without this address it would listen at Dask's default port, which may be in use.
         place = Scheduler(host="127.0.0.1", port=0, dashboard=False, dashboard_address=":0")
         scheduler = await self._ends.enter_async_context(place)
         given = settings.load({}, data=self._data, cluster=scheduler.address)

@@ -1,4 +1,4 @@
-"""Fixtures, ground floor first: a clean environment, plug-ins, the service, a key, a caller."""
+"""Fixtures: a clean environment, plug-ins, databases, the service, an account, a key, a client."""
 
 import asyncio
 import os
@@ -10,10 +10,10 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import settings as trying
+from hypothesis import settings as hypothesis_settings
 from traitlets.config import Config
 
-#: Of a shell: what it remembers would be written at exit, when its folder is gone.
+#: For a shell: its history would be written at exit, when its folder is already deleted.
 NO_HISTORY = Config({"HistoryManager": {"enabled": False}})
 # The plug-ins of the tests are found as installed ones are; see also the fixture `plugins`.
 PLUGINS = str(Path(__file__).parent / "plugins")
@@ -32,9 +32,9 @@ from kit.service.store.statements import Statement, Step  # noqa: E402
 from tests import buckets  # noqa: E402
 from tests.postgresql import empty, serve  # noqa: E402
 
-# What a test tries is right or wrong, however busy the machine is.
-trying.register_profile("kit", deadline=None)
-trying.load_profile("kit")
+# No deadline: a busy machine must not fail a test.
+hypothesis_settings.register_profile("kit", deadline=None)
+hypothesis_settings.load_profile("kit")
 
 s3_server, storage_settings = buckets.s3_server, buckets.storage_settings
 failing_proxy = buckets.failing_proxy
@@ -52,27 +52,27 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The address of a database of a server that ends with the tests, with the newest schema."""
+    """The URL of a database with the newest schema, on a server that stops after the tests."""
     with serve() as url:
         yield url
 
 
 @pytest.fixture
 def empty_postgresql(postgresql: str) -> str:
-    """The same with nothing in it: a test has it for itself."""
+    """The same database, emptied for one test."""
     empty(postgresql)
     return postgresql
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def either_database(request: pytest.FixtureRequest) -> str:
-    """The URL of an empty database of each kind; that of the embedded one is empty."""
+    """The URL of an empty database of each kind; for SQLite it is the empty string."""
     return "" if request.param == "sqlite" else str(request.getfixturevalue("empty_postgresql"))
 
 
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> str:
-    """Which database a test has; a room that runs on both takes `either_database`."""
+    """The database URL of a test; tests that run on both databases use `either_database`."""
     server = getattr(request, "param", "sqlite") == "postgresql"
     return str(request.getfixturevalue("empty_postgresql")) if server else ""
 
@@ -83,19 +83,19 @@ def config(tmp_path: Path, database_url: str) -> ServiceSettings:
     return settings.load({}, data=tmp_path / "data", workers=1, database_url=database_url)
 
 
-def every(step: Step) -> Transaction[list[Any]]:
-    """Return a transaction of one step: all its rows."""
+def fetch(step: Step) -> Transaction[list[Any]]:
+    """Return a transaction of one step that returns all its rows."""
     return (yield step)
 
 
 def sql(text: str, **values: Any) -> Transaction[list[Any]]:
-    """Return a transaction of one statement that no part of the service has."""
-    return every(Statement({"": text})(**values))
+    """Return a transaction of one SQL statement that the service does not define."""
+    return fetch(Statement({"": text})(**values))
 
 
 @pytest.fixture
 def runner() -> Iterator[asyncio.Runner]:
-    """An event loop for a test that has none."""
+    """An event loop for a test without one."""
     with asyncio.Runner() as runner:
         yield runner
 
@@ -109,13 +109,13 @@ def database(config: ServiceSettings, runner: asyncio.Runner) -> Iterator[Databa
 
 
 def write_alone(given: ServiceSettings, work: Transaction[Any]) -> Any:
-    """Run a transaction on a database of its own, as another process would."""
-    return awaited(with_database(given, lambda database: database.write(work)))
+    """Run a transaction on a database connection of its own, as another process would."""
+    return run_coroutine(with_database(given, lambda database: database.write(work)))
 
 
 @dataclass(frozen=True)
 class Service:
-    """A running service and the means to look behind it."""
+    """A running service with access to its context and database."""
 
     url: str
     context: Context
@@ -123,18 +123,18 @@ class Service:
     stop: Callable[[], None]
 
     def account(self, credits: float = 100, name: str = "Ada") -> str:
-        """Make an account with some credits and return its id."""
+        """Create an account with some credits and return its id."""
         work = accounts.create(name, "ada@example.org", round(credits * 1000), clock())
         return str(self.write(work).id)
 
     def grant(self, account: str, credits: int) -> None:
-        """Give an account more to spend."""
+        """Grant credits to an account."""
         self.write(grant(account, credits * 1000, clock()))
 
-    def key(self, account: str, *scopes: str, **wish: Any) -> str:
-        """Make a key and return its text."""
-        asked = keys.KeyRequest(account_id=account, name="test", scopes=scopes, **wish)
-        return str(self.write(keys.create(asked, self.settings.secret(), clock())).text)
+    def key(self, account: str, *scopes: str, **options: Any) -> str:
+        """Create a key and return its text."""
+        request = keys.KeyRequest(account_id=account, name="test", scopes=scopes, **options)
+        return str(self.write(keys.create(request, self.settings.secret(), clock())).text)
 
     def write(self, work: Transaction[Any]) -> Any:
         """Run a transaction as another process would."""
@@ -175,7 +175,7 @@ def service(start_service: Callable[..., Service]) -> Service:
 
 @pytest.fixture(scope="module")
 def lasting_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The same for all tests of a file, for one that names it `service`: they need no other."""
+    """One service for all tests of a module, which overrides the fixture `service` with it."""
     given = settings.load({}, data=tmp_path_factory.mktemp("service") / "data", workers=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", PLUGINS, prepend=os.pathsep)
@@ -203,6 +203,6 @@ def http(service: Service, key: str) -> Iterator[httpx.Client]:
         yield client
 
 
-def awaited(work: Coroutine[Any, Any, Any]) -> Any:
+def run_coroutine(work: Coroutine[Any, Any, Any]) -> Any:
     """Run a coroutine from a test that has no event loop."""
     return asyncio.run(work)

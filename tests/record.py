@@ -1,8 +1,8 @@
-"""Run the tutorials on an empty data folder and keep what they print.
+"""Run the tutorials on an empty data folder and store their outputs in them.
 
     python tests/record.py [NOTEBOOK ...]
 
-What is kept is what `pytest` compares with: no times, no widget state, no local facts.
+`pytest` compares with these outputs: they have no times, no widget state and no local paths.
 """
 
 import sys
@@ -39,7 +39,7 @@ def record(path: Path) -> None:
 def main(names: list[str]) -> None:
     for path in map(Path, names) if names else sorted(NOTEBOOKS.glob("*.ipynb")):
         record(path)
-        print(path.name, path.stat().st_size, "bytes")  # noqa: T201 - this is its answer
+        print(path.name, path.stat().st_size, "bytes")  # noqa: T201 - the output of this script
 
 
 if __name__ == "__main__":

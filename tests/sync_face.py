@@ -1,7 +1,7 @@
-"""The blocking face is made from the awaited one: ``python tests/sync_face.py`` writes it.
+"""Generates the blocking face from the awaited one: ``python tests/sync_face.py`` writes it.
 
-What is awaited is written once, in modules called ``aio``; the modules called ``sync`` beside them
-are the same without ``await``. A test compares them with its output.
+Code that awaits is written once, in modules called ``aio``; the modules called ``sync`` beside them
+are the same without ``await``. A test compares them with the output of this script.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ REPLACEMENTS = {
 
 
 def make_blocking(text: str) -> str:
-    """Return the blocking module of an awaited one."""
+    """Return the text of the blocking module for that of an awaited one."""
     for pattern, new in REPLACEMENTS.items():
         text = re.sub(pattern, new, text, flags=re.MULTILINE)
     return text
 
 
 def list_pairs() -> dict[Path, Path]:
-    """Return the awaited modules with the blocking ones that are made from them."""
+    """Return the awaited modules with the blocking ones that are generated from them."""
     sources = [p for place in FOLDERS for p in (ROOT / place).glob("aio*")]
     files = [f for p in sources for f in (p.rglob("*.py") if p.is_dir() else [p])]
     return {
@@ -73,11 +73,11 @@ def write() -> None:
 
 
 def format_files(files: list[Path]) -> None:
-    """Sort imports and format files as everywhere in the project."""
+    """Sort the imports of files and format them with the project's settings."""
     ruff = [sys.executable, "-m", "ruff"]
     config = ["--config", str(ROOT / "pyproject.toml")]
     names = [str(file) for file in files]
-    inits = ["--config", "lint.ignore-init-module-imports=false"]  # what they import, they use
+    inits = ["--config", "lint.ignore-init-module-imports=false"]  # remove their unused imports
     subprocess.run(
         [*ruff, "check", "-q", "--fix-only", "--unsafe-fixes", *config, *inits, *names],
         check=True,

@@ -1,4 +1,4 @@
-"""Files to send, and how they are sent: a ticket, then the bytes."""
+"""Files to upload, and functions that upload them: a ticket, then the bytes."""
 
 import io
 import wave
@@ -11,14 +11,14 @@ UPLOADS = "/v1/creative-studio/media-uploads"
 
 
 def png(width: int = 8) -> bytes:
-    """Return a small picture."""
+    """Return a small PNG picture."""
     file = io.BytesIO()
     Image.new("RGB", (width, 8), "teal").save(file, "PNG")
     return file.getvalue()
 
 
 def wav(seconds: int = 2) -> bytes:
-    """Return silence."""
+    """Return a WAV file of silence."""
     file = io.BytesIO()
     with wave.open(file, "wb") as sound:
         sound.setnchannels(1)
@@ -31,7 +31,7 @@ def wav(seconds: int = 2) -> bytes:
 def request_ticket(
     http: httpx.Client, content: bytes, kind: str = "image/png", **other: Any
 ) -> httpx.Response:
-    """Return the response to a request for a ticket."""
+    """Request a ticket and return the response."""
     body = {"fileName": "file", "contentType": kind, "fileSizeBytes": len(content)}
     return http.post(UPLOADS, json={**body, "modelId": "clay", **other})
 
@@ -39,7 +39,7 @@ def request_ticket(
 def create_ticket(
     http: httpx.Client, content: bytes, kind: str = "image/png", **other: Any
 ) -> dict[str, Any]:
-    """Return a ticket."""
+    """Request a ticket and return it."""
     answer = request_ticket(http, content, kind, **other)
     assert answer.status_code == 201, answer.text
     ticket: dict[str, Any] = answer.json()
@@ -47,7 +47,7 @@ def create_ticket(
 
 
 def put_file(ticket: dict[str, Any], content: bytes, **headers: str) -> httpx.Response:
-    """Send the file of a ticket."""
+    """Upload the file of a ticket and return the response."""
     sent = {**ticket["requiredHeaders"], **headers}
     return httpx.put(ticket["uploadUrl"], content=content, headers=sent, verify=False, timeout=60)
 

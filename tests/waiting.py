@@ -1,4 +1,4 @@
-"""Waits for a condition by polling; a timeout reports the last value."""
+"""Functions that wait for a condition by polling; a timeout reports the last value."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ GENERATIONS = "/v1/creative-studio/generations"
 
 
 def until(poll: Callable[[], T], done: Callable[[T], bool] = bool, seconds: float = 20) -> T:
-    """Poll a value until it is as required, and return it."""
+    """Poll a value until it meets the condition, and return it."""
     pause, end = threading.Event(), time.monotonic() + seconds
     while not done(value := poll()):
         assert time.monotonic() < end, f"after {seconds} s it is still {value!r}"
@@ -30,7 +30,7 @@ def generate(http: httpx.Client, **request: Any) -> str:
 
 
 def read(http: httpx.Client, generation_id: str) -> dict[str, Any]:
-    """Return a generation as it is now."""
+    """Return the current state of a generation."""
     answer = http.get(f"{GENERATIONS}/{generation_id}")
     assert answer.status_code == 200, answer.text
     generation: dict[str, Any] = answer.json()
@@ -48,5 +48,5 @@ def wait_for_start(http: httpx.Client, generation_id: str) -> dict[str, Any]:
 
 
 def balance(http: httpx.Client) -> float:
-    """Return what the account can spend."""
+    """Return the balance of the account."""
     return float(http.get("/v1/account").json()["credits"])

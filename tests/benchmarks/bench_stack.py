@@ -27,7 +27,7 @@ if __name__ == "__main__":  # imported, it changes nothing for others
 
 from kit.service import settings  # noqa: E402 - after its plug-ins can be found
 from tests.buckets import KEYS, S3Server, server_command  # noqa: E402
-from tests.clusters import Part, scheduler, service, worker  # noqa: E402
+from tests.clusters import Daemon, scheduler, service, worker  # noqa: E402
 from tests.ports import free_port  # noqa: E402
 from tests.postgresql import server  # noqa: E402
 from tests.service.test_chaos import prepared  # noqa: E402
@@ -110,7 +110,7 @@ class Stack:
         place, port = f"127.0.0.1:{free_port()}", free_port()
         buckets, log = data / "buckets", data.with_name("bucket.log")
         buckets.mkdir(parents=True)
-        bucket = Part(server_command(place, buckets), log, RCLONE_CONFIG=os.devnull)
+        bucket = Daemon(server_command(place, buckets), log, RCLONE_CONFIG=os.devnull)
         ends.enter_context(bucket.run())
         until(S3Server(f"http://{place}").answers)
         storage, cluster = S3Server(f"http://{place}").new_bucket(), f"tcp://127.0.0.1:{port}"

@@ -12,7 +12,7 @@ from kit.service.app import create_app
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from kit.service.storage.signing import Grant, Signer
-from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.conftest import ALL_SCOPES, Service, run_coroutine
 from tests.uploading import create_ticket, png, upload_file
 from tests.waiting import GENERATIONS, generate, read, wait_for_end
 
@@ -111,7 +111,7 @@ async def _while_it_is_deleted(config: ServiceSettings) -> httpx.Response:
 
 
 def test_a_file_that_is_deleted_while_it_is_sent_comes_whole(config: ServiceSettings) -> None:
-    answer = awaited(_while_it_is_deleted(config))
+    answer = run_coroutine(_while_it_is_deleted(config))
 
     assert (answer.status_code, answer.content) == (200, png())
 

@@ -13,7 +13,7 @@ from kit.service.app import create_app
 from kit.service.domain import accounts, credits, keys
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
-from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.conftest import ALL_SCOPES, Service, run_coroutine
 from tests.waiting import GENERATIONS, balance
 
 ORDER = {"modelId": "flat", "prompt": "x", "parameters": {"count": 5}}  # one credit
@@ -116,7 +116,7 @@ def test_one_that_ends_while_it_is_read_is_told_with_its_own_headers(
             assert "Retry-After" not in told.headers
             assert again.status_code == 304
 
-    awaited(work())
+    run_coroutine(work())
 
 
 def test_one_that_ends_while_a_page_is_read_pushes_no_other_out(config: ServiceSettings) -> None:
@@ -132,4 +132,4 @@ def test_one_that_ends_while_a_page_is_read_pushes_no_other_out(config: ServiceS
             found = [one["id"] for page in (first, second) for one in page.json()]
             assert found == [one["id"] for one in made[::-1]]
 
-    awaited(work())
+    run_coroutine(work())

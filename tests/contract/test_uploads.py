@@ -15,7 +15,7 @@ from kit.service.settings import ServiceSettings
 from kit.service.storage import make_ticket
 from kit.wire import RequestUpload
 from tests.buckets import any_service
-from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.conftest import ALL_SCOPES, Service, run_coroutine
 from tests.uploading import create_ticket, png, put_file, request_ticket, upload_file, wav
 from tests.waiting import GENERATIONS, balance, until, wait_for_end
 
@@ -180,7 +180,7 @@ async def _short(config: ServiceSettings, content: bytes) -> httpx.Response:
 
 
 def test_a_body_shorter_than_it_was_announced_is_refused(config: ServiceSettings) -> None:
-    told = problems(awaited(_short(config, png())))
+    told = problems(run_coroutine(_short(config, png())))
 
     sentence = f"the file has {len(png()) - 20} bytes, {len(png())} were announced"
     assert told == {"fileSizeBytes": sentence}

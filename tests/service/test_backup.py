@@ -18,7 +18,7 @@ from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.store import generations, uploads
 from kit.service.store.sqlite.file import snapshot
-from tests.conftest import ALL_SCOPES, Service, every, sql, write_alone
+from tests.conftest import ALL_SCOPES, Service, fetch, sql, write_alone
 from tests.rights import is_private
 from tests.service.test_logs import PIXEL, upload
 from tests.waiting import GENERATIONS, generate, read, until, wait_for_end
@@ -150,7 +150,7 @@ def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
     assert backup(service.settings, tmp_path / "copy").files == 1
     restore(tmp_path / "copy", back)
 
-    rows = write_alone(back, every(uploads.with_file(after="", most=10)))
+    rows = write_alone(back, fetch(uploads.with_file(after="", most=10)))
     assert [row.id for row in rows] == [kept]
 
 
@@ -177,10 +177,10 @@ def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
     restore(tmp_path / "copy", back)
 
     assert (report.files, report.missing) == (1, [])
-    rows = {row.id: row for row in write_alone(back, every(generations.oldest(after="", most=9)))}
+    rows = {row.id: row for row in write_alone(back, fetch(generations.oldest(after="", most=9)))}
     assert rows[used].outputs_deleted_at >= row.outputs_deleted_at
     assert rows[kept].outputs_deleted_at is None
-    assert write_alone(back, every(uploads.with_file(after="", most=10))) == []
+    assert write_alone(back, fetch(uploads.with_file(after="", most=10))) == []
 
 
 def test_an_output_that_is_gone_is_said_and_can_be_left_out(

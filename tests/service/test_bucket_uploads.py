@@ -18,7 +18,7 @@ from kit.service.domain.upkeep import Sweeper
 from kit.service.machine import clock
 from kit.service.store import Database
 from tests.buckets import FailingProxy, answer
-from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.conftest import ALL_SCOPES, Service, run_coroutine
 from tests.uploading import create_ticket, png, put_file, upload_file, wav
 from tests.waiting import GENERATIONS, balance, generate, wait_for_end
 
@@ -36,7 +36,7 @@ def fetched(address: str, method: str = "GET", **headers: str) -> httpx.Response
 
 
 def names(service: Service, folder: str) -> list[str]:
-    return awaited(service.context.storage.names(folder))
+    return run_coroutine(service.context.storage.names(folder))
 
 
 def sweep(service: Service, hours: int = 0) -> None:
@@ -47,7 +47,7 @@ def sweep(service: Service, hours: int = 0) -> None:
         later = it.clock() + hours * 3_600_000
         await Sweeper(database, it.storage, it.settings, it.readiness, lambda: later).sweep()
 
-    awaited(with_database(service.settings, once))
+    run_coroutine(with_database(service.settings, once))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_files_of_outputs_that_no_generation_has_are_removed(
     kept = names(service, f"outputs/{folder}")
     (tmp_path / "draft").write_bytes(b"x")
     orphan = f"outputs/{folder}/{done['id']}-{'0' * 32}.png"
-    awaited(service.context.storage.keep({orphan: tmp_path / "draft"}))
+    run_coroutine(service.context.storage.keep({orphan: tmp_path / "draft"}))
     assert len(names(service, f"outputs/{folder}")) == len(kept) + 1
 
     sweep(service)

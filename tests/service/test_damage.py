@@ -20,7 +20,7 @@ from tests.commands.conftest import Kit
 from tests.commands.conftest import account as account
 from tests.commands.conftest import kit as kit  # the fixtures
 from tests.commands.conftest import logging_as_it_was as logging_as_it_was
-from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.conftest import ALL_SCOPES, Service, run_coroutine
 from tests.uploading import create_ticket, png, put_file, upload_file
 from tests.waiting import GENERATIONS, balance, generate, until, wait_for_end
 
@@ -46,7 +46,7 @@ def left(used: Path, config: ServiceSettings) -> ServiceSettings:
 
 def reopened(config: ServiceSettings) -> None:
     """Open a database as the service and every command do."""
-    awaited(open_database(config).close())
+    run_coroutine(open_database(config).close())
 
 
 def content(folder: Path) -> dict[str, bytes]:

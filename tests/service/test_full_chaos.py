@@ -25,7 +25,7 @@ from kit.service import settings
 from kit.service.app import create_storage
 from kit.service.settings import ServiceSettings
 from tests.buckets import KEYS, S3Server, server_command
-from tests.clusters import Part, scheduler, service, worker
+from tests.clusters import Daemon, scheduler, service, worker
 from tests.ports import free_port
 from tests.postgresql import server
 from tests.service.test_chaos import audit, children, drained, load, named, prepared
@@ -43,7 +43,7 @@ class Stack:
 
     config: ServiceSettings
     urls: list[str]
-    parts: dict[str, list[Part]]
+    parts: dict[str, list[Daemon]]
     database: Any
     dice: random.Random
 
@@ -81,7 +81,7 @@ def stack(folder: Path) -> Iterator[Stack]:
         (folder / "buckets").mkdir()
         place = f"127.0.0.1:{s3_port}"
         command = server_command(place, folder / "buckets")
-        s3 = Part(command, folder / "s3.log", RCLONE_CONFIG=os.devnull)
+        s3 = Daemon(command, folder / "s3.log", RCLONE_CONFIG=os.devnull)
         ends.enter_context(s3.run())
         s3_server = S3Server(f"http://{place}")
         until(s3_server.answers)

@@ -19,7 +19,7 @@ import pytest
 from kit.service.domain.upkeep import Sweeper
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import output_key, owner
-from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.conftest import ALL_SCOPES, Service, run_coroutine
 from tests.ports import free_port
 from tests.waiting import GENERATIONS, balance, generate, read, until, wait_for_end, wait_for_start
 
@@ -140,7 +140,7 @@ def stored(service: Service) -> set[str]:
 def sweep(service: Service) -> None:
     it = service.context
     sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, it.clock)
-    awaited(sweeper.sweep())
+    run_coroutine(sweeper.sweep())
 
 
 def test_a_job_that_is_canceled_while_it_is_rendered_leaves_no_file(

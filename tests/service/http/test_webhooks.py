@@ -20,7 +20,7 @@ from kit.service.domain import webhooks
 from kit.service.http.delivery_sender import TIMEOUT, CheckedBackend, DeliverySender, resolve
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Statement
-from tests.conftest import Service, awaited, both_databases, sql
+from tests.conftest import Service, both_databases, run_coroutine, sql
 from tests.waiting import GENERATIONS, generate, until, wait_for_end
 
 HOOKS = "/v1/webhooks"
@@ -281,7 +281,7 @@ def test_a_name_is_looked_up_and_checked_with_each_connection(address: str) -> N
     backend = CheckedBackend(lambda *_: leads_to("93.184.216.34", address), loopback=False)
 
     with pytest.raises(httpcore.ConnectError, match="private network"):
-        awaited(backend.connect_tcp("ends.example", 443))
+        run_coroutine(backend.connect_tcp("ends.example", 443))
 
 
 def test_a_slow_name_server_takes_no_thread_that_writes_files() -> None:
@@ -306,7 +306,7 @@ def test_what_was_checked_is_what_is_connected_to(receiver: Receiver) -> None:
             url = receiver.url.replace("127.0.0.1", "ends.example")
             return (await pool.request("POST", url, content=b"{}")).status
 
-    assert awaited(post()) == 204
+    assert run_coroutine(post()) == 204
     assert receiver.got[0][0]["host"].startswith("ends.example:")
 
 
@@ -334,7 +334,7 @@ def test_an_attempt_has_its_time(receiver: Receiver) -> None:
     receiver.open.clear()
     sender = DeliverySender(lambda *_: leads_to("127.0.0.1"), loopback=True, seconds=0.2)
 
-    assert awaited(sender.send(receiver.url, {}, b"{}")) == (0, 0.0, "TimeoutError")
+    assert run_coroutine(sender.send(receiver.url, {}, b"{}")) == (0, 0.0, "TimeoutError")
     assert TIMEOUT == 15
 
 

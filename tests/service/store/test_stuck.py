@@ -12,7 +12,7 @@ from kit.errors import UnavailableError
 from kit.service.store import accounts
 from kit.service.store.database import Examination, Transaction
 from kit.service.store.sqlite import SQLite
-from tests.conftest import every
+from tests.conftest import fetch
 from tests.service.store.test_sqlite import add, names
 
 NAME = "takes-nothing-when-told"
@@ -100,7 +100,7 @@ def test_a_page_that_makes_no_sense_is_remembered(tmp_path: Path) -> None:
         database = SQLite(path)
         before = database.damage
         with pytest.raises(UnavailableError, match="is damaged; nothing was charged"):
-            await database.read(every(accounts.all()))
+            await database.read(fetch(accounts.all()))
         await database.close()
         return before, database.damage
 

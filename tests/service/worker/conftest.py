@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kit.service.worker.pool import Pool
-from tests.clusters import OnCluster, serve_cluster
+from tests.clusters import ClusterPool, serve_cluster
 from tests.conftest import PLUGINS
 
 OWN_PLUGINS = str(Path(__file__).parent / "plugins")
@@ -66,7 +66,7 @@ def with_pool(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., A
 
     def run(work: Work, **bounds: Any) -> Any:
         async def on_cluster(pool: Pool) -> Any:
-            async with OnCluster(pool, tmp_path) as cluster:
+            async with ClusterPool(pool, tmp_path) as cluster:
                 return await work(cluster)
 
         there = work if request.param == "pool" else on_cluster

@@ -20,7 +20,7 @@ from kit.errors import ConfigError
 from kit.service import server, settings
 from kit.service.worker.cluster import count_slots
 from tests.buckets import KEYS, S3Server
-from tests.clusters import Part, scheduler, worker
+from tests.clusters import Daemon, scheduler, worker
 from tests.conftest import ALL_SCOPES, Service, sql
 from tests.ports import free_port
 from tests.service.test_chaos import children
@@ -43,13 +43,13 @@ class Parts(ExitStack):
         """Return the settings of a service."""
         return {"cluster": self.cluster, "storage_url": self.storage}
 
-    def scheduler(self, *options: str) -> Part:
+    def scheduler(self, *options: str) -> Daemon:
         return scheduler(self._port, self._folder / "scheduler.log", *options)
 
-    def worker(self, name: str, *options: str, **environment: str) -> Part:
+    def worker(self, name: str, *options: str, **environment: str) -> Daemon:
         return worker(self.cluster, self._folder / name, self.storage, *options, **environment)
 
-    def run(self, part: Part) -> Part:
+    def run(self, part: Daemon) -> Daemon:
         """Look after a part from now on."""
         self.enter_context(part.run())
         return part
@@ -229,7 +229,7 @@ def test_a_worker_that_stores_elsewhere_gets_no_jobs(
     service = start_service(**parts.places(), requests_per_minute=100_000)
     given = {"KIT_STORAGE_URL": f"file://{tmp_path / 'elsewhere'}", "KIT_CLUSTER": parts.cluster}
     command = [sys.executable, "-m", "kit", "worker", "--data", str(tmp_path / "o"), "--workers"]
-    parts.run(Part([*command, "2", "--host", "127.0.0.1"], tmp_path / "o.log", **given))
+    parts.run(Daemon([*command, "2", "--host", "127.0.0.1"], tmp_path / "o.log", **given))
     with client(service) as http:
         waiting = generate(http)
         until(lambda: f"their KIT_STORAGE_URL is not {parts.storage}" in caplog.text)
