@@ -11,12 +11,12 @@ import pytest
 import kit
 from kit.errors import ConfigError, InvalidApiKeyError
 from kit.widgets.secret import SecretInput
-from tests.client.fixtures import media, other, party
+from tests.client.fixtures import api, backend, media
 from tests.client.third_party import KEY, Server
 from tests.waiting import until
 from tests.widgets.tree import every, find, send, styled
 
-__all__ = ["media", "other", "party"]
+__all__ = ["api", "backend", "media"]
 
 
 @pytest.fixture(autouse=True)
@@ -29,14 +29,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     return tmp_path
 
 
-def test_who_logged_in_connects_without_arguments(other: Server) -> None:
+def test_who_logged_in_connects_without_arguments(api: Server) -> None:
     asked: list[str] = []
 
     def typed(question: str) -> str:
         asked.append(question)
         return KEY
 
-    with kit.login(other.url, ask_key=typed) as studio:
+    with kit.login(api.url, ask_key=typed) as studio:
         assert studio.account.name == "Ada"
     with kit.connect() as again:
         assert again.account.name == "Ada"
@@ -47,21 +47,21 @@ def test_who_logged_in_connects_without_arguments(other: Server) -> None:
         kit.logout()
 
 
-def test_a_key_that_the_service_refuses_is_not_saved(other: Server, home: Path) -> None:
+def test_a_key_that_the_service_refuses_is_not_saved(api: Server, home: Path) -> None:
     with pytest.raises(InvalidApiKeyError):
-        kit.login(other.url, "cs_test_wrong")
+        kit.login(api.url, "cs_test_wrong")
 
     assert not (home / "config").exists()
 
 
-def test_where_nobody_can_be_asked_it_says_so(other: Server) -> None:
+def test_where_nobody_can_be_asked_it_says_so(api: Server) -> None:
     def refuse(_: str) -> str:
         raise EOFError
 
     with pytest.raises(
         ConfigError, match="an API key is needed, and there is no way to ask for it here: pass"
     ):
-        kit.login(other.url, ask_key=refuse)
+        kit.login(api.url, ask_key=refuse)
     with pytest.raises(ConfigError, match="an address is needed, and nothing was typed"):
         kit.login(ask=lambda _: " ", api_key=KEY)
 
@@ -73,15 +73,15 @@ def submit_key(form: Any) -> None:
     until(lambda: not field.disabled)
 
 
-def test_an_unknown_profile_names_the_known_ones(other: Server) -> None:
-    kit.login(other.url, KEY, profile="work").close()
+def test_an_unknown_profile_names_the_known_ones(api: Server) -> None:
+    kit.login(api.url, KEY, profile="work").close()
 
     with pytest.raises(ConfigError, match="no saved profile 'home'; there is 'work'"):
         kit.connect(profile="home")
 
 
-def test_a_form_signs_in_where_a_cell_cannot_ask(other: Server, home: Path) -> None:
-    login = kit.login(other.url, profile="work", form=True)
+def test_a_form_signs_in_where_a_cell_cannot_ask(api: Server, home: Path) -> None:
+    login = kit.login(api.url, profile="work", form=True)
     with pytest.raises(ConfigError, match="not signed in yet"):
         _ = login.studio
 
@@ -95,18 +95,18 @@ def test_a_form_signs_in_where_a_cell_cannot_ask(other: Server, home: Path) -> N
     assert KEY not in str(vars(login)) + str(login.get_state()) + repr(login)
 
 
-def test_an_empty_name_saves_nothing(other: Server, home: Path) -> None:
-    with kit.login(other.url, KEY, profile="") as studio:
+def test_an_empty_name_saves_nothing(api: Server, home: Path) -> None:
+    with kit.login(api.url, KEY, profile="") as studio:
         assert studio.account.name == "Ada"
 
     assert not (home / "config").exists()
 
 
 def test_a_page_for_visitors_saves_nothing(
-    other: Server, home: Path, monkeypatch: pytest.MonkeyPatch
+    api: Server, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5.13")
-    login = kit.login(other.url, form=True)
+    login = kit.login(api.url, form=True)
     find(login, "Save as").value = "work"
     submit_key(login)
     assert "keys cannot be saved here" in styled(login, "kit-status").value

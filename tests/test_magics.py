@@ -13,12 +13,12 @@ from IPython.core.interactiveshell import InteractiveShell
 from kit.client.settings import Settings
 from kit.errors import GenerationFailedError
 from kit.studio import AsyncStudio, Studio
-from tests.client.fixtures import client, clock, media, other, party, policy, settings
-from tests.client.third_party import KEY, Answer, Server, ThirdParty, png, serving
+from tests.client.fixtures import api, backend, client, clock, media, policy, settings
+from tests.client.third_party import KEY, Answer, Server, ThirdParty, png, serve
 from tests.conftest import NO_HISTORY
 from tests.studio.conftest import studio
 
-__all__ = ["client", "clock", "media", "other", "party", "policy", "settings", "studio"]
+__all__ = ["api", "backend", "client", "clock", "media", "policy", "settings", "studio"]
 START = "/v1/creative-studio/generations"
 MODELS = "/v1/creative-studio/models"
 
@@ -36,22 +36,22 @@ def shell(studio: Studio) -> Iterator[Any]:
     shell.history_manager.end_session()
 
 
-def test_the_cell_is_the_prompt(shell: Any, other: Server) -> None:
+def test_the_cell_is_the_prompt(shell: Any, api: Server) -> None:
     made = shell.run_cell_magic("generate", "paint style=ink steps=7", "\n  a lake\n at dawn \n")
 
     assert made.output.bytes() == png()
-    assert other.requests("POST", START)[0].json == {
+    assert api.requests("POST", START)[0].json == {
         "modelId": "paint",
         "prompt": "a lake\n at dawn",
         "parameters": {"style": "ink", "steps": 7},
     }
 
 
-def test_again_pays_anew(shell: Any, other: Server) -> None:
+def test_again_pays_anew(shell: Any, api: Server) -> None:
     for line in ("paint", "paint", "paint --again"):
         shell.run_cell_magic("generate", line, "a lake")
 
-    assert len(other.requests("POST", START)) == 2
+    assert len(api.requests("POST", START)) == 2
 
 
 def test_media_are_files(shell: Any, media: Server, tmp_path: Any) -> None:
@@ -80,7 +80,7 @@ def test_media_are_files(shell: Any, media: Server, tmp_path: Any) -> None:
     ],
 )
 def test_what_was_typed_wrongly_is_a_sentence(
-    shell: Any, other: Server, line: str, sentence: str
+    shell: Any, api: Server, line: str, sentence: str
 ) -> None:
     promptless = line.startswith("retouch")
 
@@ -91,11 +91,11 @@ def test_what_was_typed_wrongly_is_a_sentence(
             else shell.run_cell_magic("generate", line, "a lake")
         )
 
-    assert other.requests("POST") == []
+    assert api.requests("POST") == []
 
 
-def test_a_failure_after_the_start_can_be_looked_into(shell: Any, party: ThirdParty) -> None:
-    party.words, party.error = ("queued", "error"), {"message": "too dark"}
+def test_a_failure_after_the_start_can_be_looked_into(shell: Any, backend: ThirdParty) -> None:
+    backend.states, backend.error = ("queued", "error"), {"message": "too dark"}
 
     with pytest.raises(GenerationFailedError, match="too dark") as caught:
         shell.run_cell_magic("generate", "paint", "night")
@@ -103,20 +103,20 @@ def test_a_failure_after_the_start_can_be_looked_into(shell: Any, party: ThirdPa
     assert caught.value.generation_id == "job-1"
 
 
-def test_settings_named_like_arguments_of_a_call_are_settings(shell: Any, other: Server) -> None:
+def test_settings_named_like_arguments_of_a_call_are_settings(shell: Any, api: Server) -> None:
     names = ("timeout", "again", "model", "media", "prompt", "parameters")
     known = [{"name": name, "type": "string"} for name in names]
-    other.first("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": known}]}))
+    api.script("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": known}]}))
 
     line = " ".join(f"{name}=5" for name in names)
     shell.run_cell_magic("generate", f"odd {line} --again", "a lake")
 
-    sent = other.requests("POST", START)[0].json
+    sent = api.requests("POST", START)[0].json
     assert sent["prompt"] == "a lake"
     assert sent["parameters"] == dict.fromkeys(names, "5")
 
 
-def test_values_are_read_as_a_form_reads_them(shell: Any, other: Server) -> None:
+def test_values_are_read_as_a_form_reads_them(shell: Any, api: Server) -> None:
     known = [
         {"name": "size", "type": "int64"},
         {"name": "noise", "type": "float"},
@@ -124,11 +124,11 @@ def test_values_are_read_as_a_form_reads_them(shell: Any, other: Server) -> None
         {"name": "times", "type": "string", "enum": [1, 2, 3]},
         {"name": "words", "type": "string", "maxItems": 1},
     ]
-    other.first("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": known}]}))
+    api.script("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": known}]}))
 
     shell.run_cell_magic("generate", "odd size=7 noise=.25 flag=true times=2 words=z", "a lake")
 
-    assert other.requests("POST", START)[0].json["parameters"] == {
+    assert api.requests("POST", START)[0].json["parameters"] == {
         "size": 7,
         "noise": 0.25,
         "flag": True,
@@ -140,14 +140,14 @@ def test_values_are_read_as_a_form_reads_them(shell: Any, other: Server) -> None
 @pytest.fixture
 def elsewhere(media: Server) -> Iterator[Server]:
     """Another service, with another account."""
-    with serving(ThirdParty(media.url, polls=0)) as server:
+    with serve(ThirdParty(media.url, polls=0)) as server:
         yield server
 
 
 def test_the_studio_of_now_pays(
-    shell: Any, settings: Settings, other: Server, party: ThirdParty, elsewhere: Server
+    shell: Any, settings: Settings, api: Server, backend: ThirdParty, elsewhere: Server
 ) -> None:
-    party.polls = 0
+    backend.polls = 0
     there = Settings(elsewhere.url, KEY, settings.data, progress=False)
     first, second = AsyncStudio(settings), AsyncStudio(there)
 
@@ -156,7 +156,7 @@ def test_the_studio_of_now_pays(
         shell.run_cell_magic("generate", line, "a lake")
     first.client.disconnect()
 
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1
     assert len(elsewhere.requests("POST", START)) == 1
 
 
@@ -168,7 +168,7 @@ def test_a_notebook_without_a_studio_spends_nothing(shell: Any) -> None:
             magic()
 
 
-def test_the_only_studio_pays_whatever_its_name(shell: Any, other: Server) -> None:
+def test_the_only_studio_pays_whatever_its_name(shell: Any, api: Server) -> None:
     shell.user_ns["mine"] = shell.user_ns.pop("studio")
     shell.user_ns["also"] = shell.user_ns["mine"]
 
@@ -176,7 +176,7 @@ def test_the_only_studio_pays_whatever_its_name(shell: Any, other: Server) -> No
 
 
 def test_of_several_studios_one_has_to_be_named(
-    shell: Any, settings: Settings, other: Server, elsewhere: Server
+    shell: Any, settings: Settings, api: Server, elsewhere: Server
 ) -> None:
     there = Settings(elsewhere.url, KEY, settings.data, progress=False)
     shell.user_ns["team"] = Studio(there)
@@ -188,7 +188,7 @@ def test_of_several_studios_one_has_to_be_named(
     assert generate(shell, "paint --studio team").prompt == "a lake"
     assert shell.run_line_magic("credits", "team").name == "Ada"
     assert len(elsewhere.requests("POST", START)) == 1
-    assert other.requests("POST", START) == []
+    assert api.requests("POST", START) == []
 
 
 def generate(shell: Any, line: str = "paint") -> Any:
@@ -196,7 +196,7 @@ def generate(shell: Any, line: str = "paint") -> Any:
 
 
 def test_a_cell_that_waits_spends_the_budget_of_the_awaited_studio(
-    shell: Any, settings: Settings, other: Server
+    shell: Any, settings: Settings, api: Server
 ) -> None:
     studio = AsyncStudio(settings)
     shell.user_ns["studio"] = studio
@@ -204,7 +204,7 @@ def test_a_cell_that_waits_spends_the_budget_of_the_awaited_studio(
     with studio.budget(0.1), pytest.raises(UsageError, match="budget"):
         shell.run_cell_magic("generate", "paint", "a lake")
 
-    assert other.requests("POST", START) == []
+    assert api.requests("POST", START) == []
 
 
 def test_credits_are_those_of_the_account(shell: Any) -> None:

@@ -12,11 +12,11 @@ from tests.browser.cells import opened
 from tests.browser.lab import Lab, room, serving
 from tests.browser.notebook import CHROMIUM, Notebook, chromium
 from tests.client import third_party
-from tests.client.fixtures import media, party
+from tests.client.fixtures import backend, media
 from tests.client.third_party import KEY, Server, ThirdParty
 from tests.isolation import notebook_variables
 
-__all__ = ["media", "party"]
+__all__ = ["backend", "media"]
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 PLUGINS = str(Path(__file__).parents[1] / "plugins")
@@ -77,9 +77,9 @@ def environment(
 
 
 @pytest.fixture
-def other(party: ThirdParty, environment: dict[str, str]) -> Iterator[Server]:
+def api(backend: ThirdParty, environment: dict[str, str]) -> Iterator[Server]:
     """Another implementation, the service of the studio in the cells."""
-    with third_party.serving(party) as server:
+    with third_party.serve(backend) as server:
         environment |= {"KIT_BASE_URL": server.url, "KIT_API_KEY": KEY}
         yield server
 

@@ -24,14 +24,14 @@ TYPED = "tp_test_typed_in_the_browser"
 @pytest.fixture
 def own() -> Iterator[Server]:
     """The service of the studio in the cells."""
-    with third_party.serving(ThirdParty("http://127.0.0.1:9")) as server:
+    with third_party.serve(ThirdParty("http://127.0.0.1:9")) as server:
         yield server
 
 
 @pytest.fixture
 def neighbor(tmp_path: Path) -> Iterator[Server]:
     """Another one, saved as the profile "work"."""
-    with third_party.serving(Neighbor("http://127.0.0.1:9")) as server:
+    with third_party.serve(Neighbor("http://127.0.0.1:9")) as server:
         folder = tmp_path / "config" / "creative-studio-kit"
         profiles.save(server.url, KEY, name="work", path=folder / "profiles.toml")
         yield server

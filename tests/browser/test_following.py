@@ -29,26 +29,26 @@ LISTED = "/v1/creative-studio/generations"
 
 
 def test_what_others_start_is_shown_and_nobody_asks_for_a_page_that_is_hidden(
-    other: Server, party: ThirdParty, lab: Lab, browser: Browser
+    api: Server, backend: ThirdParty, lab: Lab, browser: Browser
 ) -> None:
     with opened(lab, browser, *CELLS, script=FASTER) as notebook:
         notebook.run_all()
         page, table = notebook.page, notebook.output(1)
         expect(table).to_contain_text("my own lake")
-        looks = len(other.requests("GET", "/v1/account"))
-        while len(other.requests("GET", "/v1/account")) < looks + 2:  # the first one is answered
+        looks = len(api.requests("GET", "/v1/account"))
+        while len(api.requests("GET", "/v1/account")) < looks + 2:  # the first one is answered
             page.wait_for_timeout(50)
 
-        party.orders["theirs"] = {"modelId": "paint", "prompt": "somebody's hill", "polled": 9}
+        backend.orders["theirs"] = {"modelId": "paint", "prompt": "somebody's hill", "polled": 9}
         expect(table).to_contain_text("somebody's hill")
 
         # hidden, it asks for nothing; seen again, it does at once
         page.evaluate(HIDE)
         page.wait_for_timeout(1000)
-        before = len(other.requests("GET", LISTED))
+        before = len(api.requests("GET", LISTED))
         page.wait_for_timeout(6000)  # longer than the least pause of the kernel
-        assert len(other.requests("GET", LISTED)) == before
-        party.orders["more"] = {"modelId": "paint", "prompt": "one more", "polled": 9}
+        assert len(api.requests("GET", LISTED)) == before
+        backend.orders["more"] = {"modelId": "paint", "prompt": "one more", "polled": 9}
         page.evaluate(SHOW)
         expect(table).to_contain_text("one more")
         assert notebook.errors() == []

@@ -48,7 +48,7 @@ def is_named(form: Locator) -> None:
 
 
 def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
-    other: Server, media: Server, lab: Lab, browser: Browser
+    api: Server, media: Server, lab: Lab, browser: Browser
 ) -> None:
     with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
@@ -107,7 +107,7 @@ def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
 
         # a file that did not arrive is fetched by a click, and nothing is paid again
         file = "/out/job-1.png"
-        media.first("GET", file, *[Answer(404)] * 50)
+        media.script("GET", file, *[Answer(404)] * 50)
         paint.get_by_role("button", name="Generate").click()
         again = paint.get_by_role("button", name="Try again")
         expect(again).to_be_visible()
@@ -115,7 +115,7 @@ def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
         media.script.clear()
         again.click()
         expect(paint.locator("img")).to_be_visible()
-        assert len(other.requests("POST", "/v1/creative-studio/generations")) == 1
+        assert len(api.requests("POST", "/v1/creative-studio/generations")) == 1
 
         # whatever is drawn anew has its names again
         notebook.save()

@@ -1,5 +1,5 @@
-"""Another implementation of the API document, and a client for it."""
+"""A third-party implementation of the API document, and a client for it."""
 
-from tests.client.fixtures import client, clock, media, other, party, policy, settings
+from tests.client.fixtures import api, backend, client, clock, media, policy, settings
 
-__all__ = ["client", "clock", "media", "other", "party", "policy", "settings"]
+__all__ = ["api", "backend", "client", "clock", "media", "policy", "settings"]

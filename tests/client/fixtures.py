@@ -23,7 +23,7 @@ from tests.client.third_party import KEY, Server, ThirdParty
 
 @dataclass
 class Clock:
-    """Time that passes only when somebody sleeps."""
+    """A clock that advances only when a test sleeps."""
 
     now: float = 0.0
     slept: list[float] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Clock:
 
     async def asleep(self, seconds: float) -> None:
         self.sleep(seconds)
-        await asyncio.sleep(0)  # the others on the loop go on meanwhile
+        await asyncio.sleep(0)  # other tasks of the loop continue meanwhile
 
 
 @pytest.fixture
@@ -47,33 +47,33 @@ def clock() -> Clock:
 
 @pytest.fixture
 def policy(clock: Clock) -> Policy:
-    """As patient as usual, without dice, on a clock that takes no time."""
+    """The usual retry policy, without randomness, on the test's clock."""
     return Policy(clock=clock, dice=lambda: 0.0)
 
 
 @pytest.fixture
 def media() -> Iterator[Server]:
-    """The other origin, where files are."""
-    with third_party.serving(third_party.storage) as server:
+    """The server of another origin, where files are."""
+    with third_party.serve(third_party.storage) as server:
         yield server
 
 
 @pytest.fixture
-def party(media: Server) -> ThirdParty:
-    """What the other implementation knows."""
+def backend(media: Server) -> ThirdParty:
+    """The third-party application; a test sets what it answers."""
     return ThirdParty(media.url)
 
 
 @pytest.fixture
-def other(party: ThirdParty) -> Iterator[Server]:
-    """The other implementation."""
-    with third_party.serving(party) as server:
+def api(backend: ThirdParty) -> Iterator[Server]:
+    """The server of the third-party application."""
+    with third_party.serve(backend) as server:
         yield server
 
 
 @pytest.fixture
-def settings(other: Server, tmp_path: Path) -> Settings:
-    return Settings(other.url, KEY, data=tmp_path / "data", progress=False)
+def settings(api: Server, tmp_path: Path) -> Settings:
+    return Settings(api.url, KEY, data=tmp_path / "data", progress=False)
 
 
 @pytest.fixture
@@ -90,14 +90,14 @@ def status(number: int, **headers: str) -> Reply:
     return Reply(number, {name.replace("_", "-"): v for name, v in headers.items()}, b"{}")
 
 
-def sleeps(steps: list[Any]) -> list[float]:
+def get_pauses(steps: list[Any]) -> list[float]:
     return [step.seconds for step in steps if isinstance(step, Sleep)]
 
 
-def driven(flow: Flow[Any], *outcomes: Any) -> tuple[list[Any], Any]:
-    """Drive a flow with outcomes made up beforehand; return its steps and its result or error.
+def drive(flow: Flow[Any], *outcomes: Any) -> tuple[list[Any], Any]:
+    """Drive a flow with prepared outcomes; return its steps and its result or error.
 
-    A `Sleep` takes its own outcome, None, by itself.
+    A `Sleep` gets None and takes no outcome.
     """
     left = list(outcomes)
     steps = []

@@ -16,15 +16,15 @@ from kit.client.sync import Client
 from kit.errors import NoAnswerError
 from kit.wire import Generation, Output
 from tests.client import third_party
-from tests.client.fixtures import driven
-from tests.client.third_party import Answer, Seen, Server
+from tests.client.fixtures import drive
+from tests.client.third_party import Answer, Request, Server
 
 SHA = hashlib.sha256(third_party.png()).hexdigest()
 
 
 @pytest.fixture
-def cache(tmp_path: Path, other: Server) -> Cache:
-    return Cache(tmp_path / "outputs", other.url)
+def cache(tmp_path: Path, api: Server) -> Cache:
+    return Cache(tmp_path / "outputs", api.url)
 
 
 def done(url: str | None, **facts: Any) -> Generation:
@@ -61,7 +61,7 @@ def test_a_wrong_hash_leaves_no_file(client: Client, cache: Cache, media: Server
 def test_a_download_that_breaks_off_is_repeated(
     client: Client, cache: Cache, media: Server
 ) -> None:
-    media.first("GET", "/out", Answer(drop=True), Answer(503, {}))
+    media.script("GET", "/out", Answer(drop=True), Answer(503, {}))
 
     path = client.run(downloads.output(cache, done(f"{media.url}/out")))
 
@@ -70,11 +70,11 @@ def test_a_download_that_breaks_off_is_repeated(
 
 
 def test_an_expired_address_is_asked_for_anew(
-    client: Client, cache: Cache, media: Server, other: Server
+    client: Client, cache: Cache, media: Server, api: Server
 ) -> None:
     fresh = {"id": "job-1", "status": "completed", "outputUrl": f"{media.url}/fresh"}
-    other.first("GET", "/v1/creative-studio/generations/job-1", Answer(200, fresh))
-    media.first("GET", "/stale", Answer(403, {}))
+    api.script("GET", "/v1/creative-studio/generations/job-1", Answer(200, fresh))
+    media.script("GET", "/stale", Answer(403, {}))
 
     path = client.run(downloads.output(cache, done(f"{media.url}/stale")))
 
@@ -97,7 +97,7 @@ def test_what_is_no_output_is_not_kept_as_one(
     client: Client, cache: Cache, media: Server, instead: Answer, why: str
 ) -> None:
     generation = done(f"{media.url}/out")
-    media.first("GET", "/out", *[instead] * 5)
+    media.script("GET", "/out", *[instead] * 5)
 
     with pytest.raises(NoAnswerError, match=f"job-1 could not be fetched: what arrived {why}"):
         client.run(downloads.output(cache, generation))
@@ -108,14 +108,14 @@ def test_what_is_no_output_is_not_kept_as_one(
 def test_a_picture_that_is_called_a_page_is_one(
     client: Client, cache: Cache, media: Server
 ) -> None:
-    media.first("GET", "/out", Answer(200, third_party.png(), HTML))
+    media.script("GET", "/out", Answer(200, third_party.png(), HTML))
 
     assert client.run(downloads.output(cache, done(f"{media.url}/out"))).suffix == ".png"
 
 
 def test_a_generation_without_an_output_says_so(policy: Policy, cache: Cache) -> None:
     late = Reply(200, {}, b'{"id": "job-1", "status": "completed"}')
-    steps, error = driven(downloads.output(cache, done(None), policy), *[late] * 4)
+    steps, error = drive(downloads.output(cache, done(None), policy), *[late] * 4)
 
     assert str(error) == "the generation job-1 has no output: its status is completed"
     assert isinstance(error, downloads.GoneError)
@@ -123,7 +123,7 @@ def test_a_generation_without_an_output_says_so(policy: Policy, cache: Cache) ->
 
 
 def test_an_address_may_be_relative(cache: Cache, policy: Policy) -> None:
-    steps, _ = driven(downloads.output(cache, done("/files/x.png"), policy), Reply(400))
+    steps, _ = drive(downloads.output(cache, done("/files/x.png"), policy), Reply(400))
 
     assert steps[0].url == f"{cache.base_url}/files/x.png"
 
@@ -135,7 +135,7 @@ def test_a_busy_storage_is_left_alone_as_long_as_it_asks(
     busy, gone = Reply(number, {"retry-after": "3"}), Reply(400)
 
     flow = downloads.output(cache, done("https://a.test/x"), policy)
-    steps, _ = driven(flow, busy, busy, gone)
+    steps, _ = drive(flow, busy, busy, gone)
 
     assert [step.seconds for step in steps if isinstance(step, Sleep)] == [3.0, 3.0]
 
@@ -143,7 +143,7 @@ def test_a_busy_storage_is_left_alone_as_long_as_it_asks(
 def test_a_storage_that_asks_for_too_long_is_not_waited_for(cache: Cache, policy: Policy) -> None:
     flow = downloads.output(cache, done("https://a.test/x"), policy)
 
-    steps, error = driven(flow, Reply(503, {"retry-after": "3600"}))
+    steps, error = drive(flow, Reply(503, {"retry-after": "3600"}))
 
     assert [type(step) for step in steps] == [DownloadFile]
     assert str(error).endswith("the service asks to wait 60 minutes before the next request")
@@ -152,7 +152,7 @@ def test_a_storage_that_asks_for_too_long_is_not_waited_for(cache: Cache, policy
 def test_redirects_end(cache: Cache, policy: Policy) -> None:
     around = Reply(302, {"location": "https://a.test/again"})
 
-    steps, error = driven(downloads.output(cache, done("https://a.test/x"), policy), *[around] * 6)
+    steps, error = drive(downloads.output(cache, done("https://a.test/x"), policy), *[around] * 6)
 
     assert sum(isinstance(step, DownloadFile) for step in steps) == 6
     assert str(error).endswith("could not be fetched: its URL redirects, but not to a file")
@@ -185,7 +185,7 @@ def test_a_poster_is_kept_beside_its_video(client: Client, cache: Cache, media: 
 
 
 def test_a_poster_that_cannot_be_had_is_none(client: Client, cache: Cache, media: Server) -> None:
-    media.first("GET", "/thumb", Answer(404, {}))
+    media.script("GET", "/thumb", Answer(404, {}))
 
     assert (
         client.run(downloads.poster(cache, done(None, thumbnail_url=f"{media.url}/thumb"))) is None
@@ -196,7 +196,7 @@ def test_an_answer_that_changed_meanwhile_is_not_mixed_up(policy: Policy, cache:
     body = json.dumps({"id": "job-1", "status": "failed", "error": "gone"}).encode()
     flow = downloads.output(cache, done("https://a.test/x"), policy)
 
-    _, error = driven(flow, Reply(404), Reply(200, {}, body))
+    _, error = drive(flow, Reply(404), Reply(200, {}, body))
 
     assert str(error) == "the generation job-1 has no output: its status is failed"
 
@@ -210,9 +210,9 @@ class Halves:
     def __init__(self, content: bytes, *, etag: str = '"1"') -> None:
         self.content, self.etag, self.whole = content, etag, True
 
-    def __call__(self, seen: Seen) -> Answer:
-        asked = seen.headers.get("range")
-        same = seen.headers.get("if-range", self.etag) == self.etag
+    def __call__(self, request: Request) -> Answer:
+        asked = request.headers.get("range")
+        same = request.headers.get("if-range", self.etag) == self.etag
         start = int(asked.removeprefix("bytes=")[:-1]) if asked and same else 0
         rest = self.content[start:]
         headers = {"ETag": self.etag, "Content-Type": "image/png"}
@@ -223,7 +223,7 @@ class Halves:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_download_goes_on_where_it_broke_off(client: Client, cache: Cache, known: bool) -> None:
-    with third_party.serving(Halves(third_party.png())) as media:
+    with third_party.serve(Halves(third_party.png())) as media:
         facts = {"sha256": SHA} if known else {}
         path = client.run(downloads.output(cache, done(f"{media.url}/out", **facts)))
 
@@ -235,13 +235,13 @@ def test_a_download_goes_on_where_it_broke_off(client: Client, cache: Cache, kno
 
 def test_a_file_that_changed_meanwhile_is_fetched_whole(client: Client, cache: Cache) -> None:
     halves = Halves(third_party.png())
-    with third_party.serving(halves) as media:
+    with third_party.serve(halves) as media:
 
-        def changed(seen: Seen) -> Answer:
-            answer = halves(seen)
+        def changed(request: Request) -> Answer:
+            answer = halves(request)
             if len(media.seen) > 1:
                 halves.etag = '"2"'
-                return replace(halves(seen), cut=None)
+                return replace(halves(request), cut=None)
             return answer
 
         media.app = changed
@@ -254,7 +254,7 @@ def test_a_file_that_changed_meanwhile_is_fetched_whole(client: Client, cache: C
 def test_the_next_call_goes_on_where_the_last_one_ended(
     client: Client, cache: Cache, policy: Policy
 ) -> None:
-    with third_party.serving(Halves(third_party.png())) as media:
+    with third_party.serve(Halves(third_party.png())) as media:
         generation = done(f"{media.url}/out", sha256=SHA)
         flow = downloads.output(cache, generation, policy)
         client.perform(next(flow))

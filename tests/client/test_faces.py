@@ -36,7 +36,7 @@ def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Ite
         aclient.disconnect()
 
 
-def test_a_generation_goes_from_start_to_file(run: Face, other: Server, settings: Settings) -> None:
+def test_a_generation_goes_from_start_to_file(run: Face, api: Server, settings: Settings) -> None:
     receipt = run(flows.ask(calls.start_generation(ORDER)))
     done = run(SharedWait().wait(receipt.id))
     cache = downloads.Cache(settings.data, settings.base_url)
@@ -44,21 +44,21 @@ def test_a_generation_goes_from_start_to_file(run: Face, other: Server, settings
     path = run(downloads.output(cache, done))
 
     assert path.read_bytes() == third_party.png()
-    assert [(s.method, s.path) for s in other.seen] == [
+    assert [(s.method, s.path) for s in api.seen] == [
         ("POST", "/v1/creative-studio/generations"),
         ("GET", "/v1/creative-studio/generations/job-1"),
         ("GET", "/v1/creative-studio/generations/job-1"),
     ]
 
 
-def test_retries_send_the_same_key(run: Face, other: Server, clock: Clock) -> None:
+def test_retries_send_the_same_key(run: Face, api: Server, clock: Clock) -> None:
     path = "/v1/creative-studio/generations"
     busy = third_party.problem(503, "unavailable", "busy", **{"Retry-After": "2"})
-    other.first("POST", path, busy, busy)
+    api.script("POST", path, busy, busy)
 
     receipt = run(flows.ask(calls.start_generation(ORDER)))
 
-    keys = [seen.headers["idempotency-key"] for seen in other.requests("POST", path)]
+    keys = [seen.headers["idempotency-key"] for seen in api.requests("POST", path)]
     assert receipt.id == "job-1"
     assert len(keys) == 3
     assert len(set(keys)) == 1
@@ -66,16 +66,16 @@ def test_retries_send_the_same_key(run: Face, other: Server, clock: Clock) -> No
 
 
 def test_a_service_that_kept_an_answer_before_is_asked_again_under_the_same_key(
-    run: Face, other: Server
+    run: Face, api: Server
 ) -> None:
     path = "/v1/creative-studio/generations"
     kept = Answer(200, {"id": "job-7"}, {"Idempotency-Replayed": "true"})
-    other.first("POST", path, kept, Answer(drop=True))
+    api.script("POST", path, kept, Answer(drop=True))
 
     run(flows.ask(calls.start_generation(ORDER)))
     receipt = run(flows.ask(calls.start_generation(ORDER)))
 
-    keys = [seen.headers["idempotency-key"] for seen in other.requests("POST", path)]
+    keys = [seen.headers["idempotency-key"] for seen in api.requests("POST", path)]
     assert receipt.id == "job-1"
     assert keys[1] == keys[2] != keys[0]
 
@@ -87,9 +87,9 @@ def test_a_file_is_uploaded_whole(run: Face, media: Server) -> None:
     assert media.seen[0].body == third_party.png()
 
 
-def test_an_error_of_the_service_arrives_as_its_class(run: Face, other: Server) -> None:
+def test_an_error_of_the_service_arrives_as_its_class(run: Face, api: Server) -> None:
     path = "/v1/creative-studio/generations"
-    other.first("POST", path, third_party.problem(402, "insufficient_credits", "1 needed"))
+    api.script("POST", path, third_party.problem(402, "insufficient_credits", "1 needed"))
 
     with pytest.raises(KitError, match="1 needed") as caught:
         run(flows.ask(calls.start_generation(ORDER)))

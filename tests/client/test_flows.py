@@ -17,7 +17,7 @@ from kit.errors import (
     RateLimitError,
     UnavailableError,
 )
-from tests.client.fixtures import driven, ok, sleeps, status
+from tests.client.fixtures import drive, get_pauses, ok, status
 
 ORDER = wire.StartGeneration(model_id="m", prompt="p")
 GONE = NoReply("no connection", harmless=True)
@@ -34,15 +34,15 @@ RECEIPT = ok({"id": "g"})
 
 @pytest.mark.parametrize("bad", [GONE, BROKE, *map(status, (429, 500, 502, 503, 504))])
 def test_a_get_is_tried_again(bad: Any, policy: Policy) -> None:
-    steps, result = driven(flows.ask(calls.get_account(), policy), bad, bad, ACCOUNT)
+    steps, result = drive(flows.ask(calls.get_account(), policy), bad, bad, ACCOUNT)
 
     assert result.id == "a"
-    assert len(sleeps(steps)) == 2
+    assert len(get_pauses(steps)) == 2
 
 
 @pytest.mark.parametrize("number", [400, 401, 402, 403, 404, 409, 501])
 def test_what_will_not_get_better_is_not_tried_again(number: int, policy: Policy) -> None:
-    steps, error = driven(flows.ask(calls.get_account(), policy), status(number))
+    steps, error = drive(flows.ask(calls.get_account(), policy), status(number))
 
     assert len(steps) == 1
     assert isinstance(error, ApiError)
@@ -62,7 +62,7 @@ def test_what_will_not_get_better_is_not_tried_again(number: int, policy: Policy
 def test_a_start_is_tried_again_under_the_same_key(bad: Any, policy: Policy) -> None:
     call = calls.start_generation(ORDER)
 
-    steps, result = driven(flows.ask(call, policy), bad, bad, RECEIPT)
+    steps, result = drive(flows.ask(call, policy), bad, bad, RECEIPT)
 
     asked = [step for step in steps if isinstance(step, SendRequest)]
     assert result.id == "g"
@@ -73,7 +73,7 @@ def test_a_start_is_tried_again_under_the_same_key(bad: Any, policy: Policy) -> 
     "bad", [BROKE, coded(503, 503), *map(status, (303, 408, 409, 500, 501, 502, 503, 504))], ids=str
 )
 def test_a_start_that_may_have_been_charged_is_not_tried_again(bad: Any, policy: Policy) -> None:
-    steps, error = driven(flows.ask(calls.start_generation(ORDER), policy), bad)
+    steps, error = drive(flows.ask(calls.start_generation(ORDER), policy), bad)
 
     assert len(steps) == 1
     assert isinstance(error, (NoAnswerError, ApiError))
@@ -102,7 +102,7 @@ TITLE = calls.suggest_title("SPACE")
 def test_an_answer_that_says_neither_yes_nor_no_leaves_a_doubt(
     bad: Any, call: calls.Call[Any], policy: Policy
 ) -> None:
-    _, error = driven(flows.ask(call, policy), *[bad] * 9)
+    _, error = drive(flows.ask(call, policy), *[bad] * 9)
 
     assert error.unsettled
     end = "and charged" if call is TITLE else "before sending it again"
@@ -112,7 +112,7 @@ def test_an_answer_that_says_neither_yes_nor_no_leaves_a_doubt(
 
 @pytest.mark.parametrize("bad", SURE, ids=str)
 def test_a_refusal_leaves_no_doubt(bad: Any, policy: Policy) -> None:
-    _, error = driven(flows.ask(calls.start_generation(ORDER), policy), *[bad] * 9)
+    _, error = drive(flows.ask(calls.start_generation(ORDER), policy), *[bad] * 9)
 
     assert not error.unsettled
     assert "carried out" not in f"{error}"
@@ -122,7 +122,7 @@ def test_a_refusal_of_a_second_attempt_does_not_settle_the_first(policy: Policy)
     call = calls.start_generation(ORDER)
     broke = NoReply("the connection broke", harmless=True)  # to a service that honors keys
 
-    _, error = driven(flows.ask(call, policy), broke, status(401))
+    _, error = drive(flows.ask(call, policy), broke, status(401))
 
     assert isinstance(error, InvalidApiKeyError)
     assert error.unsettled
@@ -133,7 +133,7 @@ def test_a_refusal_of_a_second_attempt_does_not_settle_the_first(policy: Policy)
 def test_what_costs_nothing_is_never_in_doubt(
     bad: Any, call: calls.Call[Any], policy: Policy
 ) -> None:
-    _, error = driven(flows.ask(call, policy), *[bad] * 9)
+    _, error = drive(flows.ask(call, policy), *[bad] * 9)
 
     assert not error.unsettled
     assert "carried out" not in f"{error}"
@@ -143,7 +143,7 @@ def test_what_costs_nothing_is_never_in_doubt(
 def test_a_post_without_a_key_is_sent_once(bad: Any, policy: Policy) -> None:
     call = calls.Call("POST", "/v1/x", wire.Receipt.model_validate_json)
 
-    steps, _ = driven(flows.ask(call, policy), bad)
+    steps, _ = drive(flows.ask(call, policy), bad)
 
     assert len(steps) == 1
 
@@ -164,7 +164,7 @@ def test_a_post_without_a_key_is_sent_once(bad: Any, policy: Policy) -> None:
 def test_what_costs_nothing_is_tried_again_though_it_may_have_been_done(
     call: calls.Call[Any], policy: Policy
 ) -> None:
-    steps, _ = driven(flows.ask(call, policy), BROKE, status(502), status(400))
+    steps, _ = drive(flows.ask(call, policy), BROKE, status(502), status(400))
 
     assert sum(isinstance(step, SendRequest) for step in steps) == 3
 
@@ -172,7 +172,7 @@ def test_what_costs_nothing_is_tried_again_though_it_may_have_been_done(
 def test_an_error_of_the_service_that_stays_is_told(policy: Policy) -> None:
     broken = Reply(500, {}, b'{"error": {"code": "internal_error", "message": "a bug"}}')
 
-    steps, error = driven(flows.ask(calls.get_account(), policy), *[broken] * 9)
+    steps, error = drive(flows.ask(calls.get_account(), policy), *[broken] * 9)
 
     assert sum(isinstance(step, SendRequest) for step in steps) == policy.attempts
     assert isinstance(error, InternalError)
@@ -182,9 +182,9 @@ def test_an_error_of_the_service_that_stays_is_told(policy: Policy) -> None:
 def test_a_pause_that_passes_the_moment_is_not_begun(policy: Policy) -> None:
     asked = flows.ask(calls.start_generation(ORDER), policy)
 
-    steps, error = driven(flows.limit_time(asked, 2.0, policy.clock), status(503, retry_after="20"))
+    steps, error = drive(flows.limit_time(asked, 2.0, policy.clock), status(503, retry_after="20"))
 
-    assert sleeps(steps) == []
+    assert get_pauses(steps) == []
     assert isinstance(error, UnavailableError)
     assert str(error).endswith("the service asks to wait 20 s before the next request")
 
@@ -192,30 +192,30 @@ def test_a_pause_that_passes_the_moment_is_not_begun(policy: Policy) -> None:
 def test_a_pause_that_ends_in_time_is_made(policy: Policy) -> None:
     asked = flows.ask(calls.start_generation(ORDER), policy)
 
-    steps, result = driven(
+    steps, result = drive(
         flows.limit_time(asked, 2.0, policy.clock), status(503, retry_after="1"), RECEIPT
     )
 
-    assert sleeps(steps) == [1.0]
+    assert get_pauses(steps) == [1.0]
     assert result.id == "g"
 
 
 def test_retry_after_is_a_lower_bound(policy: Policy) -> None:
-    steps, _ = driven(flows.ask(calls.get_account(), policy), status(429, retry_after="7"), ACCOUNT)
+    steps, _ = drive(flows.ask(calls.get_account(), policy), status(429, retry_after="7"), ACCOUNT)
 
-    assert sleeps(steps) == [7.0]
+    assert get_pauses(steps) == [7.0]
 
 
 def test_a_retry_after_beyond_the_deadline_is_not_waited_for(policy: Policy) -> None:
-    steps, error = driven(flows.ask(calls.get_account(), policy), status(429, retry_after="86400"))
+    steps, error = drive(flows.ask(calls.get_account(), policy), status(429, retry_after="86400"))
 
-    assert sleeps(steps) == []
+    assert get_pauses(steps) == []
     assert isinstance(error, RateLimitError)
     assert error.retry_after == 86400.0
 
 
 def test_a_long_wait_is_told(policy: Policy) -> None:
-    steps, _ = driven(
+    steps, _ = drive(
         flows.ask(calls.get_account(), policy),
         status(429, retry_after="1"),
         status(503, retry_after="40"),
@@ -228,13 +228,13 @@ def test_a_long_wait_is_told(policy: Policy) -> None:
 
 
 def test_a_wait_that_is_too_long_is_in_the_error(policy: Policy) -> None:
-    _, error = driven(flows.ask(calls.get_account(), policy), status(429, retry_after="86400"))
+    _, error = drive(flows.ask(calls.get_account(), policy), status(429, retry_after="86400"))
 
     assert str(error).endswith("the service asks to wait 24 hours before the next request")
 
 
 def test_attempts_end(policy: Policy) -> None:
-    steps, error = driven(flows.ask(calls.get_account(), policy), *[GONE] * 9)
+    steps, error = drive(flows.ask(calls.get_account(), policy), *[GONE] * 9)
 
     assert sum(isinstance(step, SendRequest) for step in steps) == policy.attempts
     assert str(error) == "no connection"
@@ -258,7 +258,7 @@ def page(*ids: str, following: str | None = None) -> Reply:
 
 
 def listed(*outcomes: Reply, limit: int | None) -> tuple[list[Any], list[str]]:
-    steps, items = driven(flows.list_all(calls.list_generations(), limit), *outcomes)
+    steps, items = drive(flows.list_all(calls.list_generations(), limit), *outcomes)
     return steps, [item.id for item in items]
 
 

@@ -22,24 +22,24 @@ from tests.client import third_party
 from tests.client.third_party import KEY, Answer, Server
 
 
-def test_a_call_carries_the_key_to_its_own_origin(client: Client, other: Server) -> None:
+def test_a_call_carries_the_key_to_its_own_origin(client: Client, api: Server) -> None:
     client.run(flows.ask(calls.get_account()))
 
-    assert other.seen[0].headers["authorization"] == f"Bearer {KEY}"
+    assert api.seen[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_a_path_prefix_stays_in_front(other: Server, tmp_path: Path) -> None:
-    other.first("GET", "/studio/api/v1/account", Answer(200, {"id": "a"}))
+def test_a_path_prefix_stays_in_front(api: Server, tmp_path: Path) -> None:
+    api.script("GET", "/studio/api/v1/account", Answer(200, {"id": "a"}))
 
-    with closing(Client(Settings(f"{other.url}/studio/api/", KEY, tmp_path))) as client:
+    with closing(Client(Settings(f"{api.url}/studio/api/", KEY, tmp_path))) as client:
         assert client.run(flows.ask(calls.get_account())).id == "a"
 
 
-def test_a_prefix_that_an_answer_repeats_is_not_doubled(other: Server, tmp_path: Path) -> None:
-    connection = Sender(Settings(f"{other.url}/studio", KEY, tmp_path))
+def test_a_prefix_that_an_answer_repeats_is_not_doubled(api: Server, tmp_path: Path) -> None:
+    connection = Sender(Settings(f"{api.url}/studio", KEY, tmp_path))
 
-    assert connection.address("/studio/v1/x?cursor=1") == f"{other.url}/studio/v1/x?cursor=1"
-    assert connection.address("/v1/x") == f"{other.url}/studio/v1/x"
+    assert connection.address("/studio/v1/x?cursor=1") == f"{api.url}/studio/v1/x?cursor=1"
+    assert connection.address("/v1/x") == f"{api.url}/studio/v1/x"
 
 
 def test_the_key_never_goes_to_another_origin(client: Client, media: Server) -> None:
@@ -51,8 +51,8 @@ def test_the_key_never_goes_to_another_origin(client: Client, media: Server) -> 
     assert not [seen for seen in media.seen if "authorization" in seen.headers]
 
 
-def test_a_redirect_of_a_call_is_not_followed(client: Client, other: Server, media: Server) -> None:
-    other.first("GET", "/v1/account", Answer(302, {}, {"Location": f"{media.url}/steal"}))
+def test_a_redirect_of_a_call_is_not_followed(client: Client, api: Server, media: Server) -> None:
+    api.script("GET", "/v1/account", Answer(302, {}, {"Location": f"{media.url}/steal"}))
 
     with pytest.raises(ApiError, match="redirects are not followed"):
         client.run(flows.ask(calls.get_account()))
@@ -61,16 +61,16 @@ def test_a_redirect_of_a_call_is_not_followed(client: Client, other: Server, med
 
 
 def test_a_redirect_of_a_download_is_followed_without_the_key(
-    client: Client, other: Server, media: Server
+    client: Client, api: Server, media: Server
 ) -> None:
-    other.first("GET", "/file", Answer(401, {}), Answer(302, {}, {"Location": f"{media.url}/f"}))
+    api.script("GET", "/file", Answer(401, {}), Answer(302, {}, {"Location": f"{media.url}/f"}))
     cache = downloads.Cache(client.settings.data, client.settings.base_url)
-    done = Generation(id="g", status="completed", output_url=f"{other.url}/file")
+    done = Generation(id="g", status="completed", output_url=f"{api.url}/file")
 
     path = client.run(downloads.output(cache, done))
 
     assert path.read_bytes() == third_party.png()
-    assert [s.headers.get("authorization") for s in other.requests("GET", "/file")] == [
+    assert [s.headers.get("authorization") for s in api.requests("GET", "/file")] == [
         None,
         f"Bearer {KEY}",
     ]
@@ -88,12 +88,12 @@ def test_an_upload_sends_exactly_the_headers_of_its_ticket(client: Client, media
     assert media.seen[0].body == b"abc"
 
 
-def test_an_upload_to_the_own_origin_carries_no_key(client: Client, other: Server) -> None:
-    other.first("PUT", "/in", Answer(200))
+def test_an_upload_to_the_own_origin_carries_no_key(client: Client, api: Server) -> None:
+    api.script("PUT", "/in", Answer(200))
 
-    client.perform(UploadFile(f"{other.url}/in", {}, lambda: io.BytesIO(b"abc"), 3))
+    client.perform(UploadFile(f"{api.url}/in", {}, lambda: io.BytesIO(b"abc"), 3))
 
-    assert "authorization" not in other.seen[0].headers
+    assert "authorization" not in api.seen[0].headers
 
 
 @pytest.mark.parametrize("size", [0, 1, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 3 << 18])
@@ -106,7 +106,7 @@ def test_every_size_arrives_whole(client: Client, media: Server, size: int) -> N
 
 
 def test_nobody_listening_is_a_sentence(tmp_path: Path) -> None:
-    with third_party.serving(third_party.storage) as gone:
+    with third_party.serve(third_party.storage) as gone:
         url = gone.url
 
     outcome = Sender(Settings(url, KEY, tmp_path)).send(SendRequest(calls.get_account()))
@@ -116,10 +116,10 @@ def test_nobody_listening_is_a_sentence(tmp_path: Path) -> None:
     assert outcome.harmless
 
 
-def test_a_dropped_connection_is_a_sentence(client: Client, other: Server) -> None:
-    other.first("GET", "/v1/account", *[Answer(drop=True)] * 5)
+def test_a_dropped_connection_is_a_sentence(client: Client, api: Server) -> None:
+    api.script("GET", "/v1/account", *[Answer(drop=True)] * 5)
 
-    with pytest.raises(NoAnswerError, match=f"connection to {other.url} broke"):
+    with pytest.raises(NoAnswerError, match=f"connection to {api.url} broke"):
         client.run(flows.ask(calls.get_account()))
 
 
@@ -165,28 +165,28 @@ def test_a_proxy_or_certificates_that_cannot_be_used_are_a_sentence(
     "call", [calls.suggest_title("a \ud83d"), calls.list_generations(model_id="a \ud83d")]
 )
 def test_half_a_character_is_a_sentence(
-    client: Client, other: Server, call: calls.Call[object]
+    client: Client, api: Server, call: calls.Call[object]
 ) -> None:
     with pytest.raises(BadRequestError, match="half a character"):
         client.run(flows.ask(call))
 
-    assert other.seen == []
+    assert api.seen == []
 
 
-def test_an_answer_that_unpacks_to_too_much_is_not_read(client: Client, other: Server) -> None:
+def test_an_answer_that_unpacks_to_too_much_is_not_read(client: Client, api: Server) -> None:
     packer, blanks = zlib.compressobj(1, wbits=31), b" " * 1_000_000
     packed = b"".join([*(packer.compress(blanks) for _ in range(101)), packer.flush()])
-    other.first("GET", "/v1/account", Answer(200, packed, {"Content-Encoding": "gzip"}))
+    api.script("GET", "/v1/account", Answer(200, packed, {"Content-Encoding": "gzip"}))
 
     with pytest.raises(NoAnswerError, match="was not read: it is larger than 100 MB"):
         client.run(flows.ask(calls.get_account()))
 
-    assert len(other.requests("GET", "/v1/account")) == 1
+    assert len(api.requests("GET", "/v1/account")) == 1
 
 
 def test_a_file_without_an_end_takes_no_room(client: Client, media: Server, tmp_path: Path) -> None:
     target = tmp_path / "a.png"
-    media.first("GET", "/a.png", Answer(200, b"x" * 3000))
+    media.script("GET", "/a.png", Answer(200, b"x" * 3000))
 
     outcome = client.perform(DownloadFile(f"{media.url}/a.png", target, most=2000))
 
@@ -195,10 +195,10 @@ def test_a_file_without_an_end_takes_no_room(client: Client, media: Server, tmp_
     assert target.stat().st_size == 0
 
 
-def test_facts_of_the_last_answer_are_kept(client: Client, other: Server) -> None:
+def test_facts_of_the_last_answer_are_kept(client: Client, api: Server) -> None:
     assert client.last_response is None
     answer = Answer(200, {"id": "a"}, {"X-Request-Id": "req_1"})
-    other.first("GET", "/v1/account", answer)
+    api.script("GET", "/v1/account", answer)
 
     client.run(flows.ask(calls.get_account()))
 
@@ -208,10 +208,8 @@ def test_facts_of_the_last_answer_are_kept(client: Client, other: Server) -> Non
     assert last.request_id == "req_1"
 
 
-def test_a_service_that_repeats_the_key_does_not_leak_it(client: Client, other: Server) -> None:
-    other.first(
-        "GET", "/v1/account", third_party.problem(401, "invalid_api_key", f"what is {KEY}?")
-    )
+def test_a_service_that_repeats_the_key_does_not_leak_it(client: Client, api: Server) -> None:
+    api.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", f"what is {KEY}?"))
 
     with pytest.raises(InvalidApiKeyError, match=r"what is tp_test_…\?") as caught:
         client.run(flows.ask(calls.get_account()))

@@ -44,18 +44,18 @@ class Finder:
 
 def gone() -> str:
     """Return an address at which nobody listens any more."""
-    with third_party.serving(third_party.storage) as server:
+    with third_party.serve(third_party.storage) as server:
         return server.url
 
 
 @pytest.fixture
-def finder(other: Server) -> Finder:
-    return Finder(other.url)
+def finder(api: Server) -> Finder:
+    return Finder(api.url)
 
 
 @pytest.fixture
 def moved(finder: Finder, tmp_path: Path) -> Settings:
-    """Settings of a studio whose service has gone from where it was to `other`."""
+    """Settings of a studio whose service has moved to `api`."""
     url = gone()
     location = ServiceLocation(url, finder)
     return Settings(url, KEY, tmp_path / "data", name="embedded", progress=False, location=location)
@@ -86,37 +86,37 @@ def face(request: pytest.FixtureRequest, moved: Settings, clock: Clock) -> Itera
 
 
 def test_it_is_followed_at_once_and_asked_for_once(
-    face: Face, moved: Settings, finder: Finder, other: Server, clock: Clock
+    face: Face, moved: Settings, finder: Finder, api: Server, clock: Clock
 ) -> None:
     assert face.run(flows.ask(calls.get_account())).id == "a1"
     assert face.run(flows.ask(calls.get_account())).id == "a1"
 
     assert finder.asked == [moved.base_url]
     assert clock.slept == []
-    assert [seen.headers["authorization"] for seen in other.seen] == [f"Bearer {KEY}"] * 2
+    assert [seen.headers["authorization"] for seen in api.seen] == [f"Bearer {KEY}"] * 2
 
 
-def test_a_start_arrives_once(face: Face, other: Server) -> None:
+def test_a_start_arrives_once(face: Face, api: Server) -> None:
     assert face.run(flows.ask(calls.start_generation(ORDER))).id == "job-1"
 
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1
 
 
-def test_what_may_have_arrived_is_not_sent_again(face: Face, finder: Finder, other: Server) -> None:
-    other.first("POST", START, Answer(drop=True))
+def test_what_may_have_arrived_is_not_sent_again(face: Face, finder: Finder, api: Server) -> None:
+    api.script("POST", START, Answer(drop=True))
 
     with pytest.raises(NoAnswerError, match="it may have been carried out"):
         face.run(flows.ask(calls.start_generation(ORDER)))
 
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1
     assert len(finder.asked) == 1  # for the refusal: what broke off later is another matter
 
 
 def test_files_go_to_and_come_from_its_new_address(
-    face: Face, moved: Settings, other: Server
+    face: Face, moved: Settings, api: Server
 ) -> None:
-    other.first("PUT", "/in", Answer(200))
-    other.first("GET", "/out/a.png", Answer(401, {}), Answer(200, third_party.png()))
+    api.script("PUT", "/in", Answer(200))
+    api.script("GET", "/out/a.png", Answer(401, {}), Answer(200, third_party.png()))
     done = wire.Generation(id="g", status="completed", output_url=f"{moved.base_url}/out/a.png")
     cache = downloads.Cache(moved.data, moved.base_url)
 
@@ -124,31 +124,31 @@ def test_files_go_to_and_come_from_its_new_address(
     path = face.run(downloads.output(cache, done))
 
     assert isinstance(sent, Reply)
-    assert other.requests("PUT", "/in")[0].body == b"abc"
+    assert api.requests("PUT", "/in")[0].body == b"abc"
     assert path.read_bytes() == third_party.png()
 
 
 def test_an_address_of_any_time_is_followed(
-    face: Face, moved: Settings, finder: Finder, other: Server
+    face: Face, moved: Settings, finder: Finder, api: Server
 ) -> None:
     assert face.run(flows.ask(calls.get_account())).id == "a1"
-    status = f"{other.url}/v1/account"
-    with third_party.serving(lambda _: Answer(200, {"id": "third"})) as third:
+    status = f"{api.url}/v1/account"
+    with third_party.serve(lambda _: Answer(200, {"id": "third"})) as third:
         finder.url = third.url
         assert moved.location is not None
-        assert moved.location.find_again(other.url)
+        assert moved.location.find_again(api.url)
 
         assert moved.owns(status)
         assert moved.owns(f"{moved.base_url}/x")
         assert face.run(flows.ask(calls.get_account())).id == "third"
         face.perform(SendRequest(calls.Call("GET", status, lambda body: body)))
-        face.perform(DownloadFile(f"{other.url}/a.png", moved.data / "a", with_key=True))
+        face.perform(DownloadFile(f"{api.url}/a.png", moved.data / "a", with_key=True))
 
         assert [seen.path for seen in third.seen] == ["/v1/account", "/v1/account", "/a.png"]
 
 
 def test_nobody_else_who_refuses_is_looked_for(
-    face: Face, moved: Settings, finder: Finder, other: Server
+    face: Face, moved: Settings, finder: Finder, api: Server
 ) -> None:
     elsewhere = gone()
 
@@ -156,7 +156,7 @@ def test_nobody_else_who_refuses_is_looked_for(
 
     assert lost.message.startswith(f"no connection to {elsewhere}")
     assert finder.asked == []
-    assert other.seen == []
+    assert api.seen == []
 
 
 def test_the_key_goes_to_where_the_service_is_now_only(
@@ -178,11 +178,11 @@ def test_where_it_cannot_be_found_the_sentence_says_what_to_do(face: Face, finde
         face.run(flows.ask(calls.get_account()))
 
 
-def test_it_is_found_when_it_comes_back_later(face: Face, finder: Finder, other: Server) -> None:
+def test_it_is_found_when_it_comes_back_later(face: Face, finder: Finder, api: Server) -> None:
     finder.url = ""
     with pytest.raises(NoAnswerError):
         face.run(flows.ask(calls.get_account()))
-    finder.url = other.url
+    finder.url = api.url
 
     assert face.run(flows.ask(calls.get_account())).id == "a1"
 

@@ -16,7 +16,7 @@ from kit.client.sync import Client
 from kit.errors import NoAnswerError
 from kit.wire import Generation, Output
 from tests.client import third_party
-from tests.client.fixtures import driven
+from tests.client.fixtures import drive
 from tests.client.test_downloads import cache, done
 from tests.client.third_party import Answer, Server
 
@@ -24,24 +24,24 @@ __all__ = ["cache"]
 
 
 def test_an_output_that_comes_a_poll_later_is_waited_for(
-    client: Client, cache: Cache, media: Server, other: Server
+    client: Client, cache: Cache, media: Server, api: Server
 ) -> None:
     path = "/v1/creative-studio/generations/job-1"
     late = {"id": "job-1", "status": "completed"}
-    other.first("GET", path, *[Answer(200, late)] * 2)
-    other.first("GET", path, Answer(200, {**late, "outputUrl": f"{media.url}/out"}))
+    api.script("GET", path, *[Answer(200, late)] * 2)
+    api.script("GET", path, Answer(200, {**late, "outputUrl": f"{media.url}/out"}))
 
     found = client.run(downloads.output(cache, done(None)))
 
     assert found.read_bytes() == third_party.png()
-    assert len(other.requests("GET", path)) == 3
+    assert len(api.requests("GET", path)) == 3
 
 
 def test_one_that_turns_out_to_have_failed_is_not_asked_for_again(
     cache: Cache, policy: Policy
 ) -> None:
     failed = Reply(200, {}, b'{"id": "job-1", "status": "failed"}')
-    _, error = driven(downloads.output(cache, done(None), policy), failed)
+    _, error = drive(downloads.output(cache, done(None), policy), failed)
 
     assert str(error) == "the generation job-1 has no output: its status is failed"
 

@@ -15,7 +15,7 @@ from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ParameterError, UploadError
-from tests.client.fixtures import driven
+from tests.client.fixtures import drive
 from tests.client.third_party import Answer, Server, png
 
 FILE = uploads.source(png())
@@ -37,7 +37,7 @@ def ticket(expires: str | None = None, **headers: str) -> Reply:
 
 def sent(policy: Policy, *outcomes: Any) -> tuple[int, Any]:
     """Drive an upload; return how many tickets were asked for, and its result or error."""
-    steps, result = driven(uploads.upload("m", FILE, policy), *outcomes)
+    steps, result = drive(uploads.upload("m", FILE, policy), *outcomes)
     return sum(isinstance(step, SendRequest) for step in steps), result
 
 
@@ -95,7 +95,7 @@ def test_the_reason_of_the_store_is_told(policy: Policy) -> None:
 def test_a_ticket_that_cannot_be_used_is_a_sentence_and_nothing_is_sent(
     headers: dict[str, str], sentence: str, policy: Policy
 ) -> None:
-    steps, error = driven(uploads.upload("m", FILE, policy), ticket(**headers))
+    steps, error = drive(uploads.upload("m", FILE, policy), ticket(**headers))
 
     assert isinstance(error, UploadError)
     assert sentence in str(error)
@@ -110,14 +110,14 @@ def put(url: str) -> UploadFile:
     return UploadFile(url, {"X-A": "1"}, lambda: io.BytesIO(b"abc"), 3)
 
 
-def test_an_address_may_be_relative(other: Server, client: Client, settings: Settings) -> None:
-    other.first("PUT", "/in/x", Answer(200, {}), Answer(200, {}))
+def test_an_address_may_be_relative(api: Server, client: Client, settings: Settings) -> None:
+    api.script("PUT", "/in/x", Answer(200, {}), Answer(200, {}))
 
     reply = client.perform(put("/in/x"))
     assert isinstance(reply, Reply)
     assert reply.status == 200
-    assert [seen.path for seen in other.seen] == ["/in/x"]
-    assert "authorization" not in {name.lower() for name in other.seen[0].headers}
+    assert [seen.path for seen in api.seen] == ["/in/x"]
+    assert "authorization" not in {name.lower() for name in api.seen[0].headers}
 
 
 # ── whose limits hold ────────────────────────────────────────────────────────────────────────────
@@ -166,7 +166,7 @@ def test_a_file_that_has_changed_is_not_sent(
     file = uploads.source(path)
     path.write_bytes(content)
 
-    steps, error = driven(uploads.upload("m", file, policy), ticket())
+    steps, error = drive(uploads.upload("m", file, policy), ticket())
 
     assert str(error).startswith("the file 'a.png' was not sent: it had")
     assert not any(isinstance(step, UploadFile) for step in steps)

@@ -20,7 +20,7 @@ from kit.client.flows import Policy
 from kit.endings import EXTENSIONS
 from kit.errors import ParameterError, UploadError
 from kit.pictures import has_heic
-from tests.client.fixtures import driven
+from tests.client.fixtures import drive
 from tests.client.third_party import png
 
 PICTURE = wire.Parameter(name="picture", type="image", media=True, required=True)
@@ -207,7 +207,7 @@ FILE = uploads.source(png())
 
 
 def test_a_ticket_is_asked_for_and_used(policy: Policy) -> None:
-    steps, result = driven(uploads.upload("m", FILE, policy), TICKET, Reply(200))
+    steps, result = drive(uploads.upload("m", FILE, policy), TICKET, Reply(200))
 
     asked, put = steps
     assert result == "u"
@@ -222,7 +222,7 @@ def test_a_ticket_is_asked_for_and_used(policy: Policy) -> None:
 
 @pytest.mark.parametrize("bad", [NoReply("gone"), Reply(503), Reply(500)])
 def test_a_broken_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) -> None:
-    steps, result = driven(uploads.upload("m", FILE, policy), TICKET, bad, TICKET, Reply(200))
+    steps, result = drive(uploads.upload("m", FILE, policy), TICKET, bad, TICKET, Reply(200))
 
     assert result == "u"
     assert [type(step) for step in steps] == [
@@ -238,7 +238,7 @@ def test_a_broken_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) ->
 def test_a_ticket_is_asked_for_again_where_the_service_broke(policy: Policy) -> None:
     broken = Reply(500, {}, b'{"error": {"code": "internal_error", "message": "oops"}}')
 
-    _, result = driven(uploads.upload("m", FILE, policy), broken, TICKET, Reply(200))
+    _, result = drive(uploads.upload("m", FILE, policy), broken, TICKET, Reply(200))
 
     assert result == "u"
 
@@ -247,7 +247,7 @@ def test_a_ticket_is_asked_for_again_where_the_service_broke(policy: Policy) -> 
 def test_a_busy_storage_is_left_alone_as_long_as_it_asks(policy: Policy, number: int) -> None:
     busy = Reply(number, {"retry-after": "3"})
 
-    steps, result = driven(uploads.upload("m", FILE, policy), TICKET, busy, TICKET, Reply(200))
+    steps, result = drive(uploads.upload("m", FILE, policy), TICKET, busy, TICKET, Reply(200))
 
     assert result == "u"
     assert [step.seconds for step in steps if isinstance(step, Sleep)] == [3.0]
@@ -256,7 +256,7 @@ def test_a_busy_storage_is_left_alone_as_long_as_it_asks(policy: Policy, number:
 def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
     refusal = Reply(403, {}, b'{"error": {"code": "access_denied", "message": "wrong length"}}')
 
-    _, error = driven(uploads.upload("m", FILE, policy), TICKET, refusal)
+    _, error = drive(uploads.upload("m", FILE, policy), TICKET, refusal)
 
     assert isinstance(error, UploadError)
     assert str(error) == "the file 'upload.png' was refused: wrong length"
@@ -294,7 +294,7 @@ def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
 def test_a_file_that_is_not_there_is_said_in_a_sentence(
     policy: Policy, answer: Any, sentence: str
 ) -> None:
-    _, error = driven(uploads.upload("m", FILE, policy), *[TICKET, answer] * 5)
+    _, error = drive(uploads.upload("m", FILE, policy), *[TICKET, answer] * 5)
 
     assert str(error) == sentence
 
@@ -302,7 +302,7 @@ def test_a_file_that_is_not_there_is_said_in_a_sentence(
 def test_references_have_the_shape_that_the_parameter_wants(policy: Policy) -> None:
     media = {"picture": (FILE,), "hints": (FILE,)}
 
-    _, references = driven(
+    _, references = drive(
         uploads.upload_all(MODEL, media, policy), TICKET, Reply(200), TICKET, Reply(200)
     )
 
@@ -333,7 +333,7 @@ def test_another_hash_than_was_sent_is_another_attempt(policy: Policy) -> None:
     wrong = Reply(200, {}, b'{"sha256": "beef"}', sha256="cafe")
     right = Reply(200, {}, b'{"sha256": "CAFE"}', sha256="cafe")
 
-    steps, result = driven(uploads.upload("m", FILE, policy), TICKET, wrong, TICKET, right)
+    steps, result = drive(uploads.upload("m", FILE, policy), TICKET, wrong, TICKET, right)
 
     assert result == "u"
     assert sum(isinstance(step, UploadFile) for step in steps) == 2

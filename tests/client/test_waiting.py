@@ -19,7 +19,7 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.client.waiting import SharedWait
 from kit.errors import InvalidApiKeyError, KitError, NoAnswerError, NotFoundError
-from tests.client.fixtures import Clock, driven, ok, sleeps, status
+from tests.client.fixtures import Clock, drive, get_pauses, ok, status
 
 
 def running(word: str = "processing", **headers: str) -> Reply:
@@ -27,7 +27,7 @@ def running(word: str = "processing", **headers: str) -> Reply:
 
 
 def waited(policy: Policy, *outcomes: Any, **options: Any) -> tuple[list[Any], Any]:
-    return driven(SharedWait(policy).wait("g", **options), *outcomes)
+    return drive(SharedWait(policy).wait("g", **options), *outcomes)
 
 
 @pytest.mark.parametrize("word", sorted(wire.FINISHED))
@@ -56,7 +56,7 @@ def test_the_service_sets_the_pace_until_the_deadline(
 ) -> None:
     steps, _ = waited(policy, running(retry_after=asked), running("completed"), timeout=5.0)
 
-    assert sleeps(steps) == [taken]
+    assert get_pauses(steps) == [taken]
 
 
 def test_without_a_hint_the_pace_follows_the_time_waited(clock: Clock, policy: Policy) -> None:
@@ -68,7 +68,7 @@ def test_without_a_hint_the_pace_follows_the_time_waited(clock: Clock, policy: P
 
     steps, _ = waited(policy, *[running()] * 5, running("completed"), on_update=poll)
 
-    assert sleeps(steps) == pytest.approx([0.1, 1.5, 3.0, 4.5, 5.0])
+    assert get_pauses(steps) == pytest.approx([0.1, 1.5, 3.0, 4.5, 5.0])
 
 
 def test_an_unchanged_answer_is_asked_for_by_its_etag(policy: Policy) -> None:
@@ -114,7 +114,7 @@ def test_one_poll_that_fails_does_not_end_the_waiting(policy: Policy) -> None:
 def test_a_busy_service_is_not_waited_for_beyond_the_timeout(policy: Policy) -> None:
     steps, error = waited(policy, running(), status(503, retry_after="20"), timeout=5.0)
 
-    assert max(sleeps(steps)) < 5.0
+    assert max(get_pauses(steps)) < 5.0
     assert error.generation_id == "g"
     assert str(error).endswith("the service asks to wait 20 s before the next request")
 
@@ -140,8 +140,8 @@ def test_after_a_held_answer_the_next_request_follows_at_once(policy: Policy) ->
     steps, _ = waited(policy, held({"id": "g"}), done)
     claimed, _ = waited(policy, held({"id": "g"}), held(), done)
 
-    assert sleeps(steps) == [0.05]
-    assert sleeps(claimed) == [0.05, 1.0], "a service that only claims to hold says how often"
+    assert get_pauses(steps) == [0.05]
+    assert get_pauses(claimed) == [0.05, 1.0], "a service that only claims to hold says how often"
 
 
 def test_nobody_is_held_beyond_the_timeout(clock: Clock, policy: Policy) -> None:

@@ -1,6 +1,6 @@
-"""Another implementation of the API document, on loopback, that closed its gaps differently.
+"""Another implementation of the API document, on loopback, that fills its gaps differently.
 
-Other success codes, a missing model group, types and status words that nobody knows, nulls, extra
+Other success codes, a missing model group, unknown types and statuses, nulls, extra
 fields, no additive path, header or field. Media go to and come from a second origin.
 """
 
@@ -22,8 +22,8 @@ KEY = "tp_test_0123456789abcdef"
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A request as it arrived; header names in lower case."""
+class Request:
+    """A received request; header names in lower case."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ class Answer:
     status: int = 200
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    drop: bool = False  # close the connection without a word
+    drop: bool = False  # close the connection without an answer
     cut: int | None = None  # close it after so many bytes of the body
 
     @property
@@ -48,27 +48,27 @@ class Answer:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
 
 
-App = Callable[[Seen], Answer]
+App = Callable[[Request], Answer]
 
 
 @dataclass
 class Server:
-    """A loopback server: it records what it sees, and what is scripted is answered first."""
+    """A loopback server that records its requests and sends scripted answers first."""
 
     app: App
     url: str = ""
-    seen: list[Seen] = field(default_factory=list)
-    script: dict[tuple[str, str], list[Answer]] = field(default_factory=dict)
+    seen: list[Request] = field(default_factory=list)
+    scripted: dict[tuple[str, str], list[Answer]] = field(default_factory=dict)
 
-    def answer(self, seen: Seen) -> Answer:
-        self.seen.append(seen)
-        scripted = self.script.get((seen.method, seen.path.partition("?")[0]))
-        return scripted.pop(0) if scripted else self.app(seen)
+    def answer(self, request: Request) -> Answer:
+        self.seen.append(request)
+        scripted = self.scripted.get((request.method, request.path.partition("?")[0]))
+        return scripted.pop(0) if scripted else self.app(request)
 
-    def first(self, method: str, path: str, *answers: Answer) -> None:
-        self.script.setdefault((method, path), []).extend(answers)
+    def script(self, method: str, path: str, *answers: Answer) -> None:
+        self.scripted.setdefault((method, path), []).extend(answers)
 
-    def requests(self, method: str, path: str = "") -> list[Seen]:
+    def requests(self, method: str, path: str = "") -> list[Request]:
         return [s for s in self.seen if s.method == method and s.path.startswith(path)]
 
 
@@ -85,8 +85,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         length = int(self.headers.get("content-length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        seen = Seen(self.command, self.path, headers, self.rfile.read(length))
-        answer = self.loopback.answer(seen)
+        request = Request(self.command, self.path, headers, self.rfile.read(length))
+        answer = self.loopback.answer(request)
         if answer.drop:
             self.close_connection = True
             return
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(app: App) -> Iterator[Server]:
+def serve(app: App) -> Iterator[Server]:
     """Serve an application on a free port of loopback."""
     server = Server(app)
     handler = type("Handler", (_Handler,), {"loopback": server})
@@ -164,66 +164,66 @@ MODELS = [
 
 @dataclass
 class ThirdParty:
-    """The application, and what it knows.
+    """The application and its generations.
 
-    `media` is the address of the other origin; `polls` is how many polls a generation takes, and
-    `words` are the statuses it goes through; `facts` adds what it shows of an order.
+    `media` is the URL of the other origin; `polls` is how many polls a generation takes, and
+    `states` are the statuses it goes through; `facts` adds fields to the answer.
     """
 
     media: str
     polls: int = 2
-    words: tuple[str, ...] = ("queued", "rendering", "succeeded")
+    states: tuple[str, ...] = ("queued", "rendering", "succeeded")
     error: Any = None
     facts: Callable[[dict[str, Any]], dict[str, Any]] = lambda _: {}
     orders: dict[str, dict[str, Any]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     by_key: dict[str, str] = field(default_factory=dict)
 
-    def __call__(self, seen: Seen) -> Answer:
-        if seen.headers.get("authorization") != f"Bearer {KEY}":
+    def __call__(self, request: Request) -> Answer:
+        if request.headers.get("authorization") != f"Bearer {KEY}":
             return problem(401, "invalid_api_key", "who are you?")
-        path = seen.path.partition("?")[0]
+        path = request.path.partition("?")[0]
         for method, pattern, answer in self.routes():
             match = re.fullmatch(pattern, path)
-            if match and method == seen.method:
-                return answer(seen, *match.groups())
+            if match and method == request.method:
+                return answer(request, *match.groups())
         return problem(404, "not_found", "no such thing")
 
     def routes(self) -> list[tuple[str, str, Callable[..., Answer]]]:
         return [
             ("GET", "/v1/account", lambda _: Answer(200, {"id": "a1", "name": "Ada", "plan": "x"})),
             ("GET", "/v1/creative-studio/models", lambda _: Answer(200, {"image": MODELS})),
-            ("GET", "/v1/creative-studio/generations", self.listed),
+            ("GET", "/v1/creative-studio/generations", self.list_all),
             ("POST", "/v1/creative-studio/generations", self.start),
             ("GET", r"/v1/creative-studio/generations/([\w-]+)", self.get),
-            ("POST", "/v1/creative-studio/media-uploads", self.ticket),
+            ("POST", "/v1/creative-studio/media-uploads", self.issue_ticket),
             ("POST", "/v1/scripts/title", lambda _: Answer(202, {"title": "T", "hookAngle": None})),
             ("POST", "/v1/scripts", lambda _: Answer(200, [{"id": "s1", "content": "Hello you"}])),
         ]
 
-    def start(self, seen: Seen) -> Answer:
+    def start(self, request: Request) -> Answer:
         with self.lock:  # starts of several threads have different numbers
             number = f"job-{len(self.orders) + 1}"
-            self.orders[number] = {**seen.json, "polled": 0}
+            self.orders[number] = {**request.json, "polled": 0}
         receipt = {"id": number, "status": "accepted", "creditsCharged": 0.25, "eta": 3}
         return Answer(200, receipt)
 
-    def get(self, _: Seen, number: str) -> Answer:
+    def get(self, _: Request, number: str) -> Answer:
         if number not in self.orders:
             return problem(404, "not_found", "no such job")
         order = self.orders[number]
         order["polled"] += 1
-        return Answer(200, self.shown(number, order))
+        return Answer(200, self.to_json(number, order))
 
-    def listed(self, _: Seen) -> Answer:
+    def list_all(self, _: Request) -> Answer:
         orders = [*self.orders.items()]
         for _, order in orders:
             order["polled"] += 1
-        return Answer(200, [self.shown(n, o) for n, o in reversed(orders)])
+        return Answer(200, [self.to_json(n, o) for n, o in reversed(orders)])
 
-    def shown(self, number: str, order: dict[str, Any]) -> dict[str, Any]:
+    def to_json(self, number: str, order: dict[str, Any]) -> dict[str, Any]:
         done = order["polled"] >= self.polls
-        word = self.words[-1] if done else self.words[min(order["polled"], len(self.words) - 2)]
+        word = self.states[-1] if done else self.states[min(order["polled"], len(self.states) - 2)]
         return {
             "id": number,
             "status": word,
@@ -241,22 +241,22 @@ class ThirdParty:
             **self.facts(order),
         }
 
-    def ticket(self, seen: Seen) -> Answer:
+    def issue_ticket(self, request: Request) -> Answer:
         return Answer(
             200,
             {
-                "uploadId": f"u-{seen.json['fileName']}",
-                "uploadUrl": f"{self.media}/in/{seen.json['fileName']}",
+                "uploadId": f"u-{request.json['fileName']}",
+                "uploadUrl": f"{self.media}/in/{request.json['fileName']}",
                 "method": "PUT",
-                "requiredHeaders": {"Content-Type": seen.json["contentType"], "X-Signed": "yes"},
+                "requiredHeaders": {"Content-Type": request.json["contentType"], "X-Signed": "yes"},
                 "expiresAt": None,
             },
         )
 
 
-def storage(seen: Seen) -> Answer:
-    """The other origin: takes every upload, and serves one picture."""
-    if seen.method == "PUT":
+def storage(request: Request) -> Answer:
+    """The other origin: accepts every upload and serves one picture."""
+    if request.method == "PUT":
         return Answer(204, b"")
     return Answer(200, png(), {"Content-Type": "image/png"})
 

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from PIL import Image, PngImagePlugin
 
-from tests.client.fixtures import media, other, party
+from tests.client.fixtures import api, backend, media
 from tests.client.third_party import KEY, Answer, Server, ThirdParty
 from tests.commands.conftest import Kit
 
-__all__ = ["media", "other", "party"]
+__all__ = ["api", "backend", "media"]
 
 
 def test_a_picture_is_made_and_its_file_printed(kit: Kit, tmp_path: Path) -> None:
@@ -71,11 +71,11 @@ def test_what_is_not_read_of_the_file_of_another_program_is_said(
 
 
 def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
-    kit: Kit, party: ThirdParty, other: Server, monkeypatch: pytest.MonkeyPatch
+    kit: Kit, backend: ThirdParty, api: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("KIT_BASE_URL", other.url)
+    monkeypatch.setenv("KIT_BASE_URL", api.url)
     monkeypatch.setenv("KIT_API_KEY", KEY)
-    party.polls = 0
+    backend.polls = 0
     known = [
         {"name": "timeout", "type": "int64"},
         {"name": "again", "type": "bool"},
@@ -83,14 +83,14 @@ def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
         {"name": "words", "type": "string", "maxItems": 2},
     ]
     models = Answer(200, {"image": [{"id": "odd", "settingParameters": known}]})
-    other.first("GET", "/v1/creative-studio/models", models)
+    api.script("GET", "/v1/creative-studio/models", models)
     given = ("timeout=5", "again=true", "model=2", "words=a", "words=b")
     options = [word for text in given for word in ("-p", text)]
 
     done = kit("generate", "odd", "a lake", *options)
 
     assert done.err == ""
-    (sent,) = other.requests("POST", "/v1/creative-studio/generations")
+    (sent,) = api.requests("POST", "/v1/creative-studio/generations")
     assert sent.json["parameters"] == {"timeout": 5, "again": True, "model": 2, "words": ["a", "b"]}
 
 

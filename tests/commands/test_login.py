@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.fixtures import media, other, party
+from tests.client.fixtures import api, backend, media
 from tests.client.third_party import KEY, Answer, Server, problem
 from tests.commands.conftest import Kit
 
-__all__ = ["media", "other", "party"]
+__all__ = ["api", "backend", "media"]
 
 
 @pytest.fixture(autouse=True)
@@ -19,29 +19,29 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_service_is_saved_listed_and_forgotten(
-    kit: Kit, other: Server, monkeypatch: pytest.MonkeyPatch
+    kit: Kit, api: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
 
-    login = kit("login", other.url, "--key-stdin", "--profile", "work")
+    login = kit("login", api.url, "--key-stdin", "--profile", "work")
     listed = kit("profiles", "--json")
     kit("logout", "work")
 
-    assert login.out.startswith(f"Ada at {other.url}: saved as 'work' in ")
-    assert listed.json == [{"name": "work", "baseUrl": other.url, "key": "file"}]
+    assert login.out.startswith(f"Ada at {api.url}: saved as 'work' in ")
+    assert listed.json == [{"name": "work", "baseUrl": api.url, "key": "file"}]
     assert kit("profiles").out.startswith("There are no saved profiles")
     assert KEY not in login.out + listed.out
 
 
 def test_what_a_service_says_commands_no_terminal(
-    kit: Kit, other: Server, monkeypatch: pytest.MonkeyPatch
+    kit: Kit, api: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evil = "\x1b]0;evil\x07\x9b31m"
-    monkeypatch.setenv("KIT_BASE_URL", other.url)
+    monkeypatch.setenv("KIT_BASE_URL", api.url)
     monkeypatch.setenv("KIT_API_KEY", KEY)
-    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [{"id": evil}]}))
+    api.script("GET", "/v1/creative-studio/models", Answer(200, {"image": [{"id": evil}]}))
     listed = kit("models")
-    other.first("GET", "/v1/creative-studio/models", problem(403, "insufficient_scope", evil))
+    api.script("GET", "/v1/creative-studio/models", problem(403, "insufficient_scope", evil))
     refused = kit("models")
 
     assert "]0;evil" in listed.out
@@ -50,11 +50,11 @@ def test_what_a_service_says_commands_no_terminal(
 
 
 def test_no_key_on_standard_input_is_a_sentence(
-    kit: Kit, other: Server, monkeypatch: pytest.MonkeyPatch
+    kit: Kit, api: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
 
-    done = kit("login", other.url, "--key-stdin")
+    done = kit("login", api.url, "--key-stdin")
 
     assert done.code == 2
     assert "no key on standard input" in done.err

@@ -11,7 +11,7 @@ from kit import wire
 from kit.client.aio import AsyncClient
 from kit.client.calls import GENERATIONS, Outcome, SendRequest, Step
 from kit.client.sync import Client
-from tests.client.third_party import Answer, Seen, ThirdParty
+from tests.client.third_party import Answer, Request, ThirdParty
 
 
 def is_start(step: Step) -> bool:
@@ -55,16 +55,16 @@ class Punctual(ThirdParty):
     listing: bool = True
     lost: int = 0
 
-    def start(self, seen: Seen) -> Answer:
+    def start(self, request: Request) -> Answer:
         if self.lost:
             self.lost -= 1
             return Answer(drop=True)
-        answer = super().start(seen)
+        answer = super().start(request)
         self.made[answer.body["id"]] = wire.timestamp(datetime.now(UTC))
         return answer
 
-    def listed(self, seen: Seen) -> Answer:
-        return super().listed(seen) if self.listing else Answer(200, [])
+    def list_all(self, request: Request) -> Answer:
+        return super().list_all(request) if self.listing else Answer(200, [])
 
-    def shown(self, number: str, order: dict[str, Any]) -> dict[str, Any]:
-        return {**super().shown(number, order), "createdAt": self.made.get(number)}
+    def to_json(self, number: str, order: dict[str, Any]) -> dict[str, Any]:
+        return {**super().to_json(number, order), "createdAt": self.made.get(number)}

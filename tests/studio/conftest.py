@@ -1,4 +1,4 @@
-"""Another implementation of the API document, and studios for it."""
+"""A third-party implementation of the API document, and studios for it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
-from tests.client.fixtures import Clock, client, clock, media, other, party, policy, settings
+from tests.client.fixtures import Clock, api, backend, client, clock, media, policy, settings
 from tests.conftest import Service
 
-__all__ = ["client", "clock", "media", "other", "party", "policy", "settings"]
+__all__ = ["api", "backend", "client", "clock", "media", "policy", "settings"]
 
 
 @pytest.fixture

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from tests.client.third_party import KEY, Answer, Seen, ThirdParty
+from tests.client.third_party import KEY, Answer, Request, ThirdParty
 
 
 class Neighbor(ThirdParty):
     """Another service of the same kind, with an account and a model of its own."""
 
-    def __call__(self, seen: Seen) -> Answer:
-        if seen.headers.get("authorization") != f"Bearer {KEY}":
-            return super().__call__(seen)
-        if seen.path == "/v1/account":
+    def __call__(self, request: Request) -> Answer:
+        if request.headers.get("authorization") != f"Bearer {KEY}":
+            return super().__call__(request)
+        if request.path == "/v1/account":
             return Answer(200, {"id": "b1", "name": "Bob", "credits": 7})
-        if seen.path == "/v1/creative-studio/models":
+        if request.path == "/v1/creative-studio/models":
             return Answer(200, {"image": [{"id": "carve", "assetType": "image"}]})
-        return super().__call__(seen)
+        return super().__call__(request)

@@ -8,7 +8,7 @@ from typing import Any
 from kit.client.calls import Reply
 from kit.studio import Studio, accounts
 from kit.widgets.account import Spent
-from tests.client.fixtures import driven
+from tests.client.fixtures import drive
 from tests.waiting import until
 from tests.widgets.authoring import text
 
@@ -25,7 +25,7 @@ def page(*entries: dict[str, Any], following: int | bool = False) -> Reply:
 
 
 def test_spending_is_what_did_not_come_back() -> None:
-    steps, found = driven(
+    steps, found = drive(
         accounts.spent_lately(NOW),
         page(
             entry("2026-03-15T11:00:00Z", -0.5),
@@ -42,7 +42,7 @@ def test_spending_is_what_did_not_come_back() -> None:
 
 
 def test_a_service_without_a_ledger_tells_nothing() -> None:
-    assert driven(accounts.spent_lately(NOW), Reply(404))[1] is None
+    assert drive(accounts.spent_lately(NOW), Reply(404))[1] is None
 
 
 def test_the_panel_of_another_service_manages_no_keys(studio: Studio) -> None:
@@ -53,7 +53,7 @@ def test_the_panel_of_another_service_manages_no_keys(studio: Studio) -> None:
 
 
 def test_a_plain_ledger_leaves_no_doubt() -> None:
-    found = driven(accounts.spent_lately(NOW), page(entry("2026-03-15T11:00:00Z", -0.5)))[1]
+    found = drive(accounts.spent_lately(NOW), page(entry("2026-03-15T11:00:00Z", -0.5)))[1]
 
     assert found == Spent(Decimal("0.5"), Decimal("0.5"), ())
 
@@ -64,7 +64,7 @@ def test_a_ledger_that_is_not_read_to_the_start_of_the_month_is_said() -> None:
         page(*({**line, "id": f"{n}-{line['id']}"} for line in lines), following=n)
         for n in range(1, 21)
     ]
-    found = driven(accounts.spent_lately(NOW), *pages)[1]
+    found = drive(accounts.spent_lately(NOW), *pages)[1]
 
     assert found is not None
     assert found.month == Decimal(10_000)

@@ -78,13 +78,13 @@ def test_a_preview_can_be_drawn_inside_a_running_loop(astudio: AsyncStudio) -> N
     assert "<img" in cell(shown())["text/html"]
 
 
-def test_an_error_can_be_resumed(astudio: AsyncStudio, party: ThirdParty) -> None:
-    party.polls = 1000
+def test_an_error_can_be_resumed(astudio: AsyncStudio, backend: ThirdParty) -> None:
+    backend.polls = 1000
 
     async def whole() -> str:
         with pytest.raises(NoAnswerError) as caught:
             await astudio.generate("paint", "a lake", timeout=5)
-        party.polls = 2
+        backend.polls = 2
         assert caught.value.resume is not None
         resumed = await caught.value.resume()
         await astudio.close()
@@ -93,11 +93,11 @@ def test_an_error_can_be_resumed(astudio: AsyncStudio, party: ThirdParty) -> Non
     assert cell(whole()) == "completed"
 
 
-def test_canceling_the_await_stops_the_polling(astudio: AsyncStudio, party: ThirdParty) -> None:
-    party.polls = 10**9
+def test_canceling_the_await_stops_the_polling(astudio: AsyncStudio, backend: ThirdParty) -> None:
+    backend.polls = 10**9
     polled = threading.Event()
-    answer = party.get
-    party.get = lambda seen, number: (polled.set(), answer(seen, number))[1]  # type: ignore[method-assign]
+    answer = backend.get
+    backend.get = lambda seen, number: (polled.set(), answer(seen, number))[1]  # type: ignore[method-assign]
 
     async def whole() -> None:
         waiting = asyncio.ensure_future(astudio.generate("paint", "a lake"))

@@ -24,17 +24,17 @@ START = "/v1/creative-studio/generations"
 
 
 @pytest.fixture
-def party(media: Server) -> Punctual:
+def backend(media: Server) -> Punctual:
     return Punctual(media.url)
 
 
 @pytest.fixture
-def hasty(party: Punctual) -> Punctual:
+def hasty(backend: Punctual) -> Punctual:
     """A service that answers a start with ``completed``, and names the output two polls later."""
-    start, shown = party.start, party.shown
+    start, shown = backend.start, backend.shown
 
-    def completed(seen: third_party.Seen) -> Answer:
-        answer = start(seen)
+    def completed(request: third_party.Request) -> Answer:
+        answer = start(request)
         return Answer(200, {**answer.body, "status": "completed"})
 
     def late(number: str, order: dict[str, Any]) -> dict[str, Any]:
@@ -42,9 +42,9 @@ def hasty(party: Punctual) -> Punctual:
         output = facts["outputUrl"] if order["polled"] >= 3 else None
         return {**facts, "status": "completed", "outputUrl": output}
 
-    party.start = completed  # type: ignore[method-assign]
-    party.shown = late  # type: ignore[method-assign]
-    return party
+    backend.start = completed  # type: ignore[method-assign]
+    backend.shown = late  # type: ignore[method-assign]
+    return backend
 
 
 def test_an_output_may_come_after_its_generation(studio: Studio, hasty: Punctual) -> None:
@@ -57,16 +57,16 @@ def test_an_output_may_come_after_its_generation(studio: Studio, hasty: Punctual
 
 
 def test_the_same_from_two_cells_at_once_is_paid_once(
-    settings: Settings, other: Server, party: Punctual
+    settings: Settings, api: Server, backend: Punctual
 ) -> None:
-    arrived, go, start = threading.Event(), threading.Event(), party.start
+    arrived, go, start = threading.Event(), threading.Event(), backend.start
 
-    def slow(seen: third_party.Seen) -> Answer:
+    def slow(request: third_party.Request) -> Answer:
         arrived.set()
         go.wait(30)
-        return start(seen)
+        return start(request)
 
-    party.start = slow  # type: ignore[method-assign]
+    backend.start = slow  # type: ignore[method-assign]
     waited: list[float] = []
 
     def rest(seconds: float) -> None:
@@ -82,11 +82,11 @@ def test_the_same_from_two_cells_at_once_is_paid_once(
 
     assert second.id == first.result().id == "job-1"
     assert waited
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1
 
 
 def test_an_equal_start_is_waited_for_until_it_is_written_down(
-    settings: Settings, other: Server
+    settings: Settings, api: Server
 ) -> None:
     class LateJournal(Journal):
         """A journal into which the first start is written when another cell has come."""
@@ -111,7 +111,7 @@ def test_an_equal_start_is_waited_for_until_it_is_written_down(
         first = one.generate("paint", "a lake")
 
         assert [second.result().id for second in seconds] == [first.id] == ["job-1"]
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1
 
 
 @pytest.mark.parametrize("kernels", [1, 2])

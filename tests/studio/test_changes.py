@@ -25,10 +25,10 @@ class Follower:
 
 
 def test_a_start_and_its_end_are_told_to_all_at_the_same_service(
-    studio: Studio, other: Server
+    studio: Studio, api: Server
 ) -> None:
     here, elsewhere = Follower(), Follower()
-    changes_at(other.url).subscribe(here.follow)
+    changes_at(api.url).subscribe(here.follow)
     changes_at("http://127.0.0.1:9").subscribe(elsewhere.follow)
 
     made = studio.generate("paint", "a lake")
@@ -39,9 +39,9 @@ def test_a_start_and_its_end_are_told_to_all_at_the_same_service(
     assert elsewhere.count == 0
 
 
-def test_a_title_is_told(studio: Studio, other: Server) -> None:
+def test_a_title_is_told(studio: Studio, api: Server) -> None:
     here = Follower()
-    changes_at(other.url).subscribe(here.follow)
+    changes_at(api.url).subscribe(here.follow)
 
     studio.titles.suggest("SPACE")
 
@@ -150,14 +150,14 @@ def test_a_service_that_is_away_for_a_while_has_changed_nothing() -> None:
 
 
 def test_balance_and_newest_generations_tell_of_others(
-    studio: Studio, party: ThirdParty, other: Server
+    studio: Studio, backend: ThirdParty, api: Server
 ) -> None:
     def ask() -> object:
         return studio.client.block(studio.session.operations.newest())
 
     assert ask() == (None,)
-    party.orders["theirs"] = {"modelId": "paint", "prompt": "a hill", "polled": 0}
+    backend.orders["theirs"] = {"modelId": "paint", "prompt": "a hill", "polled": 0}
     assert ask() == (None, ("theirs", "processing", None))
-    party.orders["theirs"]["polled"] = 9
+    backend.orders["theirs"]["polled"] = 9
     assert ask() == (None, ("theirs", "completed", None))
-    assert len(other.requests("GET", "/v1/account")) == 3
+    assert len(api.requests("GET", "/v1/account")) == 3

@@ -62,6 +62,6 @@ def test_a_shell_that_completes_nothing_is_left_alone() -> None:
     assert vars(shell) == {"user_ns": {}}
 
 
-def test_a_service_that_refuses_completes_nothing(studio: Studio, other: Server) -> None:
-    other.first("GET", "/v1/creative-studio/models", Answer(401, {}))
+def test_a_service_that_refuses_completes_nothing(studio: Studio, api: Server) -> None:
+    api.script("GET", "/v1/creative-studio/models", Answer(401, {}))
     assert complete_call('studio.generate("', {"studio": studio}) == ("", [])

@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def neighbor(media: Server) -> Iterator[Server]:
     """The second service, saved as the profile "work"."""
-    with third_party.serving(Neighbor(media.url)) as server:
+    with third_party.serve(Neighbor(media.url)) as server:
         profiles.save(server.url, KEY, name="work")
         yield server
 
@@ -51,11 +51,11 @@ def connections(studio: Studio, neighbor: Server) -> Iterator[AccountConnections
 
 
 def test_the_own_account_comes_first_and_profiles_after_it(
-    connections: AccountConnections, other: Server, neighbor: Server
+    connections: AccountConnections, api: Server, neighbor: Server
 ) -> None:
     mine, work = connections.choices()
 
-    assert (mine.name, mine.own, mine.code) == (other.url, True, "")
+    assert (mine.name, mine.own, mine.code) == (api.url, True, "")
     assert (work.name, work.own, work.saved) == ("work", False, "work")
     assert work.label == f"work · {neighbor.url.removeprefix('http://')}"
     assert work.code == "studio = kit.connect(profile='work')"
@@ -65,7 +65,7 @@ def test_the_own_account_comes_first_and_profiles_after_it(
 def test_a_seat_is_tried_when_it_is_opened_and_then_kept(
     connections: AccountConnections, neighbor: Server
 ) -> None:
-    neighbor.first("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
+    neighbor.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
     with pytest.raises(InvalidApiKeyError):
         connections.open("work")
 
@@ -106,18 +106,18 @@ def test_a_refused_key_saves_nothing(connections: AccountConnections, neighbor: 
 
 
 def test_a_name_is_not_taken_from_another_service(
-    connections: AccountConnections, other: Server
+    connections: AccountConnections, api: Server
 ) -> None:
     with pytest.raises(ConfigError, match=r"the profile 'work' is for http.*take another name"):
-        connections.enter(other.url, KEY, "work")
+        connections.enter(api.url, KEY, "work")
 
 
-def test_a_new_key_of_the_own_profile_is_told_apart(studio: Studio, other: Server) -> None:
-    profiles.save(other.url, KEY, name="mine")
+def test_a_new_key_of_the_own_profile_is_told_apart(studio: Studio, api: Server) -> None:
+    profiles.save(api.url, KEY, name="mine")
     settings = replace(studio.client.settings, name="mine")
     with Studio(settings) as mine:
         connections = AccountConnections(mine.session)
-        connection, _ = connections.enter(other.url, KEY, "mine")
+        connection, _ = connections.enter(api.url, KEY, "mine")
 
         assert connections.open("mine") is connection
         assert "This panel uses a new key" in connections.describe(connection).remark
@@ -175,7 +175,7 @@ def panel(studio: Studio, neighbor: Server) -> Iterator[Panel]:
 
 
 def test_the_whole_panel_goes_over_and_comes_back(
-    panel: Panel, studio: Studio, other: Server
+    panel: Panel, studio: Studio, api: Server
 ) -> None:
     panel.page = "Create"
     form = until(lambda: getattr(page(panel).children[0], "form", None))
@@ -195,7 +195,7 @@ def test_the_whole_panel_goes_over_and_comes_back(
     until(lambda: page(panel).children and text(page(panel)))
     assert studio.account.name == "Ada", "the studio in the cells stays what it was"
 
-    pick(panel, "Profile").value = other.url
+    pick(panel, "Profile").value = api.url
     until(lambda: panel.page_set is mine)
     panel.page = "Create"
     assert page(panel).children[0].form is form
@@ -203,13 +203,13 @@ def test_the_whole_panel_goes_over_and_comes_back(
     assert 'class="kit-banner"' not in text(panel)
 
 
-def test_what_runs_meanwhile_goes_on(panel: Panel, party: ThirdParty) -> None:
+def test_what_runs_meanwhile_goes_on(panel: Panel, backend: ThirdParty) -> None:
     panel.page = "Create"
     form = until(lambda: getattr(page(panel).children[0], "form", None))
     form.value = {"prompt": "a lake"}
-    party.polls = 6
+    backend.polls = 6
     run = form.submit()
-    until(lambda: party.orders)
+    until(lambda: backend.orders)
 
     pick(panel, "Profile").value = "work"
     until(lambda: "Bob" in text(panel))
@@ -217,7 +217,7 @@ def test_what_runs_meanwhile_goes_on(panel: Panel, party: ThirdParty) -> None:
     assert run.result().facts.state == "completed"
 
 
-def test_forms_of_another_profile_pay_there(panel: Panel, neighbor: Server, other: Server) -> None:
+def test_forms_of_another_profile_pay_there(panel: Panel, neighbor: Server, api: Server) -> None:
     mine = panel.page_set
     pick(panel, "Profile").value = "work"
     until(lambda: panel.page_set is not mine)
@@ -229,13 +229,13 @@ def test_forms_of_another_profile_pay_there(panel: Panel, neighbor: Server, othe
     assert form.code() == 'kit.connect(profile="work").generate("carve")'
 
     start = "/v1/creative-studio/generations"
-    assert [len(server.requests("POST", start)) for server in (neighbor, other)] == [1, 0]
+    assert [len(server.requests("POST", start)) for server in (neighbor, api)] == [1, 0]
 
 
 def test_a_profile_that_is_refused_says_so_and_nothing_changes(
     panel: Panel, neighbor: Server
 ) -> None:
-    neighbor.first("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
+    neighbor.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
     mine, chosen = panel.page_set, pick(panel, "Profile")
     before = chosen.value
 
@@ -284,10 +284,10 @@ def test_code_of_a_studio_with_a_profile_finds_it_from_a_script(neighbor: Server
     work.close()
 
 
-def test_a_saved_panel_says_where_it_was_and_what_there_was(panel: Panel, other: Server) -> None:
+def test_a_saved_panel_says_where_it_was_and_what_there_was(panel: Panel, api: Server) -> None:
     html = panel._repr_mimebundle_()["text/html"]
 
-    assert other.url in html
+    assert api.url in html
     assert "Paint" in html
     assert "studio.panel()" in html
 

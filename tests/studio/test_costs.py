@@ -131,11 +131,11 @@ def test_without_a_ledger_receipts_are_what_is_known(studio: Studio) -> None:
     assert checks["note"].str.contains("the service has no ledger").any()
 
 
-def test_what_changes_while_it_is_read_is_no_difference(studio: Studio, other: Server) -> None:
+def test_what_changes_while_it_is_read_is_no_difference(studio: Studio, api: Server) -> None:
     grant = {"id": "led_1", "kind": "grant", "credits": 5, "balanceAfter": 5}
-    other.first("GET", "/v1/usage", *[Answer(200, [grant])] * 7)
+    api.script("GET", "/v1/usage", *[Answer(200, [grant])] * 7)
     balances = [*range(10, 16), *[4] * 6]
-    other.first("GET", "/v1/account/credits", *[Answer(200, {"balance": n}) for n in balances])
+    api.script("GET", "/v1/account/credits", *[Answer(200, {"balance": n}) for n in balances])
 
     moving, settled = studio.costs.reconcile(), studio.costs.reconcile()
 
@@ -149,14 +149,14 @@ def test_what_changes_while_it_is_read_is_no_difference(studio: Studio, other: S
 
 
 def test_a_price_is_learned_where_there_is_no_rule(
-    studio: Studio, other: Server, party: ThirdParty
+    studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
     def charge(seen: Any) -> Any:
         answer = start(seen)
         steps = seen.json["parameters"].get("steps", 20)
         return type(answer)(200, {**answer.body, "creditsCharged": 0.1 + steps / 100})
 
-    start, party.start = party.start, charge  # type: ignore[method-assign]
+    start, backend.start = backend.start, charge  # type: ignore[method-assign]
     for steps in (10, 20, 30, 40):
         studio.generate("paint", "a", steps=steps)
 
@@ -178,13 +178,13 @@ def test_what_was_learned_outlives_the_kernel(studio: Studio, settings: Settings
 
 
 def test_a_price_is_learned_from_a_history_that_was_made_elsewhere(
-    studio: Studio, party: ThirdParty
+    studio: Studio, backend: ThirdParty
 ) -> None:
     for number, style in enumerate(("oil", "ink", "oil", "ink")):
         body = {"modelId": "paint", "prompt": "a lake", "parameters": {"style": style}}
-        party.orders[f"far-{number}"] = {**body, "polled": party.polls}
+        backend.orders[f"far-{number}"] = {**body, "polled": backend.polls}
     charged = {"oil": 0.25, "ink": 0.4}
-    party.facts = lambda order: {"creditsCharged": charged[order["parameters"]["style"]]}
+    backend.facts = lambda order: {"creditsCharged": charged[order["parameters"]["style"]]}
     assert studio.estimate("paint", "a lake", style="ink").source == "default"
 
     studio.history.sync()
@@ -230,10 +230,10 @@ def test_the_ledger_is_asked_for_what_is_new(own: Studio) -> None:
     assert own.usage.frame(sync=False).index.is_unique
 
 
-def test_a_typo_costs_no_question(studio: Studio, other: Server) -> None:
+def test_a_typo_costs_no_question(studio: Studio, api: Server) -> None:
     with pytest.raises(ConfigError, match="did you mean 'model'"):
         studio.costs.by("modle")
-    assert other.seen == []
+    assert api.seen == []
 
 
 def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> None:
@@ -248,7 +248,7 @@ def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> No
     assert "estimated" in prices.line(other)
 
 
-def test_a_long_ledger_shows_how_far_it_is(settings: Settings, other: Server) -> None:
+def test_a_long_ledger_shows_how_far_it_is(settings: Settings, api: Server) -> None:
     pages = [
         Answer(
             200,
@@ -265,7 +265,7 @@ def test_a_long_ledger_shows_how_far_it_is(settings: Settings, other: Server) ->
         )
         for n in range(9, 0, -1)
     ]
-    other.first("GET", "/v1/usage", *pages)
+    api.script("GET", "/v1/usage", *pages)
     line, shown = ShownLine(), replace(settings, progress=True)
     ticks = itertools.count()
     operations = Operations(shown, policy=Policy(clock=lambda: float(next(ticks))), line=line)

@@ -29,23 +29,23 @@ DELETED: dict[str, Any] = {
 
 
 @pytest.fixture
-def deleted(studio: Studio, other: Server) -> Studio:
+def deleted(studio: Studio, api: Server) -> Studio:
     """A studio whose service says of a generation that its file was deleted."""
-    other.first("GET", f"{START}/job-1", *[Answer(200, DELETED)] * 9)
+    api.script("GET", f"{START}/job-1", *[Answer(200, DELETED)] * 9)
     return studio
 
 
 def test_a_generation_is_asked_to_delete_its_files_and_told_how_it_is_then(
-    studio: Studio, other: Server
+    studio: Studio, api: Server
 ) -> None:
     made = studio.generate("paint", "a lake")
-    other.first("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
-    other.first("GET", f"{START}/job-1", Answer(200, DELETED))
+    api.script("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
+    api.script("GET", f"{START}/job-1", Answer(200, DELETED))
 
     gone = made.delete_outputs()
 
     assert (gone.status, gone.facts.deletion, gone.output.url) == ("completed", GONE, None)
-    assert len(other.requests("DELETE")) == 1
+    assert len(api.requests("DELETE")) == 1
     assert made.facts.deletion == ""
 
 
@@ -58,10 +58,10 @@ def test_a_generation_is_asked_to_delete_its_files_and_told_how_it_is_then(
     ],
 )
 def test_a_service_without_the_operation_is_a_clear_sentence(
-    studio: Studio, other: Server, status: int, body: Any
+    studio: Studio, api: Server, status: int, body: Any
 ) -> None:
     made = studio.generate("paint", "a lake")
-    other.first("DELETE", f"{START}/job-1/outputs", *[Answer(status, body)] * 9)
+    api.script("DELETE", f"{START}/job-1/outputs", *[Answer(status, body)] * 9)
 
     with pytest.raises(NoAnswerError, match="this service cannot delete the files") as caught:
         made.delete_outputs()
@@ -70,17 +70,17 @@ def test_a_service_without_the_operation_is_a_clear_sentence(
     assert made.output.bytes()
 
 
-def test_an_unknown_generation_is_not_blamed_on_the_service(studio: Studio, other: Server) -> None:
+def test_an_unknown_generation_is_not_blamed_on_the_service(studio: Studio, api: Server) -> None:
     made = studio.generate("paint", "a lake")
-    other.first("GET", f"{START}/job-1", problem(404, "not_found", "no such job"))
+    api.script("GET", f"{START}/job-1", problem(404, "not_found", "no such job"))
 
     with pytest.raises(NotFoundError, match="no such job"):
         made.delete_outputs()
 
 
-def test_one_that_is_processing_is_the_services_conflict(studio: Studio, other: Server) -> None:
+def test_one_that_is_processing_is_the_services_conflict(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
-    other.first("DELETE", f"{START}/job-1/outputs", problem(409, "conflict", "still processing"))
+    api.script("DELETE", f"{START}/job-1/outputs", problem(409, "conflict", "still processing"))
 
     with pytest.raises(ConflictError, match="still processing"):
         started.delete_outputs()
@@ -94,22 +94,22 @@ def test_a_preview_says_when_and_shows_no_picture(deleted: Studio) -> None:
     assert "<img" not in html
 
 
-def test_the_output_says_when_at_once(deleted: Studio, other: Server) -> None:
+def test_the_output_says_when_at_once(deleted: Studio, api: Server) -> None:
     generation = deleted.history["job-1"]
-    asked = len(other.seen)
+    asked = len(api.seen)
 
     with pytest.raises(NoAnswerError, match=GONE):
         generation.output.path()
 
-    assert len(other.seen) == asked  # nobody waits for an address that will not come
+    assert len(api.seen) == asked  # nobody waits for an address that will not come
 
 
 def test_a_file_that_is_deleted_between_listing_and_showing_is_said(
-    studio: Studio, other: Server, media: Server
+    studio: Studio, api: Server, media: Server
 ) -> None:
     made = {**DELETED, "outputUrl": f"{media.url}/out/x.png?sig=abc", "outputsDeletedAt": None}
-    other.first("GET", f"{START}/job-1", Answer(200, made), Answer(200, DELETED))
-    media.first("GET", "/out/x.png", Answer(404, {}))
+    api.script("GET", f"{START}/job-1", Answer(200, made), Answer(200, DELETED))
+    media.script("GET", "/out/x.png", Answer(404, {}))
 
     html = studio.history["job-1"]._repr_mimebundle_()["text/html"]
 
@@ -117,9 +117,9 @@ def test_a_file_that_is_deleted_between_listing_and_showing_is_said(
     assert "<img" not in html
 
 
-def test_galleries_and_comparisons_say_it_in_its_place(studio: Studio, other: Server) -> None:
+def test_galleries_and_comparisons_say_it_in_its_place(studio: Studio, api: Server) -> None:
     made = studio.generate("paint", "a fox")
-    other.first("GET", f"{START}/job-9", Answer(200, {**DELETED, "id": "job-9"}))
+    api.script("GET", f"{START}/job-9", Answer(200, {**DELETED, "id": "job-9"}))
     gone = studio.history["job-9"]
 
     for shown in (kit.gallery([gone, made]).html(), kit.compare(gone, made).html()):
@@ -127,11 +127,11 @@ def test_galleries_and_comparisons_say_it_in_its_place(studio: Studio, other: Se
         assert shown.count("<img") == 1
 
 
-def test_a_copy_on_this_computer_is_shown_as_one(studio: Studio, other: Server) -> None:
+def test_a_copy_on_this_computer_is_shown_as_one(studio: Studio, api: Server) -> None:
     made = studio.generate("paint", "a lake")
     kept = {**DELETED, "createdAt": "2026-01-02T03:04:05", "output": None}
-    other.first("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
-    other.first("GET", f"{START}/job-1", Answer(200, kept))
+    api.script("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
+    api.script("GET", f"{START}/job-1", Answer(200, kept))
 
     gone = made.delete_outputs()
 
@@ -151,9 +151,9 @@ def test_a_table_says_it_where_the_thumbnail_would_be(deleted: Studio) -> None:
         assert "<img" not in html
 
 
-def test_a_contact_sheet_says_it(studio: Studio, other: Server) -> None:
+def test_a_contact_sheet_says_it(studio: Studio, api: Server) -> None:
     deleted = {**DELETED, "createdAt": "2026-01-02T03:04:05"}
-    other.first("GET", f"{START}/job-1", *[Answer(200, deleted)] * 9)
+    api.script("GET", f"{START}/job-1", *[Answer(200, deleted)] * 9)
     sweep = studio.sweep("paint", ["a lake"]).run()
 
     html = sweep.sheet().html()

@@ -46,14 +46,14 @@ def test_a_paid_start_that_cannot_be_written_down_keeps_its_id(
 
 
 def test_a_line_that_was_written_in_part_is_an_error(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch, other: Server
+    studio: Studio, monkeypatch: pytest.MonkeyPatch, api: Server
 ) -> None:
     real = os.write
     monkeypatch.setattr(os, "write", lambda file, content: real(file, content[:20]))
 
     with pytest.raises(KitError, match="nothing was sent"):
         studio.generate("paint", "a lake")
-    assert other.requests("POST", START) == []
+    assert api.requests("POST", START) == []
 
 
 def test_an_end_that_cannot_be_written_down_is_one_line(

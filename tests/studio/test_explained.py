@@ -17,13 +17,13 @@ RULE = {
 
 
 @pytest.fixture
-def priced(other: Server) -> Server:
-    other.first(
+def priced(api: Server) -> Server:
+    api.script(
         "GET",
         "/v1/creative-studio/models",
         Answer(200, {"image": [{**MODELS[0], "pricing": RULE}]}),
     )
-    return other
+    return api
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_settings_that_have_no_price_today_are_not_priced(
     studio: Studio, priced: Server, parameters: Any, terms: list[str]
 ) -> None:
     facts = {"id": "g", "modelId": "paint", "status": "done", "parameters": parameters}
-    priced.first("GET", "/v1/creative-studio/generations/g", Answer(200, facts))
+    priced.script("GET", "/v1/creative-studio/generations/g", Answer(200, facts))
 
     frame = studio.costs.explain("g")
 
@@ -51,7 +51,7 @@ def test_settings_that_have_no_price_today_are_not_priced(
 
 def test_what_was_left_out_is_priced_as_it_was_made(studio: Studio, priced: Server) -> None:
     facts = {"id": "g", "modelId": "paint", "status": "done", "parameters": {"style": "ink"}}
-    priced.first("GET", "/v1/creative-studio/generations/g", Answer(200, facts))
+    priced.script("GET", "/v1/creative-studio/generations/g", Answer(200, facts))
 
     frame = studio.costs.explain("g").set_index("term")
 
@@ -81,7 +81,7 @@ def test_a_request_that_cannot_be_has_no_estimate(
     assert not priced.requests("POST")
 
 
-def test_a_medium_that_is_missing_has_no_estimate(studio: Studio, other: Server) -> None:
+def test_a_medium_that_is_missing_has_no_estimate(studio: Studio, api: Server) -> None:
     with pytest.raises(Exception, match=r"mediaUploads\.picture: is required"):
         studio.estimate("retouch")
-    assert not other.requests("POST")
+    assert not api.requests("POST")

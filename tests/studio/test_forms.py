@@ -27,7 +27,7 @@ START = "/v1/creative-studio/generations"
 pytestmark = pytest.mark.usefixtures("quiet")
 
 
-def test_a_form_generates_and_shows_the_result(studio: Studio, other: Server) -> None:
+def test_a_form_generates_and_shows_the_result(studio: Studio, api: Server) -> None:
     form = studio.form("paint", "a lake", style="ink")
 
     made = form.submit().result(30)
@@ -35,7 +35,7 @@ def test_a_form_generates_and_shows_the_result(studio: Studio, other: Server) ->
     assert isinstance(made, Generation)
     assert made.output.bytes() == png()
     assert form.generation is made
-    assert other.requests("POST", START)[0].json["parameters"] == {
+    assert api.requests("POST", START)[0].json["parameters"] == {
         "size": 512,
         "style": "ink",
         "steps": 20,
@@ -70,7 +70,7 @@ def test_earlier_results_are_offered_with_their_pictures(studio: Studio) -> None
     assert service.list_earlier("video") == []
 
 
-def test_each_submit_is_a_new_start(studio: Studio, other: Server) -> None:
+def test_each_submit_is_a_new_start(studio: Studio, api: Server) -> None:
     form = studio.form("paint", "a lake")
 
     ids = [form.submit().result(30).id for _ in range(3)]
@@ -88,21 +88,21 @@ def test_ten_runs_of_a_form_and_two_forms_at_once(studio: Studio) -> None:
     assert len({g.id for g in made}) == 10
 
 
-def test_the_code_of_a_form_leads_to_what_the_form_made(studio: Studio, other: Server) -> None:
+def test_the_code_of_a_form_leads_to_what_the_form_made(studio: Studio, api: Server) -> None:
     form = studio.form("paint", "a lake", steps=7, size=64)
     made = form.submit().result(30)
 
     again = eval(form.code(), {"studio": studio})
 
     assert again.id == made.id
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1
 
 
 def test_values_out_of_frames_can_be_given(studio: Studio) -> None:
     assert studio.form("paint", steps=np.int64(7)).value["parameters"]["steps"] == 7
 
 
-def test_pictures_and_paths_become_files(studio: Studio, other: Server, tmp_path: Path) -> None:
+def test_pictures_and_paths_become_files(studio: Studio, api: Server, tmp_path: Path) -> None:
     path = tmp_path / "hint.png"
     path.write_bytes(png())
     form = studio.form(
@@ -114,7 +114,7 @@ def test_pictures_and_paths_become_files(studio: Studio, other: Server, tmp_path
     value = form.value["media"]
     assert Image.open(io.BytesIO(Path(value["picture"][0]).read_bytes())).size == (8, 8)
     assert value["hints"] == [path.as_posix()] * 2
-    assert len(other.requests("POST", START)[0].json["mediaUploads"]["hints"]) == 2
+    assert len(api.requests("POST", START)[0].json["mediaUploads"]["hints"]) == 2
 
 
 def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
@@ -152,12 +152,12 @@ def test_a_price_that_nobody_can_work_out_is_a_guess(studio: Studio) -> None:
     assert studio.form("retouch").quote is None
 
 
-def test_a_mistake_is_found_before_a_form_is_made(studio: Studio, other: Server) -> None:
+def test_a_mistake_is_found_before_a_form_is_made(studio: Studio, api: Server) -> None:
     with pytest.raises(ParameterError, match="did you mean 'steps'"):
         studio.form("paint", stepz=3)
     with pytest.raises(UnknownModelError, match="did you mean 'paint'"):
         studio.form("pain")
-    assert other.requests("POST") == []
+    assert api.requests("POST") == []
 
 
 def test_a_flow_tells_why_it_waits() -> None:
@@ -177,8 +177,8 @@ def test_a_flow_tells_why_it_waits() -> None:
     assert told == ["the service asks to wait 12 s"]
 
 
-def test_a_failure_reaches_whoever_waits(studio: Studio, party: ThirdParty) -> None:
-    party.error, party.words = "no paint left", ("queued", "failed")
+def test_a_failure_reaches_whoever_waits(studio: Studio, backend: ThirdParty) -> None:
+    backend.error, backend.states = "no paint left", ("queued", "failed")
     run = studio.form("paint", "a lake").submit()
 
     with pytest.raises(GenerationFailedError, match="no paint left") as caught:
@@ -190,7 +190,7 @@ def test_a_failure_reaches_whoever_waits(studio: Studio, party: ThirdParty) -> N
 
 
 def test_canceling_where_the_service_knows_no_cancel_is_said(
-    studio: Studio, party: ThirdParty
+    studio: Studio, backend: ThirdParty
 ) -> None:
     service = FormService(studio.session)
     started = studio.start("paint", "a lake")

@@ -22,8 +22,8 @@ def buttons(run: Run) -> list[str]:
     return [getattr(w, "description", "") for w in run.widget.children[1:]]
 
 
-def test_a_failed_download_is_tried_again(studio: Studio, other: Server, media: Server) -> None:
-    media.first("GET", FILE, *[Answer(500)] * 50)
+def test_a_failed_download_is_tried_again(studio: Studio, api: Server, media: Server) -> None:
+    media.script("GET", FILE, *[Answer(500)] * 50)
     run = studio.form("paint", "a lake").submit()
     with pytest.raises(NoAnswerError, match="could not be fetched"):
         run.result(30)
@@ -37,15 +37,13 @@ def test_a_failed_download_is_tried_again(studio: Studio, other: Server, media: 
     assert made.output.bytes() == png()
     assert "data:image/png" in every(run.widget, HTML)[0].value
     assert buttons(run) == []
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1
 
 
-def test_waiting_goes_on_where_the_service_had_refused_to_say(
-    studio: Studio, other: Server
-) -> None:
+def test_waiting_goes_on_where_the_service_had_refused_to_say(studio: Studio, api: Server) -> None:
     form = studio.form("paint", "a lake")
     for path in (START, f"{START}/job-1"):
-        other.first("GET", path, *[Answer(403)] * 200)
+        api.script("GET", path, *[Answer(403)] * 200)
     run = form.submit()
     with pytest.raises(KitError):
         run.result(30)
@@ -54,10 +52,10 @@ def test_waiting_goes_on_where_the_service_had_refused_to_say(
         run.result(30)
     assert buttons(run) == ["Try again"]
 
-    other.script.clear()
+    api.script.clear()
     run.resume()
 
     assert run.result(30).output.bytes() == png()
     assert run.state == "completed"
     assert form.generation.id == "job-1"
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1

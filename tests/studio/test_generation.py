@@ -34,9 +34,9 @@ def test_an_output_is_saved_where_it_is_wanted(studio: Studio, tmp_path: Path) -
 
 
 def test_an_id_that_leads_elsewhere_stays_in_the_folder(
-    studio: Studio, party: ThirdParty, tmp_path: Path
+    studio: Studio, backend: ThirdParty, tmp_path: Path
 ) -> None:
-    party.facts = lambda _: {"id": "../elsewhere"}
+    backend.facts = lambda _: {"id": "../elsewhere"}
     folder = tmp_path / "mine"
     folder.mkdir()
 
@@ -64,8 +64,8 @@ def test_what_is_not_finished_has_no_output(studio: Studio) -> None:
     assert caught.value.generation_id == "job-1"
 
 
-def test_a_refresh_is_a_new_object(studio: Studio, party: ThirdParty) -> None:
-    party.polls = 1
+def test_a_refresh_is_a_new_object(studio: Studio, backend: ThirdParty) -> None:
+    backend.polls = 1
     started = studio.start("paint", "a lake")
 
     assert started.refresh().status == "completed"
@@ -81,28 +81,28 @@ def test_parameters_cannot_be_changed_by_accident(studio: Studio) -> None:
         started.facts = None  # type: ignore[misc]
 
 
-def test_a_cancel_shows_how_it_ended(studio: Studio, other: Server) -> None:
+def test_a_cancel_shows_how_it_ended(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
-    other.first("POST", f"{START}/job-1/cancel", Answer(200, {"id": "job-1"}))
-    other.first("GET", f"{START}/job-1", Answer(200, {"id": "job-1", "status": "cancelled"}))
+    api.script("POST", f"{START}/job-1/cancel", Answer(200, {"id": "job-1"}))
+    api.script("GET", f"{START}/job-1", Answer(200, {"id": "job-1", "status": "cancelled"}))
 
     assert started.cancel().status == "canceled"
     assert studio.history.pending() == []
 
 
-def test_a_cancel_that_comes_too_late_changes_nothing(studio: Studio, other: Server) -> None:
+def test_a_cancel_that_comes_too_late_changes_nothing(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
     late = third_party.problem(409, "conflict", "it is finished")
-    other.first("POST", f"{START}/job-1/cancel", late)
-    other.first("GET", f"{START}/job-1", Answer(200, {"id": "job-1", "status": "done"}))
+    api.script("POST", f"{START}/job-1/cancel", late)
+    api.script("GET", f"{START}/job-1", Answer(200, {"id": "job-1", "status": "done"}))
 
     assert started.cancel().status == "completed"
 
 
-def test_waiting_for_a_canceled_one_says_so(studio: Studio, other: Server) -> None:
+def test_waiting_for_a_canceled_one_says_so(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
     canceled = {"id": "job-1", "status": "canceled", "creditsRefunded": 0.25}
-    other.first("GET", f"{START}/job-1", Answer(200, canceled))
+    api.script("GET", f"{START}/job-1", Answer(200, canceled))
 
     with pytest.raises(GenerationFailedError, match=r"was canceled; 0\.25 credits were refunded"):
         started.wait()
@@ -119,11 +119,11 @@ def test_a_notebook_shows_the_picture_and_nothing_secret(studio: Studio, tmp_pat
 
 
 def test_a_picture_that_is_gone_leaves_the_caption(
-    studio: Studio, media: Server, other: Server
+    studio: Studio, media: Server, api: Server
 ) -> None:
     done = {"id": "x", "status": "done", "modelId": "paint", "outputUrl": f"{media.url}/gone"}
-    other.first("GET", f"{START}/x", Answer(200, done), Answer(200, done))
-    media.first("GET", "/gone", Answer(404, {}), Answer(404, {}))
+    api.script("GET", f"{START}/x", Answer(200, done), Answer(200, done))
+    media.script("GET", "/gone", Answer(404, {}), Answer(404, {}))
 
     html = studio.history["x"]._repr_mimebundle_()["text/html"]
 
@@ -137,10 +137,10 @@ def test_a_running_one_shows_its_status(studio: Studio) -> None:
     assert ">processing</b>" in html
 
 
-def test_every_error_about_it_says_how_to_wait_on(studio: Studio, other: Server) -> None:
+def test_every_error_about_it_says_how_to_wait_on(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
     busy = third_party.problem(501, "odd", "oops")
-    other.first("GET", f"{START}/job-1", busy, busy)
+    api.script("GET", f"{START}/job-1", busy, busy)
 
     for ask in (started.refresh, started.output.path):
         with pytest.raises(KitError) as caught:
@@ -161,7 +161,7 @@ def test_what_was_made_before_says_so(studio: Studio) -> None:
 
 
 def test_an_equal_request_of_another_account_does_not_hide_ones_own(
-    studio: Studio, other: Server
+    studio: Studio, api: Server
 ) -> None:
     mine = studio.generate("paint", "a lake")
     journal = studio.client.settings.records("journal").path
@@ -170,7 +170,7 @@ def test_an_equal_request_of_another_account_does_not_hide_ones_own(
         file.write(line.replace(mine.id, "theirs") + "\n")
 
     assert studio.generate("paint", "a lake").id == mine.id
-    assert len(other.requests("POST")) == 1
+    assert len(api.requests("POST")) == 1
 
 
 # ── an object as others are ──────────────────────────────────────────────────────────────────────
@@ -273,8 +273,8 @@ def test_credits_of_a_generation_are_for_arithmetic_and_json(studio: Studio) -> 
     assert json.loads(json.dumps(made.credits)) == made.credits
 
 
-def test_what_can_be_spent_is_exact_and_takes_floats(studio: Studio, other: Server) -> None:
-    other.first("GET", "/v1/account", *[Answer(200, {"id": "a1", "credits": 7.35})] * 3)
+def test_what_can_be_spent_is_exact_and_takes_floats(studio: Studio, api: Server) -> None:
+    api.script("GET", "/v1/account", *[Answer(200, {"id": "a1", "credits": 7.35})] * 3)
     account, quote = studio.account, studio.estimate("paint", "a lake")
     with studio.budget(credits=0.85) as budget:
         amounts: list[tuple[Any, float]] = [

@@ -15,7 +15,7 @@ from kit.errors import BadRequestError, NotFoundError
 from kit.explore.bucket import open_archive
 from kit.studio import Studio
 from tests.buckets import KEYS, S3Server
-from tests.client.third_party import Answer, Seen, Server, ThirdParty
+from tests.client.third_party import Answer, Request, Server, ThirdParty
 from tests.conftest import Service, lasting_service
 
 service = lasting_service
@@ -23,8 +23,8 @@ service = lasting_service
 LIST = "/v1/creative-studio/generations"
 
 
-def queries(other: Server) -> list[dict[str, list[str]]]:
-    return [parse_qs(urlsplit(seen.path).query) for seen in other.requests("GET", LIST)]
+def queries(api: Server) -> list[dict[str, list[str]]]:
+    return [parse_qs(urlsplit(seen.path).query) for seen in api.requests("GET", LIST)]
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def test_a_list_is_what_is_newest(made: Studio) -> None:
     assert made.history["job-1"].prompt == "a"
 
 
-def test_a_dataset_is_files_and_lines(made: Studio, other: Server, tmp_path: Path) -> None:
+def test_a_dataset_is_files_and_lines(made: Studio, api: Server, tmp_path: Path) -> None:
     gone = {"id": "job-2", "status": "done", "outputsDeletedAt": "2026-11-23T08:00:00Z"}
-    other.first("GET", f"{LIST}/job-2", *[Answer(200, gone)] * 3)
+    api.script("GET", f"{LIST}/job-2", *[Answer(200, gone)] * 3)
 
     described = made.history.export_dataset(tmp_path / "set", model="paint")
 
@@ -65,12 +65,12 @@ def test_a_history_in_a_bucket_is_read_without_the_service(
     assert open_archive(url).frame()["prompt"].tolist() == ["c", "b", "a"]
 
 
-def test_only_a_limit_that_was_asked_for_is_sent(made: Studio, other: Server) -> None:
-    other.seen.clear()
+def test_only_a_limit_that_was_asked_for_is_sent(made: Studio, api: Server) -> None:
+    api.seen.clear()
     for limit in (50, 7, 5000, None):
         made.history.list(limit)
 
-    assert [q.get("limit") for q in queries(other)] == [None, ["7"], ["1000"], ["1000"]]
+    assert [q.get("limit") for q in queries(api)] == [None, ["7"], ["1000"], ["1000"]]
 
 
 def test_an_unknown_filter_is_named(studio: Studio) -> None:
@@ -100,25 +100,25 @@ def test_every_look_at_the_history_has_what_was_just_made(made: Studio, tmp_path
     assert len(history.frame(sync=False)) == 7
 
 
-def test_a_look_without_a_sync_asks_nothing(made: Studio, other: Server, tmp_path: Path) -> None:
+def test_a_look_without_a_sync_asks_nothing(made: Studio, api: Server, tmp_path: Path) -> None:
     made.costs.by()
     made.generate("paint", "d")
-    other.seen.clear()
+    api.seen.clear()
 
     assert len(made.history.frame(sync=False)) == 3
     assert made.history.sql("select count(*) n from generations", sync=False)["n"][0] == 3
     assert made.costs.by(sync=False)["count"].tolist() == [3]
     made.history.export(tmp_path / "out.parquet", sync=False)
     made.history.files(sync=False)
-    assert other.seen == []
+    assert api.seen == []
 
 
-def test_a_catch_up_is_one_request(made: Studio, other: Server) -> None:
+def test_a_catch_up_is_one_request(made: Studio, api: Server) -> None:
     made.costs.by()
-    other.seen.clear()
+    api.seen.clear()
     made.costs.by()
 
-    assert [seen.path.partition("?")[0] for seen in other.requests("GET")] == [LIST]
+    assert [seen.path.partition("?")[0] for seen in api.requests("GET")] == [LIST]
 
 
 def test_parameters_are_columns_of_sql_as_of_frames(made: Studio) -> None:
@@ -142,16 +142,16 @@ def test_parameters_are_columns_of_sql_as_of_frames(made: Studio) -> None:
 class Short(ThirdParty):
     """It lists no more than 20, without a link to the next page."""
 
-    def listed(self, seen: Seen) -> Answer:
-        found = super().listed(seen)
+    def list_all(self, request: Request) -> Answer:
+        found = super().list_all(request)
         assert isinstance(found.body, list)
         return Answer(found.status, found.body[:20])
 
 
 def test_no_cost_is_unseen_beside_a_short_list(
-    studio: Studio, other: Server, media: Server, caplog: pytest.LogCaptureFixture
+    studio: Studio, api: Server, media: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    other.app = Short(media.url)
+    api.app = Short(media.url)
     for number in range(32):
         studio.generate("paint", f"{number}")
 
@@ -170,9 +170,9 @@ def test_no_cost_is_unseen_beside_a_short_list(
 
 
 def test_a_short_list_says_that_it_is_one(
-    studio: Studio, other: Server, media: Server, caplog: pytest.LogCaptureFixture
+    studio: Studio, api: Server, media: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    other.app = Short(media.url)
+    api.app = Short(media.url)
     for number in range(22):
         studio.start("paint", f"{number}")
     studio.history.sync()
@@ -185,9 +185,9 @@ def test_a_short_list_says_that_it_is_one(
 
 
 def test_what_another_kernel_started_counts_too(
-    studio: Studio, settings: Settings, other: Server, media: Server
+    studio: Studio, settings: Settings, api: Server, media: Server
 ) -> None:
-    other.app = Short(media.url)
+    api.app = Short(media.url)
     for number in range(25):
         studio.start("paint", f"{number}")
     with Studio(settings) as later:
@@ -200,10 +200,10 @@ def test_what_another_kernel_started_counts_too(
 class Paged(ThirdParty):
     """It has pages, and knows no filter."""
 
-    def listed(self, seen: Seen) -> Answer:
-        query = parse_qs(urlsplit(seen.path).query)
+    def list_all(self, request: Request) -> Answer:
+        query = parse_qs(urlsplit(request.path).query)
         limit, first = (int(query.get(name, [usual])[0]) for name, usual in _USUAL)
-        found = super().listed(seen).body
+        found = super().list_all(request).body
         assert isinstance(found, list)
         following = f'<{LIST}?limit={limit}&cursor={first + limit}>; rel="next"'
         headers = {"Link": following} if first + limit < len(found) else {}
@@ -214,33 +214,33 @@ _USUAL = (("limit", "50"), ("cursor", "0"))
 
 
 @pytest.fixture
-def paged(studio: Studio, other: Server, media: Server) -> Studio:
+def paged(studio: Studio, api: Server, media: Server) -> Studio:
     """A studio of a service with 300 generations, one in a hundred of another model."""
     party = Paged(media.url)
     for number in range(300):
         model = "retouch" if number % 100 == 0 else "paint"
         party.orders[f"job-{number:03d}"] = {"modelId": model, "polled": 9}
-    other.app = party
+    api.app = party
     return studio
 
 
 @pytest.mark.parametrize("model", ["retouch", ["retouch", "paint"], ["retouch", "retouch"]])
 def test_filters_that_are_applied_here_do_not_multiply_requests(
-    paged: Studio, other: Server, model: str | list[str]
+    paged: Studio, api: Server, model: str | list[str]
 ) -> None:
     assert len(paged.history.frame(3, model=model)) == 3
-    assert len(other.requests("GET", LIST)) <= 2
+    assert len(api.requests("GET", LIST)) <= 2
 
 
 def test_a_list_is_filtered_here_where_the_service_knows_no_filter(
-    paged: Studio, other: Server
+    paged: Studio, api: Server
 ) -> None:
     assert [one.id for one in paged.history.list(3, model="retouch")] == [
         "job-200",
         "job-100",
         "job-000",
     ]
-    assert len(other.requests("GET", LIST)) == 1
+    assert len(api.requests("GET", LIST)) == 1
 
 
 @dataclass
@@ -250,14 +250,14 @@ class Pages(ThirdParty):
     pages: list[list[str]] = field(default_factory=list)
     host: str = ""
 
-    def listed(self, seen: Seen) -> Answer:
-        path, _, query = seen.path.partition("?")
+    def list_all(self, request: Request) -> Answer:
+        path, _, query = request.path.partition("?")
         if query and not query.startswith("page="):
             return Answer(422, {"detail": "there are no such parameters"})
         number = int(query.removeprefix("page=") or 0)
         where = f"{self.host}{path}" if self.host else ""
         more = {"Link": f'<{where}?page={number + 1}>; rel="next"'}
-        rows = [self.shown(one, {"modelId": "paint", "polled": 9}) for one in self.pages[number]]
+        rows = [self.to_json(one, {"modelId": "paint", "polled": 9}) for one in self.pages[number]]
         return Answer(200, rows, more if number + 1 < len(self.pages) else {})
 
 
@@ -279,17 +279,17 @@ def listings(studio: Studio) -> list[list[str]]:
     ],
 )
 def test_each_generation_of_any_pages_is_listed_once(
-    studio: Studio, other: Server, media: Server, cut: list[list[str]], host: str
+    studio: Studio, api: Server, media: Server, cut: list[list[str]], host: str
 ) -> None:
-    other.app = Pages(media.url, pages=cut, host=host)
+    api.app = Pages(media.url, pages=cut, host=host)
 
     assert listings(studio) == [["c", "b", "a"]] * 4
     assert studio.history[0].id == "c"
 
 
-def test_a_reading_ends_with_what_is_too_old(paged: Studio, other: Server) -> None:
+def test_a_reading_ends_with_what_is_too_old(paged: Studio, api: Server) -> None:
     assert paged.history.frame(5, since="2027-01-01").empty
-    assert len(other.requests("GET", LIST)) <= 2
+    assert len(api.requests("GET", LIST)) <= 2
 
 
 @pytest.mark.parametrize("limit", [5, None])
@@ -306,8 +306,8 @@ def test_a_filter_that_means_nothing_names_what_is_near(paged: Studio, limit: in
     assert frame(limit, model="retouch", status="failed").empty
 
 
-def test_a_model_that_is_gone_is_known_from_the_history(paged: Studio, other: Server) -> None:
-    party: Any = other.app
+def test_a_model_that_is_gone_is_known_from_the_history(paged: Studio, api: Server) -> None:
+    party: Any = api.app
     party.orders["job-300"] = {"modelId": "retired", "polled": 9}
 
     assert len(paged.history.frame(5, model="retired")) == 1
@@ -361,12 +361,12 @@ def test_positions_count_from_the_newest(made: Studio) -> None:
 
 
 def test_slices_are_those_of_a_list_and_ask_for_no_more_than_they_need(
-    made: Studio, other: Server
+    made: Studio, api: Server
 ) -> None:
-    other.seen.clear()
+    api.seen.clear()
 
     assert [item.prompt for item in made.history[:2]] == ["c", "b"]
-    assert queries(other) == [{"limit": ["2"]}]
+    assert queries(api) == [{"limit": ["2"]}]
     assert [item.prompt for item in made.history[1:2]] == ["b"]
     assert [item.prompt for item in made.history[-2:]] == ["b", "a"]
     assert [item.prompt for item in made.history[::-1]] == ["a", "b", "c"]

@@ -36,7 +36,7 @@ def test_a_history_is_kept_with_receipts_where_nobody_says_the_cost(studio: Stud
 
 
 def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
-    studio: Studio, other: Server, caplog: pytest.LogCaptureFixture
+    studio: Studio, api: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     fine = {"id": "a", "status": "done", "modelId": "paint", "creditsCharged": 0.25}
     odd = [
@@ -45,7 +45,7 @@ def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
         {**fine, "id": "d", "status": "thinking", "mediaUrls": None, "vendor": [1]},
         {"id": None},
     ]
-    other.first("GET", LIST, *[Answer(200, [fine, *odd])] * 2)
+    api.script("GET", LIST, *[Answer(200, [fine, *odd])] * 2)
 
     listed = studio.history.frame(limit=10)
     found = studio.history.sync()
@@ -67,47 +67,45 @@ def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
 
 
 def test_what_was_unfinished_is_finished_by_the_next_sync(
-    studio: Studio, party: ThirdParty
+    studio: Studio, backend: ThirdParty
 ) -> None:
     studio.start("paint", "a river")
     studio.history.sync()
-    for order in party.orders.values():
-        order["polled"] = party.polls
+    for order in backend.orders.values():
+        order["polled"] = backend.polls
 
     assert studio.history.sync().added == 1
     assert studio.history.sql("select status from generations")["status"].tolist() == ["completed"]
 
 
-def test_the_account_is_asked_for_once(studio: Studio, other: Server, settings: Settings) -> None:
+def test_the_account_is_asked_for_once(studio: Studio, api: Server, settings: Settings) -> None:
     studio.history.sync()
     studio.history.sync()
     with Studio(settings) as again:
         again.history.sync()
 
-    assert len(other.requests("GET", "/v1/account")) == 1
+    assert len(api.requests("GET", "/v1/account")) == 1
 
 
-def test_two_keys_of_two_accounts_have_two_histories(studio: Studio, other: Server) -> None:
+def test_two_keys_of_two_accounts_have_two_histories(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     studio.history.sync()
     assert len(studio.history.frame(sync=False)) == 1
 
-    other.first("GET", "/v1/account", Answer(200, {"id": "a2"}))
-    changed = Settings(other.url, "tp_test_another_key", data=studio.client.settings.data)
+    api.script("GET", "/v1/account", Answer(200, {"id": "a2"}))
+    changed = Settings(api.url, "tp_test_another_key", data=studio.client.settings.data)
     with Studio(changed) as stranger:
         assert stranger.history.sql("select * from generations", sync=False).empty
 
 
-def test_a_page_that_never_comes_is_an_error_and_loses_nothing(
-    studio: Studio, other: Server
-) -> None:
+def test_a_page_that_never_comes_is_an_error_and_loses_nothing(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     studio.history.sync()
     studio.generate("paint", "a river")
-    other.first("GET", LIST, *[Answer(drop=True)] * 9)
+    api.script("GET", LIST, *[Answer(drop=True)] * 9)
     with pytest.raises(NoAnswerError):
         studio.history.sync()
-    other.script.clear()
+    api.script.clear()
 
     assert studio.history.sync().rows == 2
 

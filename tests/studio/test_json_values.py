@@ -35,8 +35,8 @@ class Size(enum.Enum):
 
 
 @pytest.fixture
-def many(studio: Studio, other: Server) -> Studio:
-    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [MODEL]}))
+def many(studio: Studio, api: Server) -> Studio:
+    api.script("GET", "/v1/creative-studio/models", Answer(200, {"image": [MODEL]}))
     return studio
 
 
@@ -60,11 +60,11 @@ def many(studio: Studio, other: Server) -> Studio:
     ],
 )
 def test_what_notebooks_hold_is_sent(
-    many: Studio, other: Server, given: dict[str, Any], sent: dict[str, Any] | None
+    many: Studio, api: Server, given: dict[str, Any], sent: dict[str, Any] | None
 ) -> None:
     many.start("any", "x", **given)
 
-    body = other.requests("POST", START)[0].json
+    body = api.requests("POST", START)[0].json
     wanted = {"o": {"a": 1.0, "b": [True, ["x"]]}} if sent is None else sent
     assert body["parameters"] == wanted
 
@@ -97,20 +97,20 @@ def endless() -> list[Any]:
 )
 @pytest.mark.parametrize("verb", ["generate", "estimate", "form"])
 def test_what_cannot_be_sent_is_a_sentence(
-    many: Studio, other: Server, verb: str, given: dict[str, Any], sentence: str
+    many: Studio, api: Server, verb: str, given: dict[str, Any], sentence: str
 ) -> None:
     asked = {"model": "any", "prompt": "x", **given}
     with pytest.raises(ParameterError) as caught:
         getattr(many, verb)(asked.pop("model"), **asked)
 
     assert sentence in str(caught.value)
-    assert other.requests("POST") == []
+    assert api.requests("POST") == []
 
 
-def test_a_number_that_is_none_is_judged_by_its_parameter(many: Studio, other: Server) -> None:
+def test_a_number_that_is_none_is_judged_by_its_parameter(many: Studio, api: Server) -> None:
     with pytest.raises(ParameterError, match=r"parameters\.ratio: "):
         many.generate("any", "x", ratio=np.nan)
-    assert other.requests("POST") == []
+    assert api.requests("POST") == []
 
 
 def test_an_odd_object_is_named_even_if_it_cannot_say_what_it_is() -> None:
@@ -126,9 +126,9 @@ def test_an_odd_object_is_named_even_if_it_cannot_say_what_it_is() -> None:
 
 
 @pytest.mark.parametrize(("one", "two"), [(7, 7.0), (7.0, 7), (Decimal("7.0"), np.float32(7))])
-def test_equal_numbers_are_equal_requests(many: Studio, other: Server, one: Any, two: Any) -> None:
+def test_equal_numbers_are_equal_requests(many: Studio, api: Server, one: Any, two: Any) -> None:
     first = many.generate("any", "x", ratio=one, o={"deep": [one]})
 
     assert many.generate("any", "x", ratio=two, o={"deep": [two]}).id == first.id
-    assert len(other.requests("POST", START)) == 1
+    assert len(api.requests("POST", START)) == 1
     assert many.generate("any", "x", ratio=7.5, o={"deep": [one]}).id != first.id

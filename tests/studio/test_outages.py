@@ -46,9 +46,9 @@ def outages(line: ShownLine) -> list[str]:
 
 
 def test_the_line_says_that_there_is_no_connection(
-    studio: Studio, other: Server, line: ShownLine
+    studio: Studio, api: Server, line: ShownLine
 ) -> None:
-    other.first("GET", ONE, *[Answer(drop=True)] * 12)
+    api.script("GET", ONE, *[Answer(drop=True)] * 12)
 
     made = studio.generate("paint", "a lake")
 

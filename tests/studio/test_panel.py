@@ -24,8 +24,8 @@ def pages(opened_in: PanelAccounts) -> PanelPages:
     return PanelPages(opened_in.connections.own, opened_in)
 
 
-def test_the_line_above_says_where_and_who(pages: PanelPages, other: Server) -> None:
-    assert other.url in pages.heading()
+def test_the_line_above_says_where_and_who(pages: PanelPages, api: Server) -> None:
+    assert api.url in pages.heading()
     assert "Ada" in pages.heading()
 
 

@@ -19,7 +19,7 @@ def huge(media: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = np.random.default_rng(1)
     buffer = io.BytesIO()
     Image.fromarray(dice.integers(0, 255, (400, 400), dtype=np.uint8)).save(buffer, "PNG")
-    media.first("GET", "/out/job-1.png", *[Answer(200, buffer.getvalue())] * 5)
+    media.script("GET", "/out/job-1.png", *[Answer(200, buffer.getvalue())] * 5)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 200 * 400 - 1)
 
 
@@ -60,11 +60,9 @@ def test_a_studio_is_a_card_with_account_balance_models_and_the_next_calls(studi
         assert text in shown["text/html"]
 
 
-def test_a_studio_whose_service_is_away_says_where_it_would_be(
-    studio: Studio, other: Server
-) -> None:
-    other.first("GET", "/v1/account", Answer(503, {}))
-    other.first("GET", "/v1/creative-studio/models", *[Answer(401, {})] * 5)
+def test_a_studio_whose_service_is_away_says_where_it_would_be(studio: Studio, api: Server) -> None:
+    api.script("GET", "/v1/account", Answer(503, {}))
+    api.script("GET", "/v1/creative-studio/models", *[Answer(401, {})] * 5)
 
     assert studio._repr_mimebundle_()["text/plain"] == repr(studio)
     assert "client" not in dir(studio)

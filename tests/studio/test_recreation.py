@@ -82,16 +82,14 @@ def test_what_cannot_be_made_again_says_why(own: Studio, tmp_path: Path) -> None
             own.recreate(gone)
 
 
-def test_it_is_priced_before_anything_is_sent(
-    studio: Studio, other: Server, tmp_path: Path
-) -> None:
+def test_it_is_priced_before_anything_is_sent(studio: Studio, api: Server, tmp_path: Path) -> None:
     file = studio.generate("paint", "a lake").save(tmp_path / "lake.png")
-    sent = len(other.requests("POST", "/v1/creative-studio/generations"))
+    sent = len(api.requests("POST", "/v1/creative-studio/generations"))
 
     with studio.budget(credits=0.1), pytest.raises(BudgetError, match=r"0\.25 credits"):
         studio.recreate(file, size=256)
 
-    assert len(other.requests("POST", "/v1/creative-studio/generations")) == sent
+    assert len(api.requests("POST", "/v1/creative-studio/generations")) == sent
     assert studio.recreate(file).credits == 0.25
 
 

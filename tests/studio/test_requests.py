@@ -24,24 +24,24 @@ ANY = {
 
 
 @pytest.fixture
-def many(studio: Studio, other: Server) -> Studio:
+def many(studio: Studio, api: Server) -> Studio:
     """A studio one of whose models has settings with the names of our own arguments."""
-    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [*MODELS, ANY]}))
+    api.script("GET", "/v1/creative-studio/models", Answer(200, {"image": [*MODELS, ANY]}))
     return studio
 
 
-def sent(other: Server) -> list[Any]:
-    return [seen.json for seen in other.requests("POST", START)]
+def sent(api: Server) -> list[Any]:
+    return [seen.json for seen in api.requests("POST", START)]
 
 
-def test_settings_of_any_name_are_sent(many: Studio, other: Server) -> None:
+def test_settings_of_any_name_are_sent(many: Studio, api: Server) -> None:
     odd = {name: f"<{name}>" for name in ODD}
 
     many.generate("any", "a lake", style="ink", parameters=odd)
 
     assert many.estimate("any", parameters=odd).total > 0
-    assert sent(other)[0]["parameters"] == {**odd, "style": "ink"}
-    assert sent(other)[0]["prompt"] == "a lake"
+    assert sent(api)[0]["parameters"] == {**odd, "style": "ink"}
+    assert sent(api)[0]["prompt"] == "a lake"
 
 
 def test_a_form_takes_settings_of_any_name(many: Studio) -> None:
@@ -50,29 +50,29 @@ def test_a_form_takes_settings_of_any_name(many: Studio) -> None:
     assert form.value["parameters"] == {"model": "v2", "again": "no"}
 
 
-def test_a_sweep_varies_settings_of_any_name(many: Studio, other: Server) -> None:
+def test_a_sweep_varies_settings_of_any_name(many: Studio, api: Server) -> None:
     sweep = many.sweep("any", "a lake", parameters={"model": ["v1", "v2"], "prompt": "p"}).run()
 
     assert sweep.frame()["parameters.model"].tolist() == ["v1", "v2"]
-    assert sorted(body["parameters"]["model"] for body in sent(other)) == ["v1", "v2"]
-    assert {body["parameters"]["prompt"] for body in sent(other)} == {"p"}
-    assert {body["prompt"] for body in sent(other)} == {"a lake"}
+    assert sorted(body["parameters"]["model"] for body in sent(api)) == ["v1", "v2"]
+    assert {body["parameters"]["prompt"] for body in sent(api)} == {"p"}
+    assert {body["prompt"] for body in sent(api)} == {"a lake"}
 
 
-def test_rows_name_such_settings_in_full(many: Studio, other: Server) -> None:
+def test_rows_name_such_settings_in_full(many: Studio, api: Server) -> None:
     rows = [{"model": "any", "prompt": "a lake", "parameters.model": "v2", "parameters.style": "x"}]
 
     many.generate_many(rows)
 
-    assert sent(other)[0]["modelId"] == "any"
-    assert sent(other)[0]["parameters"] == {"model": "v2", "style": "x"}
+    assert sent(api)[0]["modelId"] == "any"
+    assert sent(api)[0]["parameters"] == {"model": "v2", "style": "x"}
 
 
-def test_a_setting_that_is_given_twice_is_refused(many: Studio, other: Server) -> None:
+def test_a_setting_that_is_given_twice_is_refused(many: Studio, api: Server) -> None:
     with pytest.raises(ParameterError, match="given twice, in parameters and by name: 'style'"):
         many.generate("any", style="ink", parameters={"style": "oil"})
 
-    assert sent(other) == []
+    assert sent(api) == []
 
 
 def test_parameters_are_a_mapping(many: Studio) -> None:
@@ -83,7 +83,7 @@ def test_parameters_are_a_mapping(many: Studio) -> None:
 # ── media ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_was_made_here_is_a_medium(studio: Studio, media: Server, other: Server) -> None:
+def test_what_was_made_here_is_a_medium(studio: Studio, media: Server, api: Server) -> None:
     picture = studio.generate("paint", "a lake")
 
     for medium in (picture, picture.output, {"picture": picture, "hints": [picture.output]}):
@@ -91,17 +91,17 @@ def test_what_was_made_here_is_a_medium(studio: Studio, media: Server, other: Se
 
     puts = media.requests("PUT")
     assert [seen.body for seen in puts] == [png()] * 4
-    assert set(sent(other)[-1]["mediaUploads"]) == {"picture", "hints"}
+    assert set(sent(api)[-1]["mediaUploads"]) == {"picture", "hints"}
 
 
-def test_files_may_stand_among_the_settings(studio: Studio, other: Server) -> None:
+def test_files_may_stand_among_the_settings(studio: Studio, api: Server) -> None:
     picture = studio.generate("paint", "a lake")
 
     studio.generate("retouch", picture=picture, hints=[picture.output], again=True)
     studio.generate("retouch", media={"picture": picture}, hints=[picture], again=True)
     studio.generate("retouch", media=picture, hints=None, again=True)
 
-    *_, first, second, third = sent(other)
+    *_, first, second, third = sent(api)
     assert [set(body["mediaUploads"]) for body in (first, second, third)] == [
         {"picture", "hints"},
         {"picture", "hints"},
@@ -110,12 +110,12 @@ def test_files_may_stand_among_the_settings(studio: Studio, other: Server) -> No
     assert not {"picture", "hints"} & first["parameters"].keys()
 
 
-def test_files_that_are_given_both_ways_are_refused(studio: Studio, other: Server) -> None:
+def test_files_that_are_given_both_ways_are_refused(studio: Studio, api: Server) -> None:
     for media in (png(), {"picture": png()}):
         with pytest.raises(ParameterError, match="given twice, in media and by name: 'picture'"):
             studio.generate("retouch", media=media, picture=png())
 
-    assert sent(other) == []
+    assert sent(api) == []
 
 
 def test_a_form_takes_what_was_made_here(studio: Studio) -> None:
@@ -146,9 +146,9 @@ FOREIGN = [
 
 @pytest.mark.parametrize("answer", FOREIGN, ids=lambda answer: str(answer.status))
 def test_an_estimate_that_nobody_makes_is_a_guess(
-    studio: Studio, other: Server, answer: Answer
+    studio: Studio, api: Server, answer: Answer
 ) -> None:
-    other.first("POST", ESTIMATES, *[answer] * 9)
+    api.script("POST", ESTIMATES, *[answer] * 9)
 
     quote = studio.estimate("paint", "a lake")
 
@@ -159,10 +159,8 @@ def test_an_estimate_that_nobody_makes_is_a_guess(
     assert float(budget.spent) == 0.25
 
 
-def test_a_service_that_fails_once_is_asked_for_a_price_again(
-    studio: Studio, other: Server
-) -> None:
-    other.first("POST", ESTIMATES, FOREIGN[2], Answer(200, {"total": 0.7}))
+def test_a_service_that_fails_once_is_asked_for_a_price_again(studio: Studio, api: Server) -> None:
+    api.script("POST", ESTIMATES, FOREIGN[2], Answer(200, {"total": 0.7}))
 
     assert [studio.estimate("paint", "a").source for _ in range(2)] == ["default", "service"]
 
@@ -187,9 +185,9 @@ def test_a_service_that_fails_once_is_asked_for_a_price_again(
     ],
 )
 def test_what_a_start_would_be_answered_too_is_an_error(
-    studio: Studio, other: Server, answer: Answer, error: type[Exception]
+    studio: Studio, api: Server, answer: Answer, error: type[Exception]
 ) -> None:
-    other.first("POST", ESTIMATES, answer)
+    api.script("POST", ESTIMATES, answer)
 
     with pytest.raises(error):
         studio.estimate("paint", "a lake")

@@ -24,15 +24,15 @@ from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 START = "/v1/creative-studio/generations"
 
 
-def starts(other: Server) -> int:
-    return len(other.requests("POST", START))
+def starts(api: Server) -> int:
+    return len(api.requests("POST", START))
 
 
 def test_a_service_that_was_set_up_anew_gives_no_strangers_picture(
-    studio: Studio, other: Server, party: ThirdParty, caplog: pytest.LogCaptureFixture
+    studio: Studio, api: Server, backend: ThirdParty, caplog: pytest.LogCaptureFixture
 ) -> None:
     studio.generate("paint", "a lake")
-    party.orders["job-1"]["prompt"] = "somebody else's fox"
+    backend.orders["job-1"]["prompt"] = "somebody else's fox"
 
     made = studio.generate("paint", "a lake")
 
@@ -44,10 +44,10 @@ def test_a_service_that_was_set_up_anew_gives_no_strangers_picture(
     "change", [{"modelId": "retouch"}, {"prompt": ""}, {"parameters": {"style": "oil"}}]
 )
 def test_model_prompt_and_settings_tell_one_from_another(
-    studio: Studio, party: ThirdParty, change: dict[str, Any]
+    studio: Studio, backend: ThirdParty, change: dict[str, Any]
 ) -> None:
     studio.generate("paint", "a lake", style="ink")
-    party.orders["job-1"] |= change
+    backend.orders["job-1"] |= change
 
     assert studio.generate("paint", "a lake", style="ink").id == "job-2"
 
@@ -61,39 +61,39 @@ def test_model_prompt_and_settings_tell_one_from_another(
     ],
 )
 def test_a_service_that_shows_requests_otherwise_is_paid_once(
-    studio: Studio, other: Server, party: ThirdParty, shown: dict[str, Any]
+    studio: Studio, api: Server, backend: ThirdParty, shown: dict[str, Any]
 ) -> None:
-    real = party.start
+    real = backend.start
 
-    def reworded(seen: third_party.Seen) -> Answer:
-        answer = real(seen)
-        party.orders[answer.body["id"]] |= shown
+    def reworded(request: third_party.Request) -> Answer:
+        answer = real(request)
+        backend.orders[answer.body["id"]] |= shown
         return answer
 
-    party.start = reworded  # type: ignore[method-assign]
+    backend.start = reworded  # type: ignore[method-assign]
     studio.generate("paint", "a lake", steps=20)
 
     assert studio.generate("paint", "a lake", steps=20).made_before
-    assert starts(other) == 1
+    assert starts(api) == 1
 
 
 def test_a_seed_that_the_service_chooses_is_no_difference(
-    studio: Studio, other: Server, party: ThirdParty
+    studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
     models = [{"id": "m", "settingParameters": [{"name": "seed", "type": "integer"}]}]
-    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": models}))
+    api.script("GET", "/v1/creative-studio/models", Answer(200, {"image": models}))
     studio.start("m", seed=-1)
-    party.orders["job-1"]["parameters"] = {"seed": 4711}
+    backend.orders["job-1"]["parameters"] = {"seed": 4711}
 
     assert studio.generate("m", seed=-1).id == "job-1"
 
 
 def test_files_of_ids_that_began_again_are_not_mixed_up(
-    studio: Studio, media: Server, party: ThirdParty
+    studio: Studio, media: Server, backend: ThirdParty
 ) -> None:
     lake = studio.generate("paint", "a lake").output.bytes()
-    party.orders.clear()
-    media.first("GET", "/out/job-1.png", Answer(200, png("red"), {"Content-Type": "image/png"}))
+    backend.orders.clear()
+    media.script("GET", "/out/job-1.png", Answer(200, png("red"), {"Content-Type": "image/png"}))
 
     fox = studio.generate("paint", "a fox")
 
@@ -106,7 +106,7 @@ def test_files_of_ids_that_began_again_are_not_mixed_up(
 
 @pytest.fixture
 def second(media: Server) -> Iterator[Server]:
-    with third_party.serving(ThirdParty(media.url)) as server:
+    with third_party.serve(ThirdParty(media.url)) as server:
         yield server
 
 
@@ -117,18 +117,18 @@ def at(url: str, data: Path, clock: Clock, policy: Policy, name: str = "mine") -
 
 
 def test_a_profile_that_is_pointed_elsewhere_takes_nothing_along(
-    other: Server, second: Server, tmp_path: Path, clock: Clock, policy: Policy
+    api: Server, second: Server, tmp_path: Path, clock: Clock, policy: Policy
 ) -> None:
-    with at(other.url, tmp_path, clock, policy) as studio:
+    with at(api.url, tmp_path, clock, policy) as studio:
         studio.generate("paint", "a lake")
         studio.history.sync()
     with at(second.url, tmp_path, clock, policy) as studio:
         assert studio.history.pending() == []
         assert len(studio.history.frame()) == 0
         assert studio.generate("paint", "a lake").made_before is False
-    with at(other.url, tmp_path, clock, policy) as studio:
+    with at(api.url, tmp_path, clock, policy) as studio:
         assert studio.generate("paint", "a lake").made_before is True
-    assert (starts(other), starts(second)) == (1, 1)
+    assert (starts(api), starts(second)) == (1, 1)
 
 
 # ── ids that cannot be used ──────────────────────────────────────────────────────────────────────
@@ -136,92 +136,92 @@ def test_a_profile_that_is_pointed_elsewhere_takes_nothing_along(
 
 @pytest.mark.parametrize("status", [403, 404, 410])
 def test_one_that_may_not_be_read_is_passed_over_and_named(
-    studio: Studio, other: Server, status: int, caplog: pytest.LogCaptureFixture
+    studio: Studio, api: Server, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     studio.generate("paint", "a lake")
     refusal = third_party.problem(status, "odd", "no longer yours")
-    other.first("GET", f"{START}/job-1", *[refusal] * 2)
+    api.script("GET", f"{START}/job-1", *[refusal] * 2)
 
     assert studio.generate("paint", "a lake").id == "job-2"
     assert "the request is sent again, because its earlier result job-1" in caplog.text
     assert "no longer yours" in caplog.text
 
 
-def test_an_older_one_that_is_there_costs_nothing(studio: Studio, other: Server) -> None:
+def test_an_older_one_that_is_there_costs_nothing(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     studio.generate("paint", "a lake", again=True)
-    other.first("GET", f"{START}/job-2", third_party.problem(410, "odd", "deleted"))
+    api.script("GET", f"{START}/job-2", third_party.problem(410, "odd", "deleted"))
 
     assert studio.generate("paint", "a lake").id == "job-1"
-    assert starts(other) == 2
+    assert starts(api) == 2
 
 
-def test_a_key_that_may_read_nothing_does_not_pay_again(studio: Studio, other: Server) -> None:
+def test_a_key_that_may_read_nothing_does_not_pay_again(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     refusal = third_party.problem(403, "insufficient_scope", "this key may not read")
     for path in (START, f"{START}/job-1"):
-        other.first("GET", path, refusal)
+        api.script("GET", path, refusal)
 
     with pytest.raises(
         KitError, match="may not read; again=True generates it again, and is charged"
     ):
         studio.generate("paint", "a lake")
-    assert starts(other) == 1
+    assert starts(api) == 1
 
 
 @pytest.mark.parametrize("status", [405, 409, 423])
 def test_a_refusal_that_may_pass_does_not_pay_again(
-    studio: Studio, other: Server, status: int
+    studio: Studio, api: Server, status: int
 ) -> None:
     studio.generate("paint", "a lake")
-    other.first("GET", f"{START}/job-1", third_party.problem(status, "odd", "not now"))
+    api.script("GET", f"{START}/job-1", third_party.problem(status, "odd", "not now"))
 
     with pytest.raises(KitError, match="not now; again=True generates it again, and is charged"):
         studio.generate("paint", "a lake")
-    assert starts(other) == 1
+    assert starts(api) == 1
 
 
-def test_a_service_that_is_away_does_not_make_it_pay_again(studio: Studio, other: Server) -> None:
+def test_a_service_that_is_away_does_not_make_it_pay_again(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     busy = third_party.problem(503, "unavailable", "closed", **{"Retry-After": "900"})
-    other.first("GET", f"{START}/job-1", busy)
+    api.script("GET", f"{START}/job-1", busy)
 
     with pytest.raises(UnavailableError, match="again=True generates it again"):
         studio.generate("paint", "a lake")
-    assert starts(other) == 1
+    assert starts(api) == 1
 
 
 @pytest.mark.parametrize("status", [404, 410])
 def test_an_output_that_is_gone_says_how_to_make_it_anew(
-    studio: Studio, settings: Settings, other: Server, media: Server, status: int
+    studio: Studio, settings: Settings, api: Server, media: Server, status: int
 ) -> None:
     studio.generate("paint", "a lake")
     shutil.rmtree(settings.data / "notebook" / "outputs")
-    media.first("GET", "/out/job-1.png", *[Answer(status, {})] * 2)
+    media.script("GET", "/out/job-1.png", *[Answer(status, {})] * 2)
 
     with pytest.raises(
         NoAnswerError, match="again=True generates it again, and is charged"
     ) as caught:
         studio.generate("paint", "a lake")
     assert caught.value.generation_id == "job-1"
-    assert starts(other) == 1
+    assert starts(api) == 1
 
 
 @pytest.mark.parametrize("status", [403, 410, 500])
 def test_one_that_cannot_be_read_does_not_hide_what_is_pending(
-    studio: Studio, other: Server, party: ThirdParty, status: int, caplog: pytest.LogCaptureFixture
+    studio: Studio, api: Server, backend: ThirdParty, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    party.polls = 1000
+    backend.polls = 1000
     studio.start("paint", "a lake")
     studio.start("paint", "a fox")
-    other.first("GET", START, *[third_party.problem(404, "not_found", "no list")] * 2)
-    other.first("GET", f"{START}/job-1", *[third_party.problem(status, "odd", "never yours")] * 20)
+    api.script("GET", START, *[third_party.problem(404, "not_found", "no list")] * 2)
+    api.script("GET", f"{START}/job-1", *[third_party.problem(status, "odd", "never yours")] * 20)
 
     assert [g.id for g in studio.history.pending()] == ["job-2"]
     assert "job-1 was started from here and is left out: never yours" in caplog.text
 
 
-def test_a_wrong_key_is_an_error_of_all(studio: Studio, other: Server, party: ThirdParty) -> None:
+def test_a_wrong_key_is_an_error_of_all(studio: Studio, api: Server, backend: ThirdParty) -> None:
     studio.start("paint", "a lake")
     settings = replace(studio.client.settings, api_key="tp_test_wrong")
     with Studio(settings) as wrong, pytest.raises(KitError, match="who are you"):
@@ -237,7 +237,7 @@ def test_the_first_of_equal_generations_stays_it(studio: Studio) -> None:
     assert studio.sweep("paint", ["a lake"]).run()[0] == first
 
 
-def test_several_are_always_new(studio: Studio, other: Server) -> None:
+def test_several_are_always_new(studio: Studio, api: Server) -> None:
     first = studio.generate("paint", "a lake")
     several = studio.generate("paint", "a lake", n=3)
 
@@ -270,7 +270,7 @@ def test_a_model_is_named_by_its_definition_too(studio: Studio) -> None:
     assert studio.sweep(model, ["a", "b"]).title == "paint × 2"
 
 
-def test_titles_and_scripts_are_paid_once_and_say_so(studio: Studio, other: Server) -> None:
+def test_titles_and_scripts_are_paid_once_and_say_so(studio: Studio, api: Server) -> None:
     title = studio.titles.suggest("SPACE")
     scripts = studio.scripts.write("SPACE", title, duration=30)
 
@@ -286,5 +286,5 @@ def test_titles_and_scripts_are_paid_once_and_say_so(studio: Studio, other: Serv
     studio.titles.suggest("SPACE", again=True)
     studio.scripts.write("SPACE", title, duration=30, again=True)
     studio.scripts.write("SPACE", title, duration=45)
-    assert len(other.requests("POST", "/v1/scripts/title")) == 2
-    assert len(other.requests("POST", "/v1/scripts")) == 2 + 3  # titles are below it
+    assert len(api.requests("POST", "/v1/scripts/title")) == 2
+    assert len(api.requests("POST", "/v1/scripts")) == 2 + 3  # titles are below it

@@ -14,25 +14,25 @@ from PIL import Image
 from kit.client.settings import Settings
 from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterError
 from kit.studio import Generation, Studio
-from tests.client.third_party import Answer, Seen, Server, ThirdParty, png
+from tests.client.third_party import Answer, Request, Server, ThirdParty, png
 from tests.waiting import until
 
 COLORS = ("red", "navy", "maroon", "white")
 
 
 @pytest.fixture
-def made(studio: Studio, party: ThirdParty, media: Server) -> list[Generation]:
+def made(studio: Studio, backend: ThirdParty, media: Server) -> list[Generation]:
     """Pictures in one color each, which is their prompt; the service has small ones, too."""
 
-    def paint(seen: Seen) -> Answer:
-        number = Path(seen.path.partition("?")[0]).stem
-        return Answer(200, png(party.orders[number]["prompt"]), {"Content-Type": "image/png"})
+    def paint(request: Request) -> Answer:
+        number = Path(request.path.partition("?")[0]).stem
+        return Answer(200, png(backend.orders[number]["prompt"]), {"Content-Type": "image/png"})
 
     def facts(order: dict[str, str]) -> dict[str, object]:
-        number = next(name for name, each in party.orders.items() if each is order)
+        number = next(name for name, each in backend.orders.items() if each is order)
         return {"output": {"thumbnailUrl": f"{media.url}/small/{number}.png"}}
 
-    media.app, party.facts = paint, facts
+    media.app, backend.facts = paint, facts
     return [studio.generate("paint", color, tags={"mood": "calm"}) for color in COLORS]
 
 
@@ -91,14 +91,14 @@ def test_small_pictures_are_fetched_up_to_a_bound_and_the_rest_is_said(
 
 
 def test_what_has_no_output_any_more_is_not_looked_for_again(
-    elsewhere: Studio, party: ThirdParty, other: Server, caplog: pytest.LogCaptureFixture
+    elsewhere: Studio, backend: ThirdParty, api: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    party.facts = lambda _: {"outputUrl": None, "outputsDeletedAt": "2026-01-03T00:00:00Z"}
+    backend.facts = lambda _: {"outputUrl": None, "outputsDeletedAt": "2026-01-03T00:00:00Z"}
 
     assert elsewhere.history.similar(png("navy")).empty
-    other.seen.clear()
+    api.seen.clear()
     assert elsewhere.history.similar(png("navy")).empty
-    assert len(other.seen) == 1, "the catch-up"
+    assert len(api.seen) == 1, "the catch-up"
     assert not caplog.text
 
 

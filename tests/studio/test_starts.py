@@ -29,7 +29,7 @@ Open = Callable[..., Studio]
 
 
 @pytest.fixture
-def party(media: Server) -> Punctual:
+def backend(media: Server) -> Punctual:
     return Punctual(media.url)
 
 
@@ -57,23 +57,23 @@ def stopped(kernel: Open, prompt: str = "a lake", **options: object) -> Keyboard
     return caught.value
 
 
-def keys(other: Server) -> list[str]:
-    return [seen.headers["idempotency-key"] for seen in other.requests("POST", START)]
+def keys(api: Server) -> list[str]:
+    return [seen.headers["idempotency-key"] for seen in api.requests("POST", START)]
 
 
 def test_a_start_that_was_stopped_is_found_and_not_paid_twice(
-    kernel: Open, other: Server, party: Punctual
+    kernel: Open, api: Server, backend: Punctual
 ) -> None:
     stop = stopped(kernel)
     assert "its start was sent and may be executed" in stop.__notes__[0]
 
     assert [g.id for g in kernel().history.pending()] == ["job-1"]
     assert kernel().generate("paint", "a lake").id == "job-1"
-    assert list(party.orders) == ["job-1"]
+    assert list(backend.orders) == ["job-1"]
 
 
 def test_the_same_call_finds_it_before_anybody_asks_what_is_pending(
-    kernel: Open, other: Server, party: Punctual
+    kernel: Open, api: Server, backend: Punctual
 ) -> None:
     stopped(kernel)
 
@@ -81,41 +81,41 @@ def test_the_same_call_finds_it_before_anybody_asks_what_is_pending(
 
     assert (found.id, found.status) == ("job-1", "completed")
     assert found.output.bytes() == png()
-    assert len(keys(other)) == 1
+    assert len(keys(api)) == 1
     assert kernel().history.pending() == []
 
 
 def test_what_no_list_shows_is_not_paid_again_without_a_word(
-    kernel: Open, other: Server, party: Punctual, caplog: pytest.LogCaptureFixture
+    kernel: Open, api: Server, backend: Punctual, caplog: pytest.LogCaptureFixture
 ) -> None:
     stopped(kernel)
-    party.listing = False
+    backend.listing = False
 
     assert kernel().history.pending() == []
     assert "a start of paint may have been carried out at 20" in caplog.text
     with pytest.raises(NoAnswerError, match="again=True sends a new request") as caught:
         kernel().generate("paint", "a lake")
     assert caught.value.unsettled
-    assert len(keys(other)) == 1
+    assert len(keys(api)) == 1
 
     made = kernel().generate("paint", "a lake", again=True)
     assert made.id == kernel().generate("paint", "a lake").id == "job-2"
-    assert len(keys(other)) == 2
+    assert len(keys(api)) == 2
 
 
-def test_older_ones_that_look_like_it_are_named(kernel: Open, party: Punctual) -> None:
+def test_older_ones_that_look_like_it_are_named(kernel: Open, backend: Punctual) -> None:
     stopped(kernel)
-    party.made["job-1"] = "2026-01-02T03:04:05Z"
+    backend.made["job-1"] = "2026-01-02T03:04:05Z"
 
     with pytest.raises(NoAnswerError, match="is not enough to decide: it may be job-1"):
         kernel().generate("paint", "a lake")
 
 
 def test_another_request_of_the_same_model_is_not_taken_for_it(
-    kernel: Open, other: Server, party: Punctual
+    kernel: Open, api: Server, backend: Punctual
 ) -> None:
     stopped(kernel)
-    party.orders["job-1"]["prompt"] = "a fox"
+    backend.orders["job-1"]["prompt"] = "a fox"
 
     with pytest.raises(NoAnswerError, match="may have been carried out"):
         kernel().generate("paint", "a lake")
@@ -123,44 +123,44 @@ def test_another_request_of_the_same_model_is_not_taken_for_it(
 
 
 def test_an_answer_that_was_lost_is_looked_for_too(
-    kernel: Open, other: Server, party: Punctual
+    kernel: Open, api: Server, backend: Punctual
 ) -> None:
-    real = party.start
+    real = backend.start
 
-    def lost(seen: third_party.Seen) -> Answer:
-        real(seen)
+    def lost(request: third_party.Request) -> Answer:
+        real(request)
         return Answer(drop=True)
 
-    party.start = lost  # type: ignore[method-assign]
+    backend.start = lost  # type: ignore[method-assign]
     with pytest.raises(NoAnswerError, match="may have been carried out"):
         kernel().generate("paint", "a lake")
-    party.start = real  # type: ignore[method-assign]
+    backend.start = real  # type: ignore[method-assign]
 
     assert kernel().generate("paint", "a lake").id == "job-1"
-    assert len(keys(other)) == 1
+    assert len(keys(api)) == 1
 
 
-def test_a_refused_start_is_settled(kernel: Open, other: Server) -> None:
-    other.first("POST", START, third_party.problem(402, "insufficient_credits", "1 required"))
+def test_a_refused_start_is_settled(kernel: Open, api: Server) -> None:
+    api.script("POST", START, third_party.problem(402, "insufficient_credits", "1 required"))
     with pytest.raises(InsufficientCreditsError):
         kernel().generate("paint", "a lake")
 
     assert kernel().session.operations.journal.intents() == []
     assert kernel().generate("paint", "a lake").status == "completed"
-    assert len(keys(other)) == 2
+    assert len(keys(api)) == 2
 
 
-def test_a_sweep_does_not_pay_twice_either(kernel: Open, other: Server, party: Punctual) -> None:
+def test_a_sweep_does_not_pay_twice_either(kernel: Open, api: Server, backend: Punctual) -> None:
     stopped(kernel)
 
     frame = kernel().sweep("paint", ["a lake", "a fox"]).run(at_once=1).frame()
 
     assert frame["generation_id"].tolist() == ["job-1", "job-2"]
-    assert len(keys(other)) == 2
+    assert len(keys(api)) == 2
 
 
 def test_the_awaited_face_finds_it_too(
-    settings: Settings, clock: Clock, policy: Policy, other: Server, party: Punctual
+    settings: Settings, clock: Clock, policy: Policy, api: Server, backend: Punctual
 ) -> None:
     async def cell(client: Canceled) -> list[object]:
         operations = Operations(settings, policy=policy)
@@ -175,11 +175,11 @@ def test_the_awaited_face_finds_it_too(
 
     assert "its start was sent and may be executed" in str(note)
     assert (pending, again) == (["job-1"], "job-1")
-    assert len(keys(other)) == 1
+    assert len(keys(api)) == 1
 
 
 def test_starts_that_differ_in_their_files_are_not_mixed_up(
-    kernel: Open, other: Server, party: Punctual
+    kernel: Open, api: Server, backend: Punctual
 ) -> None:
     for picture in (png("red"), png("blue")):
         with pytest.raises(KeyboardInterrupt):
@@ -189,16 +189,16 @@ def test_starts_that_differ_in_their_files_are_not_mixed_up(
     with pytest.raises(NoAnswerError, match="it may be job-1 or job-2"):
         kernel().generate("retouch", media=png("blue"))
 
-    assert len(keys(other)) == 2
+    assert len(keys(api)) == 2
 
 
-def test_a_start_with_files_is_found_where_there_is_no_doubt(kernel: Open, other: Server) -> None:
+def test_a_start_with_files_is_found_where_there_is_no_doubt(kernel: Open, api: Server) -> None:
     with pytest.raises(KeyboardInterrupt):
         kernel(Stopped).generate("retouch", media=png("red"))
 
     assert [g.id for g in kernel().history.pending()] == ["job-1"]
     assert kernel().generate("retouch", media=png("red")).id == "job-1"
-    assert len(keys(other)) == 1
+    assert len(keys(api)) == 1
 
 
 def test_a_service_that_honors_keys_is_paid_once(
@@ -239,7 +239,7 @@ def test_what_is_pending_there_is_found_and_costs_nothing(
 
 
 def test_nothing_is_sent_that_cannot_be_written_down(
-    studio: Studio, settings: Settings, other: Server
+    studio: Studio, settings: Settings, api: Server
 ) -> None:
     _ = studio.models
     (settings.data / "notebook").mkdir(parents=True)
@@ -247,7 +247,7 @@ def test_nothing_is_sent_that_cannot_be_written_down(
 
     with pytest.raises(ConfigError, match="nothing was sent"):
         studio.generate("paint", "a lake")
-    assert keys(other) == []
+    assert keys(api) == []
 
 
 def interrupt(_: float) -> None:
@@ -255,9 +255,9 @@ def interrupt(_: float) -> None:
 
 
 def test_an_interrupt_before_the_start_says_that_nothing_was_charged(
-    settings: Settings, other: Server
+    settings: Settings, api: Server
 ) -> None:
-    other.first("GET", "/v1/creative-studio/models", third_party.problem(503, "unavailable", "no"))
+    api.script("GET", "/v1/creative-studio/models", third_party.problem(503, "unavailable", "no"))
     with (
         Studio(settings, client=Client(settings, sleep=interrupt)) as studio,
         pytest.raises(KeyboardInterrupt) as caught,
@@ -268,10 +268,10 @@ def test_an_interrupt_before_the_start_says_that_nothing_was_charged(
 
 
 def test_an_interrupt_of_the_download_says_how_to_fetch_it(
-    kernel: Open, settings: Settings, party: Punctual, other: Server, media: Server
+    kernel: Open, settings: Settings, backend: Punctual, api: Server, media: Server
 ) -> None:
-    party.polls = 0
-    media.first("GET", "/out/job-1.png", Answer(503))
+    backend.polls = 0
+    media.script("GET", "/out/job-1.png", Answer(503))
     with (
         Studio(settings, client=Client(settings, sleep=interrupt)) as studio,
         pytest.raises(KeyboardInterrupt) as caught,
@@ -282,7 +282,7 @@ def test_an_interrupt_of_the_download_says_how_to_fetch_it(
         "the generation job-1 is completed: the same call fetches it at no cost"
     ]
     assert kernel().generate("paint", "a lake").output.bytes() == png()
-    assert len(keys(other)) == 1
+    assert len(keys(api)) == 1
 
 
 def test_what_is_said_with_again_does_not_promise_that_again_is_free() -> None:

@@ -36,12 +36,12 @@ MODELS = "/v1/creative-studio/models"
 GUESS = "estimated, with the model's defaults"
 
 
-def starts(other: Server) -> list[Any]:
-    return [seen.json for seen in other.requests("POST", START)]
+def starts(api: Server) -> list[Any]:
+    return [seen.json for seen in api.requests("POST", START)]
 
 
-def keys(other: Server) -> list[str]:
-    return [seen.headers["idempotency-key"] for seen in other.requests("POST", START)]
+def keys(api: Server) -> list[str]:
+    return [seen.headers["idempotency-key"] for seen in api.requests("POST", START)]
 
 
 def again(settings: Settings, client: Client) -> Studio:
@@ -49,16 +49,16 @@ def again(settings: Settings, client: Client) -> Studio:
     return Studio(settings, client=client, operations=Operations(settings))
 
 
-def test_a_sweep_is_priced_before_anything_is_sent(studio: Studio, other: Server) -> None:
+def test_a_sweep_is_priced_before_anything_is_sent(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b"], style=["oil", "ink"])
 
     assert repr(sweep) == f"<Sweep paint × 4: 4 requests, about 1 credit ({GUESS})>"
     assert sweep.quote.total == Decimal(1)
     assert sweep.frame()["price"].tolist() == [0.25] * 4
-    assert starts(other) == []
+    assert starts(api) == []
 
 
-def test_a_run_makes_every_combination(studio: Studio, other: Server) -> None:
+def test_a_run_makes_every_combination(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b"], style=["oil", "ink"], steps=3).run()
 
     frame = sweep.frame()
@@ -70,12 +70,12 @@ def test_a_run_makes_every_combination(studio: Studio, other: Server) -> None:
         ["b", "oil"],
         ["b", "ink"],
     ]
-    assert len(starts(other)) == 4
-    assert {s["parameters"]["steps"] for s in starts(other)} == {3}
+    assert len(starts(api)) == 4
+    assert {s["parameters"]["steps"] for s in starts(api)} == {3}
     assert [g.prompt for g in sweep.generations] == ["a", "a", "b", "b"]
 
 
-def test_all_bad_requests_are_named_and_none_is_sent(studio: Studio, other: Server) -> None:
+def test_all_bad_requests_are_named_and_none_is_sent(studio: Studio, api: Server) -> None:
     with pytest.raises(ParameterError) as caught:
         studio.sweep("paint", "a", steps=[1, 99, 20, 77])
 
@@ -83,19 +83,19 @@ def test_all_bad_requests_are_named_and_none_is_sent(studio: Studio, other: Serv
     assert text.startswith("2 of 4 requests are invalid; nothing was sent")
     assert "request 1: parameters.steps: must be at most 50, not 99" in text
     assert "request 3: parameters.steps: must be at most 50, not 77" in text
-    assert starts(other) == []
+    assert starts(api) == []
 
 
-def test_running_again_pays_nothing(studio: Studio, other: Server) -> None:
+def test_running_again_pays_nothing(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b"]).run()
     sweep.run()
 
-    assert len(starts(other)) == 2
+    assert len(starts(api)) == 2
     assert sweep.credits == 0
 
 
 def test_a_new_kernel_finds_what_was_paid(
-    studio: Studio, settings: Settings, client: Client, other: Server
+    studio: Studio, settings: Settings, client: Client, api: Server
 ) -> None:
     studio.sweep("paint", ["a", "b"]).run()
 
@@ -105,11 +105,11 @@ def test_a_new_kernel_finds_what_was_paid(
         "(estimated from earlier receipts)>"
     )
     assert later.run().frame()["status"].tolist() == ["completed"] * 3
-    assert len(starts(other)) == 3
+    assert len(starts(api)) == 3
 
 
 def test_a_start_whose_receipt_was_lost_is_repeated_under_its_key(
-    studio: Studio, settings: Settings, client: Client, other: Server
+    studio: Studio, settings: Settings, client: Client, api: Server
 ) -> None:
     studio.sweep("paint", ["a", "b"]).run()
     for path in (settings.data / "notebook" / "journal").iterdir():
@@ -117,25 +117,25 @@ def test_a_start_whose_receipt_was_lost_is_repeated_under_its_key(
 
     again(settings, client).sweep("paint", ["a", "b"]).run()
 
-    assert len(keys(other)) == 4
-    assert len(set(keys(other))) == 2
+    assert len(keys(api)) == 4
+    assert len(set(keys(api))) == 2
 
 
 def test_what_failed_is_kept_and_tried_anew(
-    studio: Studio, other: Server, party: ThirdParty
+    studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
-    party.words, party.error = ("queued", "error"), "too dark"
+    backend.states, backend.error = ("queued", "error"), "too dark"
     sweep = studio.sweep("paint", ["a", "b"]).run()
 
     assert sweep.frame()["status"].tolist() == ["failed", "failed"]
     assert "too dark" in sweep.frame()["error"][0]
-    party.words, party.error = ("queued", "done"), None
+    backend.states, backend.error = ("queued", "done"), None
     assert sweep.run().frame()["status"].tolist() == ["completed", "completed"]
-    assert len(set(keys(other))) == 4
+    assert len(set(keys(api))) == 4
 
 
-def test_one_failure_does_not_stop_the_others(studio: Studio, other: Server) -> None:
-    other.first("POST", START, third_party.problem(400, "validation_error", "no lakes"))
+def test_one_failure_does_not_stop_the_others(studio: Studio, api: Server) -> None:
+    api.script("POST", START, third_party.problem(400, "validation_error", "no lakes"))
 
     frame = studio.sweep("paint", ["a", "b", "c"]).run(at_once=1).frame()
 
@@ -143,12 +143,10 @@ def test_one_failure_does_not_stop_the_others(studio: Studio, other: Server) -> 
     assert frame["error"][0] == "no lakes"
 
 
-def test_an_empty_balance_ends_the_run_and_the_rest_can_follow(
-    studio: Studio, other: Server
-) -> None:
+def test_an_empty_balance_ends_the_run_and_the_rest_can_follow(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b", "c"])
     refusal = third_party.problem(402, "insufficient_credits", "1 required, 0 available")
-    other.first("POST", START, refusal)
+    api.script("POST", START, refusal)
 
     with pytest.raises(InsufficientCreditsError, match="1 required") as caught:
         sweep.run(at_once=1)
@@ -158,56 +156,58 @@ def test_an_empty_balance_ends_the_run_and_the_rest_can_follow(
     assert sweep.run().frame()["status"].tolist() == ["completed"] * 3
 
 
-def test_a_busy_service_is_waited_for(studio: Studio, other: Server, clock: Any) -> None:
+def test_a_busy_service_is_waited_for(studio: Studio, api: Server, clock: Any) -> None:
     busy = third_party.problem(429, "rate_limited", "slow down", **{"Retry-After": "30"})
-    other.first("POST", START, *[busy] * 5)
+    api.script("POST", START, *[busy] * 5)
 
     frame = studio.sweep("paint", ["a", "b"]).run(at_once=1).frame()
 
     assert frame["status"].tolist() == ["completed", "completed"]
     assert sum(clock.slept) >= 30
-    assert len(set(keys(other))) == 2
+    assert len(set(keys(api))) == 2
 
 
 def test_a_service_that_gets_busy_after_a_start_is_not_paid_twice(
-    studio: Studio, other: Server, party: ThirdParty
+    studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
     busy = third_party.problem(503, "unavailable", "later")
     for number in range(1, 4):
-        other.first("GET", f"{START}/job-{number}", *[busy] * 6)
-    other.first("GET", START, *[busy] * 6)
+        api.script("GET", f"{START}/job-{number}", *[busy] * 6)
+    api.script("GET", START, *[busy] * 6)
 
     frame = studio.sweep("paint", ["a", "b"]).run(at_once=1).frame()
 
     assert frame["status"].tolist() == ["completed", "completed"]
-    assert len(starts(other)) == len(party.orders) == 2
+    assert len(starts(api)) == len(backend.orders) == 2
 
 
 def test_an_interrupted_run_is_joined_by_the_next_and_pays_nothing_twice(
-    studio: Studio, party: ThirdParty
+    studio: Studio, backend: ThirdParty
 ) -> None:
-    party.polls = 10**9
+    backend.polls = 10**9
     sweep = studio.sweep("paint", [str(n) for n in range(9)]).run(background=True)
-    while not party.orders:
+    while not backend.orders:
         threading.Event().wait(0.01)
     threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt) as caught:
         sweep.wait()
 
     assert "at no extra cost" in caught.value.__notes__[0]
-    assert len(party.orders) <= 4
-    party.polls = 0
+    assert len(backend.orders) <= 4
+    backend.polls = 0
     frame = sweep.run().frame()
     assert frame["status"].tolist() == ["completed"] * 9, frame["error"].tolist()
-    assert len(party.orders) == 9
+    assert len(backend.orders) == 9
 
 
-def test_a_run_that_goes_on_in_the_background_is_joined(studio: Studio, party: ThirdParty) -> None:
-    party.polls = 50
+def test_a_run_that_goes_on_in_the_background_is_joined(
+    studio: Studio, backend: ThirdParty
+) -> None:
+    backend.polls = 50
     sweep = studio.sweep("paint", ["a", "b", "c"]).run(background=True)
 
     assert sweep.run().frame()["status"].tolist() == ["completed"] * 3
-    assert len(party.orders) == 3
+    assert len(backend.orders) == 3
 
 
 def test_all_wait_when_one_is_asked_to_wait() -> None:
@@ -246,10 +246,10 @@ def test_all_wait_when_one_is_asked_to_wait() -> None:
 
 
 def test_a_run_without_some_results_says_so(
-    studio: Studio, other: Server, caplog: pytest.LogCaptureFixture
+    studio: Studio, api: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     refused = third_party.problem(400, "validation_error", "no ink today")
-    other.first("POST", START, refused)
+    api.script("POST", START, refused)
     sweep = studio.sweep("paint", ["a", "b"]).run(at_once=1)
 
     assert sweep.frame()["status"].tolist() == ["refused", "completed"]
@@ -269,13 +269,13 @@ def test_a_sweep_is_a_sequence_of_its_generations(studio: Studio) -> None:
         sweep[3]
 
 
-def test_at_most_so_many_run_at_once(studio: Studio, other: Server, party: ThirdParty) -> None:
+def test_at_most_so_many_run_at_once(studio: Studio, api: Server, backend: ThirdParty) -> None:
     together = threading.Barrier(3)  # no start is answered before three have arrived
     lock, running, most = threading.Lock(), [0], [0]
 
-    def counted(seen: third_party.Seen) -> Answer:
-        if (seen.method, seen.path) != ("POST", START):
-            return party(seen)
+    def counted(request: third_party.Request) -> Answer:
+        if (request.method, request.path) != ("POST", START):
+            return backend(request)
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
@@ -283,25 +283,25 @@ def test_at_most_so_many_run_at_once(studio: Studio, other: Server, party: Third
         threading.Event().wait(0.05)  # time enough for a fourth one
         with lock:
             running[0] -= 1
-            return party(seen)
+            return backend(request)
 
-    other.app = counted
+    api.app = counted
     frame = studio.sweep("paint", [str(n) for n in range(12)]).run(at_once=3).frame()
 
     assert most == [3]
     assert frame["status"].tolist() == ["completed"] * 12
 
 
-def test_a_full_budget_refuses_the_sweep_as_a_whole(studio: Studio, other: Server) -> None:
+def test_a_full_budget_refuses_the_sweep_as_a_whole(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b", "c"])
 
     with studio.budget(credits="0.5"), pytest.raises(BudgetError, match=r"0\.75 credits would"):
         sweep.run()
 
-    assert starts(other) == []
+    assert starts(api) == []
 
 
-def test_a_price_that_nobody_knows_is_not_run_silently(studio: Studio, other: Server) -> None:
+def test_a_price_that_nobody_knows_is_not_run_silently(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("retouch", media=png())
 
     assert sweep.credits is None
@@ -312,30 +312,30 @@ def test_a_price_that_nobody_knows_is_not_run_silently(studio: Studio, other: Se
 
 
 def test_files_are_sent_once_for_a_start_that_is_repeated(
-    studio: Studio, settings: Settings, client: Client, other: Server, media: Server
+    studio: Studio, settings: Settings, client: Client, api: Server, media: Server
 ) -> None:
-    other.first("POST", START, *[Answer(drop=True)] * 5)
+    api.script("POST", START, *[Answer(drop=True)] * 5)
     sweep = studio.sweep("retouch", media=png()).run(unpriced=True)
     assert sweep.frame()["status"].tolist() == ["refused"]
 
     again(settings, client).sweep("retouch", media=png()).run(unpriced=True)
 
     assert len(media.requests("PUT")) == 1
-    assert len(set(keys(other))) == 1
+    assert len(set(keys(api))) == 1
 
 
-def test_a_canceled_sweep_starts_nothing_more(studio: Studio, party: ThirdParty) -> None:
-    party.polls = 10**9
+def test_a_canceled_sweep_starts_nothing_more(studio: Studio, backend: ThirdParty) -> None:
+    backend.polls = 10**9
     sweep = studio.sweep("paint", [str(n) for n in range(50)]).run(at_once=2, background=True)
-    while not len(party.orders):
+    while not len(backend.orders):
         pass
     sweep.cancel()
     until(lambda: not [t for t in threading.enumerate() if t.name.startswith("kit-sweep")])
-    begun = len(party.orders)
+    begun = len(backend.orders)
     assert begun <= 4
-    party.polls = 0
+    backend.polls = 0
     assert sweep.run().frame()["status"].tolist() == ["completed"] * 50
-    assert len(party.orders) == 50
+    assert len(backend.orders) == 50
 
 
 def test_a_run_in_the_background_can_be_waited_for(studio: Studio) -> None:
@@ -346,25 +346,25 @@ def test_a_run_in_the_background_can_be_waited_for(studio: Studio) -> None:
     assert sweep.run(background=True).wait().frame()["status"].tolist() == ["completed"] * 2
 
 
-def test_equal_requests_of_one_sweep_are_different_starts(studio: Studio, other: Server) -> None:
+def test_equal_requests_of_one_sweep_are_different_starts(studio: Studio, api: Server) -> None:
     studio.sweep("paint", ["a", "a"]).run()
 
-    assert len(set(keys(other))) == 2
+    assert len(set(keys(api))) == 2
 
 
 @pytest.mark.parametrize(("take", "paid"), [(False, 1), ("second", 2), (True, 2)])
-def test_a_take_is_made_anew(studio: Studio, other: Server, take: Any, paid: int) -> None:
+def test_a_take_is_made_anew(studio: Studio, api: Server, take: Any, paid: int) -> None:
     studio.generate("paint", "a")
     studio.sweep("paint", "a", again=take).run()
 
-    assert len(starts(other)) == paid
+    assert len(starts(api)) == paid
 
 
-def test_a_named_take_is_found_again(studio: Studio, other: Server) -> None:
+def test_a_named_take_is_found_again(studio: Studio, api: Server) -> None:
     for _ in range(2):
         studio.sweep("paint", "a", again="second").run()
 
-    assert len(starts(other)) == 1
+    assert len(starts(api)) == 1
 
 
 def test_the_sheet_shows_every_result_with_its_cost(studio: Studio) -> None:
@@ -420,7 +420,7 @@ def test_rating_what_is_not_there_is_a_sentence(studio: Studio) -> None:
 # ── rows of a frame ──────────────────────────────────────────────────────────────────────────────
 
 
-def test_each_row_is_a_request(studio: Studio, other: Server) -> None:
+def test_each_row_is_a_request(studio: Studio, api: Server) -> None:
     frame = pd.DataFrame(
         {
             "model": "paint",
@@ -432,7 +432,7 @@ def test_each_row_is_a_request(studio: Studio, other: Server) -> None:
     made = studio.generate_many(frame)
 
     assert made.frame()["status"].tolist() == ["completed", "completed"]
-    assert sorted(map(str, (s["parameters"] for s in starts(other)))) == [
+    assert sorted(map(str, (s["parameters"] for s in starts(api)))) == [
         "{'steps': 3, 'style': 'ink'}",
         "{}",
     ]
@@ -453,7 +453,7 @@ def test_the_results_of_rows_keep_the_index_of_their_frame(studio: Studio) -> No
     assert prompts[known["generation_id"]].tolist() == known["prompt"].tolist() == ["b", "d"]
 
 
-def test_settings_stand_beside_the_results_of_the_same_name(studio: Studio, other: Server) -> None:
+def test_settings_stand_beside_the_results_of_the_same_name(studio: Studio, api: Server) -> None:
     words = ("seconds", "status", "price", "rating", "error")
     model = {
         "id": "odd",
@@ -461,7 +461,7 @@ def test_settings_stand_beside_the_results_of_the_same_name(studio: Studio, othe
         "creditsAtDefaults": 0.25,
         "settingParameters": [{"name": word, "type": "string"} for word in words],
     }
-    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [model]}))
+    api.script("GET", "/v1/creative-studio/models", Answer(200, {"image": [model]}))
 
     sweep = studio.sweep("odd", "a", seconds=["3", "4"], status=["x", "y"], price=["5"]).run()
     frame = sweep.frame()
@@ -478,11 +478,11 @@ def test_settings_stand_beside_the_results_of_the_same_name(studio: Studio, othe
     }
 
 
-def test_a_row_may_bring_its_files(studio: Studio, other: Server, media: Server) -> None:
+def test_a_row_may_bring_its_files(studio: Studio, api: Server, media: Server) -> None:
     rows = pd.DataFrame({"model": "retouch", "media": [png("red"), png("blue")]})
     with pytest.raises(ConfigError, match="the service does not say what every request"):
         studio.generate_many(rows)
-    assert media.requests("PUT") == starts(other) == []
+    assert media.requests("PUT") == starts(api) == []
 
     made = studio.generate_many(rows, unpriced=True)
 
@@ -490,7 +490,7 @@ def test_a_row_may_bring_its_files(studio: Studio, other: Server, media: Server)
     assert {seen.body for seen in media.requests("PUT")} == {png("red"), png("blue")}
 
 
-def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, other: Server) -> None:
+def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, api: Server) -> None:
     rows = [{"prompt": "a", "steps": 99}, {"prompt": "b"}, {"prompt": None}, {"propmt": "x"}]
     with pytest.raises(ParameterError) as caught:
         studio.generate_many(rows, model="paint")
@@ -500,7 +500,7 @@ def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, other: Server) 
         "request 2:",
         "request 3:",
     ]
-    assert starts(other) == []
+    assert starts(api) == []
 
 
 @pytest.mark.parametrize("rows", [{"prompt": ["a", "b"]}, "a lake", 3, ["a", "b"]])
@@ -519,7 +519,7 @@ def test_rows_without_a_model_are_named(studio: Studio) -> None:
 # ── the awaited face ──────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_awaited_twin_does_the_same(astudio: AsyncStudio, other: Server) -> None:
+def test_the_awaited_twin_does_the_same(astudio: AsyncStudio, api: Server) -> None:
     async def cell() -> tuple[Any, ...]:
         sweep = await astudio.sweep("paint", ["a", "b"])
         await sweep.run()
@@ -531,7 +531,7 @@ def test_the_awaited_twin_does_the_same(astudio: AsyncStudio, other: Server) -> 
         return (*states, sheet.html().count("<img"), len(sweep.generations))
 
     assert asyncio.run(cell()) == (["completed", "completed"], ["completed"], 2, 2)
-    assert len(starts(other)) == 2
+    assert len(starts(api)) == 2
 
 
 def test_what_a_template_chose_stands_beside_the_results(studio: Studio) -> None:
@@ -547,13 +547,13 @@ def test_what_a_template_chose_stands_beside_the_results(studio: Studio) -> None
 
 
 def test_a_running_sweep_shows_its_pictures_and_how_many_are_there(
-    settings: Settings, client: Client, party: ThirdParty
+    settings: Settings, client: Client, backend: ThirdParty
 ) -> None:
     def slowly(_: Any) -> dict[str, Any]:
         threading.Event().wait(0.1)
         return {}
 
-    party.facts = slowly
+    backend.facts = slowly
     line = ShownLine()
     operations = Operations(replace(settings, progress=True), line=line)
     sweep = Studio(settings, client=client, operations=operations).sweep("paint", ["a", "b", "c"])

@@ -28,8 +28,8 @@ from tests.client.third_party import Answer, Server, ThirdParty, png
 START = "/v1/creative-studio/generations"
 
 
-def starts(other: Server) -> int:
-    return len(other.requests("POST", START))
+def starts(api: Server) -> int:
+    return len(api.requests("POST", START))
 
 
 # ── against another implementation ───────────────────────────────────────────────────────────────
@@ -45,23 +45,23 @@ def test_models_of_a_missing_group_are_no_models(studio: Studio) -> None:
     assert studio.models["retouch"].credits_from is None
 
 
-def test_models_are_asked_for_once_and_anew_on_demand(studio: Studio, other: Server) -> None:
+def test_models_are_asked_for_once_and_anew_on_demand(studio: Studio, api: Server) -> None:
     for _ in range(3):
         models = studio.models
-    assert len(other.requests("GET", "/v1/creative-studio/models")) == 1
+    assert len(api.requests("GET", "/v1/creative-studio/models")) == 1
 
-    other.first("GET", "/v1/creative-studio/models", Answer(200, {"video": [{"id": "new"}]}))
+    api.script("GET", "/v1/creative-studio/models", Answer(200, {"video": [{"id": "new"}]}))
 
     assert list(models.refresh()) == ["new"]
     assert list(studio.models) == ["new"]
 
 
-def test_a_generation_is_made_and_is_there(studio: Studio, other: Server) -> None:
+def test_a_generation_is_made_and_is_there(studio: Studio, api: Server) -> None:
     lake = studio.generate("paint", "  a lake ", style="ink", size=1024)
 
     assert lake.status == "completed"
     assert lake.output.bytes() == png()
-    assert other.requests("POST", START)[0].json == {
+    assert api.requests("POST", START)[0].json == {
         "modelId": "paint",
         "prompt": "a lake",
         "parameters": {"style": "ink", "size": 1024},
@@ -76,18 +76,18 @@ def test_what_a_service_does_not_say_comes_from_the_receipt(studio: Studio) -> N
     assert studio.history.frame()["credits_source"].tolist() == ["receipt"]
 
 
-def test_media_are_uploaded_first(studio: Studio, other: Server, media: Server) -> None:
+def test_media_are_uploaded_first(studio: Studio, api: Server, media: Server) -> None:
     studio.generate("retouch", media={"picture": png("red"), "hints": [png(), png("blue")]})
 
     assert [seen.body for seen in media.requests("PUT")] == [png("red"), png(), png("blue")]
     assert media.requests("PUT")[0].headers["x-signed"] == "yes"
-    assert other.requests("POST", START)[0].json["mediaUploads"] == {
+    assert api.requests("POST", START)[0].json["mediaUploads"] == {
         "picture": "u-upload.png",
         "hints": ["u-upload.png", "u-upload.png"],
     }
 
 
-def test_an_address_is_an_input(settings: Settings, other: Server, media: Server) -> None:
+def test_an_address_is_an_input(settings: Settings, api: Server, media: Server) -> None:
     address = f"{media.url}/out/9.png?sig=abc"
     with Studio(replace(settings, private_media=True)) as studio:
         form = studio.form("retouch", picture=address)
@@ -101,13 +101,13 @@ def test_an_address_is_an_input(settings: Settings, other: Server, media: Server
         studio.estimate("retouch", picture=address)
 
 
-def test_titles_and_scripts_are_written(studio: Studio, other: Server) -> None:
+def test_titles_and_scripts_are_written(studio: Studio, api: Server) -> None:
     title = studio.titles.suggest("SPACE")
     scripts = studio.scripts.write("SPACE", title, 45, use_cta=True)
 
     assert (title.title, title.hook_angle) == ("T", "")
     assert [script.content for script in scripts] == ["Hello you"]
-    assert other.requests("POST", "/v1/scripts")[-1].json == {
+    assert api.requests("POST", "/v1/scripts")[-1].json == {
         "topic": "SPACE",
         "title": "T",
         "duration": "45",
@@ -150,7 +150,7 @@ def test_a_cancel_that_the_service_lacks_is_a_sentence(studio: Studio) -> None:
 @pytest.mark.parametrize("verb", ["generate", "start", "estimate"])
 def test_a_bad_request_is_never_sent(
     studio: Studio,
-    other: Server,
+    api: Server,
     verb: str,
     model: str,
     prompt: str | None,
@@ -161,7 +161,7 @@ def test_a_bad_request_is_never_sent(
         getattr(studio, verb)(model, prompt, **parameters)
 
     assert message in str(caught.value)
-    assert not [seen for seen in other.seen if seen.method != "GET"]
+    assert not [seen for seen in api.seen if seen.method != "GET"]
 
 
 def test_an_unknown_model_names_the_closest(studio: Studio) -> None:
@@ -169,42 +169,42 @@ def test_an_unknown_model_names_the_closest(studio: Studio) -> None:
         studio.generate("pant", "x")
 
 
-def test_a_model_that_is_not_listed_can_be_used(studio: Studio, other: Server) -> None:
+def test_a_model_that_is_not_listed_can_be_used(studio: Studio, api: Server) -> None:
     hidden = {"id": "hidden", "creditsAtDefaults": 2}
-    other.first("GET", "/v1/creative-studio/models/hidden", Answer(200, hidden))
+    api.script("GET", "/v1/creative-studio/models/hidden", Answer(200, hidden))
 
     assert studio.estimate("hidden", "x").total == 2
 
 
-def test_the_same_request_is_paid_once(studio: Studio, other: Server) -> None:
+def test_the_same_request_is_paid_once(studio: Studio, api: Server) -> None:
     first = studio.generate("paint", "a lake", style="ink")
     again = studio.generate("paint", "a lake", style="ink", steps=20)  # 20 is the default
 
     assert again.id == first.id
-    assert starts(other) == 1
+    assert starts(api) == 1
 
     assert studio.generate("paint", "a lake", style="ink", again=True).id != first.id
     assert studio.generate("paint", "a lake", style="oil").id != first.id
-    assert starts(other) == 3
+    assert starts(api) == 3
 
 
 def test_a_request_that_failed_is_made_anew(
-    studio: Studio, other: Server, party: ThirdParty
+    studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
-    party.words, party.error = ("queued", "error"), {"message": "too dark"}
+    backend.states, backend.error = ("queued", "error"), {"message": "too dark"}
     with pytest.raises(GenerationFailedError):
         studio.generate("paint", "night")
-    party.words, party.error = ("queued", "done"), None
+    backend.states, backend.error = ("queued", "done"), None
 
     assert studio.generate("paint", "night").status == "completed"
-    assert starts(other) == 2
+    assert starts(api) == 2
 
 
 # ── errors after a start ─────────────────────────────────────────────────────────────────────────
 
 
-def test_a_failure_says_why_and_holds_the_generation(studio: Studio, party: ThirdParty) -> None:
-    party.words, party.error = ("queued", "errored"), {"message": "too dark", "code": "E7"}
+def test_a_failure_says_why_and_holds_the_generation(studio: Studio, backend: ThirdParty) -> None:
+    backend.states, backend.error = ("queued", "errored"), {"message": "too dark", "code": "E7"}
 
     with pytest.raises(GenerationFailedError, match="job-1 failed: too dark") as caught:
         studio.generate("paint", "night")
@@ -213,23 +213,23 @@ def test_a_failure_says_why_and_holds_the_generation(studio: Studio, party: Thir
     assert caught.value.generation.error == "too dark"
 
 
-def test_a_timeout_can_be_resumed(studio: Studio, party: ThirdParty) -> None:
-    party.polls = 1000
+def test_a_timeout_can_be_resumed(studio: Studio, backend: ThirdParty) -> None:
+    backend.polls = 1000
     with pytest.raises(NoAnswerError, match="not finished after 5 s") as caught:
         studio.generate("paint", "a lake", timeout=5)
 
     assert caught.value.generation_id == "job-1"
     assert [g.id for g in studio.history.pending()] == ["job-1"]
-    party.polls = 2
+    backend.polls = 2
     assert caught.value.resume is not None
     assert caught.value.resume().output.bytes() == png()
     assert studio.history.pending() == []
 
 
-def test_what_ended_while_nobody_looked_is_told_once(studio: Studio, party: ThirdParty) -> None:
-    party.polls = 1000
+def test_what_ended_while_nobody_looked_is_told_once(studio: Studio, backend: ThirdParty) -> None:
+    backend.polls = 1000
     studio.start("paint", "a lake")
-    party.polls = 0
+    backend.polls = 0
 
     (ended,) = studio.history.pending()
 
@@ -241,33 +241,33 @@ def test_what_ended_while_nobody_looked_is_told_once(studio: Studio, party: Thir
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("timeout", [-1, float("nan"), "5", [1]])
 def test_what_is_no_time_to_wait_is_refused_before_a_start(
-    studio: Studio, other: Server, timeout: Any, n: int
+    studio: Studio, api: Server, timeout: Any, n: int
 ) -> None:
     with pytest.raises(
         ParameterError, match="timeout must be None or a number of seconds, 0 or more"
     ):
         studio.generate("paint", "a lake", timeout=timeout, n=n)
 
-    assert starts(other) == 0
+    assert starts(api) == 0
 
 
 def test_an_endless_timeout_is_none(studio: Studio) -> None:
     assert studio.generate("paint", "a lake", timeout=float("inf")).status == "completed"
 
 
-def test_metadata_that_is_no_truth_value_is_refused(studio: Studio, other: Server) -> None:
+def test_metadata_that_is_no_truth_value_is_refused(studio: Studio, api: Server) -> None:
     wrong: Any = "no"
     with pytest.raises(ParameterError, match="metadata must be True or False, not 'no'"):
         studio.start("paint", "a lake", metadata=wrong)
 
-    assert starts(other) == 0
+    assert starts(api) == 0
 
 
 def test_all_of_it_shares_one_timeout(
-    studio: Studio, party: ThirdParty, other: Server, clock: Clock
+    studio: Studio, backend: ThirdParty, api: Server, clock: Clock
 ) -> None:
-    party.polls = 1000
-    other.first(
+    backend.polls = 1000
+    api.script(
         "POST", START, third_party.problem(503, "unavailable", "busy", **{"Retry-After": "3"})
     )
 
@@ -278,38 +278,36 @@ def test_all_of_it_shares_one_timeout(
 
 
 def test_a_start_that_comes_too_late_is_not_made(
-    studio: Studio, party: ThirdParty, other: Server, clock: Clock
+    studio: Studio, backend: ThirdParty, api: Server, clock: Clock
 ) -> None:
-    other.first(
+    api.script(
         "POST", START, third_party.problem(503, "unavailable", "busy", **{"Retry-After": "20"})
     )
 
     with pytest.raises(UnavailableError, match="asks to wait 20 s"):
         studio.generate("paint", "a lake", timeout=2)
 
-    assert party.orders == {}
+    assert backend.orders == {}
     assert clock.now == 0.0
 
 
 def test_a_start_whose_answer_is_lost_is_not_paid_twice(
-    studio: Studio, party: ThirdParty, other: Server
+    studio: Studio, backend: ThirdParty, api: Server
 ) -> None:
-    def taken(seen: third_party.Seen) -> Answer:
-        answer = party(seen)
-        return Answer(drop=True) if seen.method == "POST" else answer
+    def taken(request: third_party.Request) -> Answer:
+        answer = backend(request)
+        return Answer(drop=True) if request.method == "POST" else answer
 
-    other.app = taken
+    api.app = taken
 
     with pytest.raises(NoAnswerError, match="may have been carried out"):
         studio.generate("paint", "a lake", again=True)
 
-    assert [g.id for g in studio.history.list()] == list(party.orders) == ["job-1"]
+    assert [g.id for g in studio.history.list()] == list(backend.orders) == ["job-1"]
 
 
-def test_a_connection_that_breaks_after_the_start_keeps_the_id(
-    studio: Studio, other: Server
-) -> None:
-    other.first("GET", f"{START}/job-1", *[Answer(drop=True)] * 20)
+def test_a_connection_that_breaks_after_the_start_keeps_the_id(studio: Studio, api: Server) -> None:
+    api.script("GET", f"{START}/job-1", *[Answer(drop=True)] * 20)
 
     with pytest.raises(NoAnswerError, match=r"the connection to .* broke") as caught:
         studio.generate("paint", "a lake", timeout=5)
@@ -318,11 +316,11 @@ def test_a_connection_that_breaks_after_the_start_keeps_the_id(
     assert caught.value.resume is not None
 
 
-def test_an_interrupt_says_where_the_generation_is(settings: Settings, party: ThirdParty) -> None:
+def test_an_interrupt_says_where_the_generation_is(settings: Settings, backend: ThirdParty) -> None:
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    party.polls = 1000
+    backend.polls = 1000
     with Studio(settings, client=Client(settings, sleep=interrupt)) as studio:
         with pytest.raises(KeyboardInterrupt) as caught:
             studio.generate("paint", "a lake")
@@ -331,8 +329,8 @@ def test_an_interrupt_says_where_the_generation_is(settings: Settings, party: Th
         assert [g.id for g in studio.history.pending()] == ["job-1"]
 
 
-def test_an_error_before_the_start_has_no_id(studio: Studio, other: Server) -> None:
-    other.first("POST", START, third_party.problem(402, "insufficient_credits", "1 required"))
+def test_an_error_before_the_start_has_no_id(studio: Studio, api: Server) -> None:
+    api.script("POST", START, third_party.problem(402, "insufficient_credits", "1 required"))
 
     with pytest.raises(InsufficientCreditsError) as caught:
         studio.generate("paint", "a lake")
@@ -341,19 +339,19 @@ def test_an_error_before_the_start_has_no_id(studio: Studio, other: Server) -> N
     assert caught.value.resume is None
 
 
-def test_a_wrong_key_is_the_services_sentence(studio: Studio, other: Server) -> None:
-    other.first("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "revoked"))
+def test_a_wrong_key_is_the_services_sentence(studio: Studio, api: Server) -> None:
+    api.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "revoked"))
 
     with pytest.raises(InvalidApiKeyError, match="revoked"):
         _ = studio.account
 
 
-def test_a_start_returns_at_once(studio: Studio, other: Server) -> None:
+def test_a_start_returns_at_once(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
 
     assert isinstance(started, Generation)
     assert (started.status, started.prompt, started.model_id) == ("processing", "a lake", "paint")
-    assert other.requests("GET", START) == []
+    assert api.requests("GET", START) == []
     assert started.wait().status == "completed"
     assert started.status == "processing"
 
@@ -361,9 +359,9 @@ def test_a_start_returns_at_once(studio: Studio, other: Server) -> None:
 # ── prices ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def priced(other: Server, **model: object) -> None:
+def priced(api: Server, **model: object) -> None:
     models = {"image": [{"id": "m", **model}]}
-    other.first("GET", "/v1/creative-studio/models", Answer(200, models))
+    api.script("GET", "/v1/creative-studio/models", Answer(200, models))
 
 
 RULE = {"base": 0.1, "units": [{"parameter": "n", "credits": 0.02}]}
@@ -371,19 +369,19 @@ COUNT = {"name": "n", "type": "integer", "default": 5}
 
 
 def test_a_rule_prices_without_asking_a_service_of_another_kind(
-    studio: Studio, other: Server
+    studio: Studio, api: Server
 ) -> None:
-    priced(other, pricing=RULE, settingParameters=[COUNT])
+    priced(api, pricing=RULE, settingParameters=[COUNT])
 
     quote = studio.estimate("m", "x", n=10)
 
     assert (quote.total, quote.source) == (Decimal("0.3"), "rule")
-    assert other.requests("POST") == []
+    assert api.requests("POST") == []
 
 
-def test_a_service_without_rules_is_asked(studio: Studio, other: Server) -> None:
-    priced(other, creditsAtDefaults=9)
-    other.first("POST", "/v1/creative-studio/estimates", Answer(200, {"total": 0.7}))
+def test_a_service_without_rules_is_asked(studio: Studio, api: Server) -> None:
+    priced(api, creditsAtDefaults=9)
+    api.script("POST", "/v1/creative-studio/estimates", Answer(200, {"total": 0.7}))
 
     quote = studio.estimate("m", "x")
 
@@ -403,16 +401,16 @@ def test_an_unknown_price_is_never_zero(studio: Studio) -> None:
 
 @pytest.mark.parametrize(("credits", "enough"), [(0.3, True), (0.29, False), (None, None)])
 def test_a_quote_says_whether_the_balance_is_enough(
-    studio: Studio, other: Server, credits: float | None, enough: bool | None
+    studio: Studio, api: Server, credits: float | None, enough: bool | None
 ) -> None:
-    priced(other, pricing=RULE, settingParameters=[COUNT])
-    other.first("GET", "/v1/account", Answer(200, {"id": "a", "credits": credits}))
+    priced(api, pricing=RULE, settingParameters=[COUNT])
+    api.script("GET", "/v1/account", Answer(200, {"id": "a", "credits": credits}))
 
     assert studio.estimate("m", "x", n=10).affordable is enough
 
 
-def test_a_price_survives_an_account_that_does_not_answer(studio: Studio, other: Server) -> None:
-    other.first("GET", "/v1/account", Answer(500, {}))
+def test_a_price_survives_an_account_that_does_not_answer(studio: Studio, api: Server) -> None:
+    api.script("GET", "/v1/account", Answer(500, {}))
 
     assert studio.estimate("paint", "x").affordable is None
 
@@ -420,34 +418,34 @@ def test_a_price_survives_an_account_that_does_not_answer(studio: Studio, other:
 # ── history, facts ───────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_history_follows_its_pages(studio: Studio, other: Server) -> None:
-    link = {"Link": f'<{other.url}{START}?cursor=2>; rel="next"'}
+def test_the_history_follows_its_pages(studio: Studio, api: Server) -> None:
+    link = {"Link": f'<{api.url}{START}?cursor=2>; rel="next"'}
     page = [{"id": "c"}, {"id": "b"}]
-    other.first("GET", START, Answer(200, page, link), Answer(200, [{"id": "a"}]))
+    api.script("GET", START, Answer(200, page, link), Answer(200, [{"id": "a"}]))
 
     assert [g.id for g in studio.history] == ["c", "b", "a"]
-    assert other.requests("GET", START)[1].path == f"{START}?cursor=2"
+    assert api.requests("GET", START)[1].path == f"{START}?cursor=2"
 
 
-def test_pages_that_lead_back_to_others_end(studio: Studio, other: Server) -> None:
+def test_pages_that_lead_back_to_others_end(studio: Studio, api: Server) -> None:
     def pages() -> list[Answer]:
         links = [{"Link": f'<{START}?cursor={n}>; rel="next"'} for n in (2, 3)]
         return [Answer(200, [{"id": "c"}], link) for link in links]
 
-    other.first("GET", START, *pages() * 20)
+    api.script("GET", START, *pages() * 20)
 
     assert [g.id for g in studio.history] == ["c"]
-    other.script.clear()
-    other.first("GET", START, *pages() * 20)
+    api.script.clear()
+    api.script("GET", START, *pages() * 20)
     assert [g.id for g in studio.history.list(None)] == ["c"]
 
 
 def test_a_next_page_elsewhere_is_asked_for_here(
-    studio: Studio, other: Server, media: Server
+    studio: Studio, api: Server, media: Server
 ) -> None:
     link = {"Link": f'<{media.url}/steal>; rel="next"'}
-    other.first("GET", START, Answer(200, [{"id": "c"}], link))
-    other.first("GET", "/steal", Answer(200, []))
+    api.script("GET", START, Answer(200, [{"id": "c"}], link))
+    api.script("GET", "/steal", Answer(200, []))
 
     assert [g.id for g in studio.history] == ["c"]
     assert media.seen == []
@@ -479,12 +477,12 @@ def test_the_last_response_is_there_for_support(studio: Studio) -> None:
     ],
 )
 def test_a_script_that_cannot_be_ordered_is_not(
-    studio: Studio, other: Server, duration: object, variations: int, message: str
+    studio: Studio, api: Server, duration: object, variations: int, message: str
 ) -> None:
     with pytest.raises(BadRequestError, match=message):
         studio.scripts.write("SPACE", "T", duration, variations=variations)  # type: ignore[arg-type]
 
-    assert other.seen == []
+    assert api.seen == []
 
 
 @pytest.mark.parametrize(
@@ -498,7 +496,7 @@ def test_a_script_that_cannot_be_ordered_is_not(
     ],
 )
 def test_what_is_no_text_and_no_truth_value_is_named(
-    studio: Studio, other: Server, asked: Any, field: str
+    studio: Studio, api: Server, asked: Any, field: str
 ) -> None:
     with pytest.raises(ParameterError, match=f"^{field}: "):
         studio.scripts.write(**{"topic": "SPACE", "title": "T", **asked})
@@ -506,7 +504,7 @@ def test_what_is_no_text_and_no_truth_value_is_named(
         with pytest.raises(ParameterError, match=r"^topic: "):
             studio.titles.suggest(5)  # type: ignore[arg-type]
 
-    assert other.seen == []
+    assert api.seen == []
 
 
 def test_no_repr_shows_an_address_or_a_key(studio: Studio) -> None:
@@ -525,12 +523,12 @@ def test_no_repr_shows_an_address_or_a_key(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize("where", ["{url}/jobs/1", "/v1/jobs/1"])
-def test_the_address_in_the_receipt_is_polled(studio: Studio, other: Server, where: str) -> None:
-    address = where.format(url=other.url)
-    path = address.removeprefix(other.url)
-    other.first("POST", START, Answer(201, {"id": "1", "statusUrl": address}))
+def test_the_address_in_the_receipt_is_polled(studio: Studio, api: Server, where: str) -> None:
+    address = where.format(url=api.url)
+    path = address.removeprefix(api.url)
+    api.script("POST", START, Answer(201, {"id": "1", "statusUrl": address}))
     done = {"id": "1", "status": "done"}
-    other.first("GET", path, Answer(200, {"id": "1"}), Answer(200, done), Answer(200, done))
+    api.script("GET", path, Answer(200, {"id": "1"}), Answer(200, done), Answer(200, done))
 
     started = studio.start("paint", "a lake")
 
@@ -539,10 +537,10 @@ def test_the_address_in_the_receipt_is_polled(studio: Studio, other: Server, whe
 
 
 def test_a_foreign_address_in_the_receipt_is_not_asked(
-    studio: Studio, other: Server, media: Server
+    studio: Studio, api: Server, media: Server
 ) -> None:
-    other.first("POST", START, Answer(200, {"id": "1", "statusUrl": f"{media.url}/steal"}))
-    other.first("GET", f"{START}/1", Answer(200, {"id": "1", "status": "done"}))
+    api.script("POST", START, Answer(200, {"id": "1", "statusUrl": f"{media.url}/steal"}))
+    api.script("GET", f"{START}/1", Answer(200, {"id": "1", "status": "done"}))
 
     studio.start("paint", "a lake").wait()
 

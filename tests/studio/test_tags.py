@@ -72,19 +72,19 @@ def test_history_and_costs_know_tags_at_any_service(
 
 
 def test_another_service_gets_no_tags_and_its_starts_keep_them(
-    studio: Studio, other: Server, settings: Settings
+    studio: Studio, api: Server, settings: Settings
 ) -> None:
     made = studio.generate("paint", "a", tags=WINTER)
     studio.history.frame(5, tag="campaign=winter")
 
-    assert "tags" not in other.requests("POST", LIST)[0].json
-    assert not [seen for seen in other.requests("GET", LIST) if "tag." in seen.path]
+    assert "tags" not in api.requests("POST", LIST)[0].json
+    assert not [seen for seen in api.requests("GET", LIST) if "tag." in seen.path]
     with Studio(settings) as later:  # another kernel
         assert later.history[made.id].tags == WINTER
 
 
-def test_a_start_whose_answer_was_lost_keeps_its_tags(studio: Studio, other: Server) -> None:
-    other.first("POST", LIST, Answer(drop=True))
+def test_a_start_whose_answer_was_lost_keeps_its_tags(studio: Studio, api: Server) -> None:
+    api.script("POST", LIST, Answer(drop=True))
     with pytest.raises(NoAnswerError):
         studio.start("paint", "a", tags=WINTER)
     studio.start("paint", "b")
@@ -117,12 +117,12 @@ def test_sweeps_and_rows_are_tagged(own: Studio) -> None:
     [({"Campaign": "x"}, "is not a key"), ({"a": ""}, "1 to 64"), ("winter", "must be a mapping")],
 )
 def test_a_wrong_tag_is_refused_before_anything_is_sent(
-    studio: Studio, other: Server, tags: dict[str, str], said: str
+    studio: Studio, api: Server, tags: dict[str, str], said: str
 ) -> None:
     with pytest.raises(ParameterError, match=said):
         studio.generate("paint", "a", tags=tags)
 
-    assert not other.requests("POST", LIST)
+    assert not api.requests("POST", LIST)
 
 
 def test_a_tag_without_a_value_is_no_filter(studio: Studio) -> None:

@@ -101,7 +101,7 @@ def test_an_output_shows_itself_with_its_facts(made: list[Generation]) -> None:
     assert "data:image/png;base64," in bundle["text/html"]
 
 
-def becomes_a_long_video(number: int, other: Server, media: Server) -> None:
+def becomes_a_long_video(number: int, api: Server, media: Server) -> None:
     """Let the service say that a generation is one, with a thumbnail."""
     facts: dict[str, Any] = {
         "id": f"job-{number}",
@@ -111,11 +111,11 @@ def becomes_a_long_video(number: int, other: Server, media: Server) -> None:
         "output": {"thumbnailUrl": f"{media.url}/small/{number}.png", "sizeBytes": 20_000_000},
     }
     path = f"/v1/creative-studio/generations/job-{number}"
-    other.first("GET", path, *[Answer(200, facts)] * 4)
+    api.script("GET", path, *[Answer(200, facts)] * 4)
 
 
 def test_a_table_fetches_thumbnails_once(
-    studio: Studio, made: list[Generation], other: Server, media: Server
+    studio: Studio, made: list[Generation], api: Server, media: Server
 ) -> None:
     table = studio.history.table(10, size=2)
     asked = len(media.requests("GET"))
@@ -134,20 +134,20 @@ def test_a_table_fetches_thumbnails_once(
 
 
 def test_a_table_has_pictures_where_a_service_does_not_say_that_they_are_some(
-    studio: Studio, made: list[Generation], party: ThirdParty
+    studio: Studio, made: list[Generation], backend: ThirdParty
 ) -> None:
-    party.facts = lambda _: {"assetType": None}
+    backend.facts = lambda _: {"assetType": None}
     table = studio.history.table(10)
 
     until(lambda: table.controls.page.value.count("<img"), lambda seen: seen == 3)
 
 
 def test_a_long_video_is_a_still_in_the_live_preview(
-    studio: Studio, made: list[Generation], other: Server, media: Server
+    studio: Studio, made: list[Generation], api: Server, media: Server
 ) -> None:
     table = studio.history.table(10)
     _ = table.controls
-    becomes_a_long_video(1, other, media)
+    becomes_a_long_video(1, api, media)
 
     table.select([made[0].id])
 
@@ -167,13 +167,13 @@ def test_what_is_chosen_in_a_table_goes_into_a_gallery(
 
 
 def test_a_table_shows_a_frame_that_is_given(
-    studio: Studio, made: list[Generation], other: Server
+    studio: Studio, made: list[Generation], api: Server
 ) -> None:
     frame = studio.history.frame(10).query("prompt == 'lake 2'")
-    asked = len(other.seen)
+    asked = len(api.seen)
 
     assert len(studio.history.table(frame=frame)) == 1
-    assert len(other.seen) == asked
+    assert len(api.seen) == asked
 
 
 def test_the_awaited_twin_shows_the_same(astudio: AsyncStudio) -> None:

@@ -29,14 +29,14 @@ def writing(studio: Studio) -> WritingService:
 
 
 def test_a_title_and_scripts_are_asked_for_as_the_document_says(
-    writing: WritingService, other: Server
+    writing: WritingService, api: Server
 ) -> None:
     assert writing.title("SPACE").title == "T"
     title = wire.Title(title="Why", hook_angle="a hook")
     (script,) = writing.scripts(WritingOrder("SPACE", title, duration=45, use_hook=True))
 
     assert script.content == "Hello you"
-    (asked,) = other.requests("POST", "/v1/scripts")[1:]
+    (asked,) = api.requests("POST", "/v1/scripts")[1:]
     assert asked.json == {
         "topic": "SPACE",
         "title": "Why",
@@ -49,25 +49,25 @@ def test_a_title_and_scripts_are_asked_for_as_the_document_says(
     }
 
 
-def test_a_paid_text_without_an_id_is_not_lost(studio: Studio, other: Server) -> None:
-    other.first("POST", "/v1/scripts", Answer(200, [{"id": None, "content": "Paid words"}]))
+def test_a_paid_text_without_an_id_is_not_lost(studio: Studio, api: Server) -> None:
+    api.script("POST", "/v1/scripts", Answer(200, [{"id": None, "content": "Paid words"}]))
 
     texts = [studio.scripts.write("SPACE", "T")[0].content for _ in range(2)]
 
     assert texts == ["Paid words"] * 2
-    assert len(other.requests("POST", "/v1/scripts")) == 1
+    assert len(api.requests("POST", "/v1/scripts")) == 1
 
 
-def test_a_balance_is_known_where_the_service_tells(writing: WritingService, other: Server) -> None:
+def test_a_balance_is_known_where_the_service_tells(writing: WritingService, api: Server) -> None:
     assert writing.balance() is None
-    other.first("GET", "/v1/account", Answer(200, {"id": "a1", "name": "Ada", "credits": 2.5}))
+    api.script("GET", "/v1/account", Answer(200, {"id": "a1", "name": "Ada", "credits": 2.5}))
 
     assert writing.balance() == Decimal("2.5")
 
 
-def test_captions_go_to_the_model_that_takes_them(writing: WritingService, other: Server) -> None:
+def test_captions_go_to_the_model_that_takes_them(writing: WritingService, api: Server) -> None:
     listed = Answer(200, {"image": MODELS, "video": [EDITOR]})
-    other.first("GET", "/v1/creative-studio/models", listed)
+    api.script("GET", "/v1/creative-studio/models", listed)
 
     form = writing.captions("Hello you")
 
@@ -101,10 +101,10 @@ def test_both_faces_have_the_panel(studio: Studio, astudio: AsyncStudio) -> None
 
 
 def test_captions_of_the_awaited_face_are_written_with_await(
-    astudio: AsyncStudio, other: Server
+    astudio: AsyncStudio, api: Server
 ) -> None:
     listed = Answer(200, {"video": [EDITOR]})
-    other.first("GET", "/v1/creative-studio/models", listed)
+    api.script("GET", "/v1/creative-studio/models", listed)
     writing = WritingService(astudio.session)
 
     assert writing.captions("Hello you").code().startswith("await studio.generate(")
@@ -120,8 +120,8 @@ def test_a_title_that_is_too_long_is_refused_before_it_is_sent(own: Studio) -> N
     assert own.last_response is None
 
 
-def test_another_service_says_itself_how_long_a_title_may_be(studio: Studio, other: Server) -> None:
+def test_another_service_says_itself_how_long_a_title_may_be(studio: Studio, api: Server) -> None:
     studio.scripts.write("SPACE", LONG)
 
-    (asked,) = other.requests("POST", "/v1/scripts")
+    (asked,) = api.requests("POST", "/v1/scripts")
     assert asked.json["title"] == LONG
