@@ -112,7 +112,7 @@ def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
         again = paint.get_by_role("button", name="Try again")
         expect(again).to_be_visible()
         look(notebook, "form-again", ".jp-Cell:nth-of-type(3) .kit-form")
-        media.script.clear()
+        media.scripted.clear()
         again.click()
         expect(paint.locator("img")).to_be_visible()
         assert len(api.requests("POST", "/v1/creative-studio/generations")) == 1

@@ -31,7 +31,7 @@ def backend(media: Server) -> Punctual:
 @pytest.fixture
 def hasty(backend: Punctual) -> Punctual:
     """A service that answers a start with ``completed``, and names the output two polls later."""
-    start, shown = backend.start, backend.shown
+    start, shown = backend.start, backend.to_json
 
     def completed(request: third_party.Request) -> Answer:
         answer = start(request)
@@ -43,7 +43,7 @@ def hasty(backend: Punctual) -> Punctual:
         return {**facts, "status": "completed", "outputUrl": output}
 
     backend.start = completed  # type: ignore[method-assign]
-    backend.shown = late  # type: ignore[method-assign]
+    backend.to_json = late  # type: ignore[method-assign]
     return backend
 
 

@@ -29,7 +29,7 @@ def test_a_failed_download_is_tried_again(studio: Studio, api: Server, media: Se
         run.result(30)
     assert buttons(run) == ["Try again"]
 
-    media.script.clear()
+    media.scripted.clear()
     run.widget.children[1].click()
     made = run.result(30)
 
@@ -52,7 +52,7 @@ def test_waiting_goes_on_where_the_service_had_refused_to_say(studio: Studio, ap
         run.result(30)
     assert buttons(run) == ["Try again"]
 
-    api.script.clear()
+    api.scripted.clear()
     run.resume()
 
     assert run.result(30).output.bytes() == png()

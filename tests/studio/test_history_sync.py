@@ -105,7 +105,7 @@ def test_a_page_that_never_comes_is_an_error_and_loses_nothing(studio: Studio, a
     api.script("GET", LIST, *[Answer(drop=True)] * 9)
     with pytest.raises(NoAnswerError):
         studio.history.sync()
-    api.script.clear()
+    api.scripted.clear()
 
     assert studio.history.sync().rows == 2
 

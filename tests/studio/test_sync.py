@@ -435,7 +435,7 @@ def test_pages_that_lead_back_to_others_end(studio: Studio, api: Server) -> None
     api.script("GET", START, *pages() * 20)
 
     assert [g.id for g in studio.history] == ["c"]
-    api.script.clear()
+    api.scripted.clear()
     api.script("GET", START, *pages() * 20)
     assert [g.id for g in studio.history.list(None)] == ["c"]
 
