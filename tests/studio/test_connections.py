@@ -24,7 +24,7 @@ from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
 from tests.studio.neighbors import Neighbor
 from tests.waiting import until
-from tests.widgets.authoring import found, text
+from tests.widgets.authoring import search, text
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +128,7 @@ def test_the_account_panel_goes_over_alone(studio: Studio, neighbor: Server) -> 
     panel = studio.account_panel()
     until(lambda: text(panel), lambda said: "Ada" in said)
 
-    (profile,) = found(panel, ipywidgets.Dropdown, "Profile")
+    (profile,) = search(panel, ipywidgets.Dropdown, "Profile")
     profile.value = "work"
 
     said = until(lambda: text(panel), lambda said: "Bob" in said and "7 credits" in said)
@@ -150,19 +150,19 @@ def test_the_awaited_face_connects_with_await(astudio: AsyncStudio, neighbor: Se
 def pick(panel: Panel, words: str) -> Any:
     """The list of profiles on the account page, once it is there."""
     panel.page = "Account"
-    (one,) = until(lambda: found(page(panel), ipywidgets.Dropdown, words), bool)
+    (one,) = until(lambda: search(page(panel), ipywidgets.Dropdown, words), bool)
     until(lambda: one.value)
     return one
 
 
 def model(connection: AccountConnection, name: str) -> wire.Model:
     session = connection.session
-    found: wire.Model = session.client.block(session.operations.model(name))
-    return found
+    search: wire.Model = session.client.block(session.operations.model(name))
+    return search
 
 
 def page(panel: Panel) -> Any:
-    (tabs,) = found(panel, ipywidgets.Tab)
+    (tabs,) = search(panel, ipywidgets.Tab)
     return tabs.children[tabs.selected_index]
 
 

@@ -1,4 +1,4 @@
-"""Whoever writes, as a test scripts them; and how a test finds its way through widgets."""
+"""A fake writer of titles and scripts, and functions that find widgets in a panel."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kit.widgets.writing import WritingOrder
 
 
 @dataclass
-class Author:
-    """Whoever writes: it remembers what it was asked, and fails when it is told to."""
+class FakeWriter:
+    """A writer that records its requests, and raises the error that the test has set."""
 
     funds: Decimal | None = Decimal(10)
     error: Exception | None = None
@@ -57,21 +57,21 @@ class Author:
             raise self.error
 
 
-def found(panel: Any, kind: type, words: str = "") -> list[Any]:
-    """Return the widgets of a kind, in order, whose description has these words."""
-    below = [one for child in getattr(panel, "children", ()) for one in found(child, kind, words)]
+def search(panel: Any, kind: type, words: str = "") -> list[Any]:
+    """Return the widgets of a type, in order, whose description has these words."""
+    below = [one for child in getattr(panel, "children", ()) for one in search(child, kind, words)]
     here = isinstance(panel, kind) and words in getattr(panel, "description", "")
     return [panel, *below] if here else below
 
 
 def click(panel: Any, words: str) -> None:
-    found(panel, ipywidgets.Button, words)[0].click()
+    search(panel, ipywidgets.Button, words)[0].click()
 
 
 def text(panel: Any) -> str:
-    return " ".join(one.value for one in found(panel, ipywidgets.HTML))
+    return " ".join(one.value for one in search(panel, ipywidgets.HTML))
 
 
 def control(panel: Any, kind: type, words: str) -> Any:
-    (one,) = found(panel, kind, words)
+    (one,) = search(panel, kind, words)
     return one

@@ -1,4 +1,4 @@
-"""A form, and what stands behind it."""
+"""A form with a fake service and a clock that the test controls."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from kit.widgets.form import Form
 from tests.conftest import NO_HISTORY
-from tests.widgets.forming import Shop, Stage, model
+from tests.widgets.forming import Api, Clock, model
 
 
 @pytest.fixture
 def shell() -> Iterator[None]:
-    """A shell to display in."""
+    """An IPython shell that displays the widgets."""
     InteractiveShell.instance(config=NO_HISTORY)
     yield
     InteractiveShell.clear_instance()
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
+def api(tmp_path: Path) -> Api:
+    return Api(tmp_path)
 
 
 @pytest.fixture
-def form(stage: Stage, shop: Shop) -> Form:
-    form = Form(model(), {"prompt": "a lake"}, service=shop, background=stage.background)
-    stage.run()
+def form(clock: Clock, api: Api) -> Form:
+    form = Form(model(), {"prompt": "a lake"}, service=api, background=clock.background)
+    clock.run()
     return form

@@ -1,4 +1,4 @@
-"""Generations to show in tests, with pictures and videos that are made on the spot."""
+"""Gallery items of generations with synthetic pictures."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from kit.widgets.gallery import Fetched, GalleryItem
 @lru_cache
 def photo(width: int = 512, height: int = 512, seed: int = 1) -> bytes:
     """Return a picture that compresses about as badly as a photograph."""
-    dice = np.random.default_rng(seed)
-    rough = dice.normal(0, 40, (height // 4, width // 4, 3)) + 128
+    rng = np.random.default_rng(seed)
+    rough = rng.normal(0, 40, (height // 4, width // 4, 3)) + 128
     image = Image.fromarray(rough.clip(0, 255).astype("uint8")).resize((width, height))
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=92)
     return buffer.getvalue()
 
 
-def exhibit(
+def new_item(
     name: str = "gen_1",
     *,
     small: bytes | None = None,
@@ -34,7 +34,7 @@ def exhibit(
     charged: str | None = "0.02",
     **facts: Any,
 ) -> GalleryItem:
-    """Return an exhibit of a completed generation."""
+    """Return a gallery item of a completed generation."""
     given = {"id": name, "status": "completed", "asset_type": "image", "model_id": "m", **facts}
 
     def fetch(whole: bool) -> Fetched:

@@ -1,4 +1,4 @@
-"""A service that a test scripts, and a background whose time passes when the test says so."""
+"""A fake service for forms, and a clock with a background that the test controls."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from tests.widgets.tree import every, find, styled
 
 
 @dataclass
-class Stage:
-    """Time and threads: what is begun waits until the test lets it run."""
+class Clock:
+    """Time and background work; both stand still until the test calls `run` or `wait`."""
 
     now: float = 0.0
-    begun: list[Callable[[], None]] = field(default_factory=list)
+    pending: list[Callable[[], None]] = field(default_factory=list)
     timers: dict[int, tuple[float, Callable[[], None]]] = field(default_factory=dict)
     numbers: Any = field(default_factory=itertools.count)
 
     @property
     def background(self) -> BackgroundRunner:
-        return BackgroundRunner(begin=self.begun.append, after=self.after, clock=lambda: self.now)
+        return BackgroundRunner(begin=self.pending.append, after=self.after, clock=lambda: self.now)
 
     def after(self, seconds: float, work: Callable[[], None]) -> Callable[[], None]:
         number = next(self.numbers)
@@ -40,12 +40,12 @@ class Stage:
         return lambda: self.timers.pop(number, None) and None
 
     def run(self) -> None:
-        """Run what was begun, and what that begins."""
-        while self.begun:
-            self.begun.pop(0)()
+        """Run the pending work, and the work that it starts."""
+        while self.pending:
+            self.pending.pop(0)()
 
     def wait(self, seconds: float = 1.0) -> None:
-        """Let time pass: run what is due, and what was begun."""
+        """Let time pass: run due timers and pending work."""
         until = self.now + seconds
         self.run()
         while due := sorted((at, n) for n, (at, _) in self.timers.items() if at <= until):
@@ -56,8 +56,8 @@ class Stage:
 
 
 @dataclass
-class Shop:
-    """A service: it remembers what it was asked, and answers what it is told to."""
+class Api:
+    """A service that records its requests and returns what the test has set."""
 
     folder: Path
     funds: Decimal | None = Decimal(10)
@@ -68,7 +68,7 @@ class Shop:
     error: Exception | None = None
     during: Callable[[], None] = lambda: None
     html: str = "<img alt='made'>"
-    orders: list[Request] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     quoted: list[Request] = field(default_factory=list)
     canceled: list[str] = field(default_factory=list)
     resumed: list[str] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Shop:
         self.followers.append(call)
 
     def change(self) -> None:
-        """Tell all that follow of a change."""
+        """Notify all followers of a change."""
         for call in self.followers:
             call()
 
@@ -109,7 +109,7 @@ class Shop:
         on_sent: Callable[[str, float], None],
         on_wait: Callable[[str], None],
     ) -> Any:
-        self.orders.append(request)
+        self.requests.append(request)
         self.change()
         for why in self.waits:
             on_wait(why)
@@ -117,7 +117,7 @@ class Shop:
         for share in self.sent:
             on_sent("face.png", share)
             self.during()
-        name = f"gen_{len(self.orders)}"
+        name = f"gen_{len(self.requests)}"
         for facts in self.updates:
             on_update(wire.Generation(id=name, **facts))
             self.during()
@@ -195,7 +195,7 @@ RULE = wire.Rule.model_validate(
 
 
 def model(**changed: Any) -> wire.Model:
-    """A model with a price rule, a slider, buttons and a seed that may be left out."""
+    """A model with a price rule, a slider, buttons and an optional seed."""
     facts: dict[str, Any] = {
         "id": "flat",
         "title": "Flat",
@@ -207,12 +207,12 @@ def model(**changed: Any) -> wire.Model:
 
 
 def control(form: Form, path: str) -> Any:
-    """The widget of a field whose value a user changes."""
+    """The input widget of a field."""
     return form.fields[path].control
 
 
 def note(form: Form, path: str) -> str:
-    """What stands beside a field."""
+    """The note beside a field."""
     return str(form.fields[path].note.value)
 
 
@@ -222,31 +222,31 @@ def price(form: Form) -> str:
 
 
 def submit_button(form: Form) -> Any:
-    """The button that starts."""
+    """The button that starts a generation."""
     return find(form, "Generate")
 
 
-def click(form: Form, stage: Stage) -> None:
-    """Click Generate, and let the moment pass that a click takes to settle."""
+def click(form: Form, clock: Clock) -> None:
+    """Click Generate, and wait until the button is enabled again."""
     submit_button(form).click()
-    stage.wait(1)
+    clock.wait(1)
 
 
 def button(form: Form, word: str) -> Any:
-    """A button of the bar, by its word."""
+    """A button of the form's bar, by its label."""
     return find(form, word)
 
 
 def results(form: Form) -> NewestFirst:
-    """Where the results are."""
+    """The box with the results."""
     return every(form, NewestFirst)[0]
 
 
 def shown(form: Form) -> list[str]:
-    """What the panels below the form say, the newest first."""
+    """The texts of the results below the form, newest first."""
     return [words(panel) for panel in results(form).shown]
 
 
 def words(panel: Any) -> str:
-    """What a panel says: how far a run is, what came of it, or why nothing did."""
+    """The text of a result panel: the progress, the output or the error of a run."""
     return str(every(panel, HTML)[0].value)

@@ -20,15 +20,15 @@ from tests.widgets.tree import every, find, send
 SECRET = "cs_test_" + "s3cr3t" * 6
 
 
-class Ring:
-    """Keys, without a service."""
+class FakeKeys:
+    """A list of keys without a service."""
 
     def __init__(self) -> None:
         self.keys = [
             Key("key_1", "cs_test_aaaa", "demo", ("read",), "active", in_use=True),
             Key("key_2", "cs_test_bbbb", "<old>", ("read",), "revoked"),
         ]
-        self.asked: list[tuple[Any, ...]] = []
+        self.requests: list[tuple[Any, ...]] = []
 
     def list_all(self) -> list[Key]:
         return self.keys
@@ -36,17 +36,17 @@ class Ring:
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
         if not name:
             raise ConflictError("name: must have 1 to 100 characters")
-        self.asked.append((name, tuple(scopes), days))
+        self.requests.append((name, tuple(scopes), days))
         expires = datetime(2030, 1, 2, tzinfo=UTC)
         self.keys.append(Key("key_3", SECRET[:12], name, tuple(scopes), "active", expires))
         return SECRET
 
     def revoke(self, key_id: str) -> None:
-        self.asked.append((key_id,))
+        self.requests.append((key_id,))
 
 
-class Later:
-    """Timers that ring when the test says so."""
+class Timers:
+    """Timers that the test runs by hand."""
 
     def __init__(self) -> None:
         self.due: list[tuple[float, Callable[[], None]]] = []
@@ -61,8 +61,8 @@ def facts() -> Facts:
     return Facts("embedded", account, Spent(Decimal("0.25"), Decimal(3)))
 
 
-class Row:
-    """Two accounts to choose from, without a service."""
+class FakeProfiles:
+    """Two profiles to choose from, without a service."""
 
     def __init__(self) -> None:
         self.active = "home"
@@ -94,36 +94,36 @@ class Row:
         return Facts(self.active, wire.Account(id="a", name=name))
 
 
-def typed(form: SignIn, secret: str, later: Later) -> None:
-    """Type a secret and send it, as the page does, and let the moment after it pass."""
+def enter_key(form: SignIn, secret: str, timers: Timers) -> None:
+    """Enter a secret as the page does, and run the timer that it starts."""
     send(every(form, SecretInput)[0], {"secret": secret})
-    ((_, work),) = later.due
-    later.due.clear()
+    ((_, work),) = timers.due
+    timers.due.clear()
     work()
 
 
-def states(panel: Any) -> list[Any]:
-    return [panel, *(one for child in getattr(panel, "children", ()) for one in states(child))]
+def all_widgets(panel: Any) -> list[Any]:
+    return [panel, *(one for child in getattr(panel, "children", ()) for one in all_widgets(child))]
 
 
 @pytest.fixture
-def later() -> Later:
-    return Later()
+def timers() -> Timers:
+    return Timers()
 
 
 @pytest.fixture
-def background(later: Later) -> BackgroundRunner:
-    return BackgroundRunner(begin=lambda work: work(), after=later)
+def background(timers: Timers) -> BackgroundRunner:
+    return BackgroundRunner(begin=lambda work: work(), after=timers)
 
 
 def texts(panel: Any) -> str:
-    """Return everything that a widget and those inside of it show."""
+    """Return all text that a widget and those inside it show."""
     parts = [str(getattr(panel, "value", "")), str(getattr(panel, "description", ""))]
     return " ".join([*parts, *(texts(child) for child in getattr(panel, "children", ()))])
 
 
-def asked_by_a_page(box: Any) -> list[Any]:
-    """Return what a page is answered that has just drawn a box with a secret."""
+def request_secret(box: Any) -> list[Any]:
+    """Return the responses to a page that has just drawn a box with a secret."""
     answers: list[Any] = []
     box.send = answers.append
     send(box, {"ready": True})
@@ -136,7 +136,7 @@ def buttons(panel: Any, text: str) -> list[Any]:
     return found + [b for child in getattr(panel, "children", ()) for b in buttons(child, text)]
 
 
-def test_it_shows_who_pays_and_what_was_spent(background: BackgroundRunner) -> None:
+def test_the_panel_shows_the_account_and_its_spending(background: BackgroundRunner) -> None:
     shown = texts(AccountPanel(facts, background=background))
 
     assert "Ada &lt;b&gt;" in shown
@@ -154,7 +154,7 @@ def test_a_service_without_a_ledger_shows_no_spending(background: BackgroundRunn
     assert "this service keeps no ledger" in texts(panel)
 
 
-def test_an_amount_that_is_in_doubt_says_so_and_why(background: BackgroundRunner) -> None:
+def test_an_uncertain_amount_is_marked_with_its_reason(background: BackgroundRunner) -> None:
     def shown(*doubts: str) -> str:
         spent = Spent(Decimal("0.25"), Decimal(3), doubts)
         found = Facts("x", wire.Account(id="a", name="Ada"), spent)
@@ -169,7 +169,7 @@ def test_an_amount_that_is_in_doubt_says_so_and_why(background: BackgroundRunner
 
 
 def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: BackgroundRunner) -> None:
-    panel = AccountPanel(facts, keys=Ring(), background=background)
+    panel = AccountPanel(facts, keys=FakeKeys(), background=background)
 
     assert "cs_test_aaaa" in texts(panel)
     assert "in use here" in texts(panel)
@@ -177,18 +177,18 @@ def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: Backgro
     assert len(buttons(panel, "Revoke")) == 1
 
 
-def test_a_new_key_is_shown_once_and_leaves_no_trace(
-    background: BackgroundRunner, later: Later
+def test_a_new_key_is_shown_once_and_not_stored_in_the_widgets(
+    background: BackgroundRunner, timers: Timers
 ) -> None:
-    key_list = Ring()
-    panel = AccountPanel(facts, keys=key_list, background=background)
+    keys = FakeKeys()
+    panel = AccountPanel(facts, keys=keys, background=background)
     find(panel.key_list, "Name").value = "laptop"
     every(panel.key_list, Checkbox)[0].value = False
     buttons(panel, "Create key")[0].click()
 
-    assert key_list.asked == [("laptop", ("creative:generate",), 90)]
+    assert keys.requests == [("laptop", ("creative:generate",), 90)]
     box = every(panel, OneTimeSecret)[0]
-    assert asked_by_a_page(box) == [{"secret": SECRET}]
+    assert request_secret(box) == [{"secret": SECRET}]
     assert SECRET not in texts(panel)
     assert SECRET not in str(box.get_state())
 
@@ -198,50 +198,50 @@ def test_a_new_key_is_shown_once_and_leaves_no_trace(
     assert SECRET not in str(vars(panel)) + str(vars(box))
 
 
-def test_two_clicks_make_one_key_and_a_name_that_is_typed_meanwhile_stays(later: Later) -> None:
-    begun: list[Callable[[], None]] = []
-    key_list = Ring()
+def test_a_double_click_creates_one_key_and_newly_typed_text_stays(timers: Timers) -> None:
+    pending: list[Callable[[], None]] = []
+    keys = FakeKeys()
     panel = AccountPanel(
-        facts, keys=key_list, background=BackgroundRunner(begin=begun.append, after=later)
+        facts, keys=keys, background=BackgroundRunner(begin=pending.append, after=timers)
     )
-    begun.pop()()
+    pending.pop()()
     find(panel.key_list, "Name").value = "laptop"
 
     for _ in range(2):
         buttons(panel, "Create key")[0].click()
     find(panel.key_list, "Name").value = "tablet"
-    for work in begun:
+    for work in pending:
         work()
 
-    assert [asked[0] for asked in key_list.asked] == ["laptop"]
+    assert [request[0] for request in keys.requests] == ["laptop"]
     assert find(panel.key_list, "Name").value == "tablet"
     assert not panel.key_list.make.disabled
 
 
-def test_a_click_while_the_panel_still_loads_is_not_lost(later: Later) -> None:
-    begun: list[Callable[[], None]] = []
-    key_list = Ring()
-    background = BackgroundRunner(begin=begun.append, after=later)
-    panel = AccountPanel(facts, keys=key_list, background=background)
+def test_a_click_while_the_panel_still_loads_is_not_lost(timers: Timers) -> None:
+    pending: list[Callable[[], None]] = []
+    keys = FakeKeys()
+    background = BackgroundRunner(begin=pending.append, after=timers)
+    panel = AccountPanel(facts, keys=keys, background=background)
     find(panel.key_list, "Name").value = "laptop"
 
     buttons(panel, "Create key")[0].click()
-    for work in begun:
+    for work in pending:
         work()
 
-    assert [asked[0] for asked in key_list.asked] == ["laptop"]
+    assert [request[0] for request in keys.requests] == ["laptop"]
 
 
-def test_a_key_that_nobody_copies_goes_away_by_itself(
-    background: BackgroundRunner, later: Later
+def test_a_key_that_is_not_copied_disappears_after_a_timeout(
+    background: BackgroundRunner, timers: Timers
 ) -> None:
-    panel = AccountPanel(facts, keys=Ring(), background=background)
+    panel = AccountPanel(facts, keys=FakeKeys(), background=background)
     find(panel.key_list, "Name").value = "laptop"
     buttons(panel, "Create key")[0].click()
     box = every(panel, OneTimeSecret)[0]
-    ((seconds, key_list),) = later.due
+    ((seconds, keys),) = timers.due
 
-    key_list()
+    keys()
 
     assert seconds == SHOWN_SECONDS
     assert every(panel, OneTimeSecret) == []
@@ -249,48 +249,46 @@ def test_a_key_that_nobody_copies_goes_away_by_itself(
 
 
 def test_a_key_is_revoked_on_the_second_click(background: BackgroundRunner) -> None:
-    key_list = Ring()
-    panel = AccountPanel(facts, keys=key_list, background=background)
+    keys = FakeKeys()
+    panel = AccountPanel(facts, keys=keys, background=background)
 
     buttons(panel, "Revoke")[0].click()
-    assert key_list.asked == []
+    assert keys.requests == []
     assert "will lose access" in texts(panel)
     buttons(panel, "Yes, revoke")[0].click()
 
-    assert key_list.asked == [("key_1",)]
+    assert keys.requests == [("key_1",)]
 
 
-def test_a_question_outlives_a_refresh(background: BackgroundRunner) -> None:
-    key_list = Ring()
-    panel = AccountPanel(facts, keys=key_list, background=background)
+def test_an_open_confirmation_survives_a_refresh(background: BackgroundRunner) -> None:
+    keys = FakeKeys()
+    panel = AccountPanel(facts, keys=keys, background=background)
     buttons(panel, "Revoke")[0].click()
 
     panel.refresh()
 
     assert buttons(panel, "Yes, revoke")[0].layout.display is None
     buttons(panel, "Yes, revoke")[0].click()
-    assert key_list.asked == [("key_1",)]
+    assert keys.requests == [("key_1",)]
 
 
-def test_the_safe_choice_comes_to_lie_under_the_pointer(background: BackgroundRunner) -> None:
-    panel = AccountPanel(facts, keys=Ring(), background=background)
+def test_keep_appears_where_the_revoke_button_was(background: BackgroundRunner) -> None:
+    panel = AccountPanel(facts, keys=FakeKeys(), background=background)
     buttons(panel, "Revoke")[0].click()
 
     def seen() -> list[str]:
-        row = next(box for box in every(panel, HBox) if buttons(box, "Yes, revoke"))
-        there = [one for one in row.children[1:] if one.layout.display != "none"]
+        profiles = next(box for box in every(panel, HBox) if buttons(box, "Yes, revoke"))
+        there = [one for one in profiles.children[1:] if one.layout.display != "none"]
         return [one.description for one in there]
 
-    assert seen() == ["Yes, revoke", "Keep"], "Keep is at the right edge, where Revoke was"
+    assert seen() == ["Yes, revoke", "Keep"], "Keep is at the right edge, where Revoke was before"
     buttons(panel, "Keep")[0].click()
 
     assert seen() == ["Revoke"]
 
 
-def test_what_takes_the_focus_is_there_before_what_has_it_goes(
-    background: BackgroundRunner,
-) -> None:
-    panel = AccountPanel(facts, keys=Ring(), background=background)
+def test_new_buttons_appear_before_the_focused_one_disappears(background: BackgroundRunner) -> None:
+    panel = AccountPanel(facts, keys=FakeKeys(), background=background)
     names = ("Revoke", "Yes, revoke", "Keep")
     parts = [buttons(panel, name)[0] for name in names]
     seen: list[list[str]] = []
@@ -309,8 +307,8 @@ def test_what_takes_the_focus_is_there_before_what_has_it_goes(
     assert seen[-1] == ["Revoke"]
 
 
-def test_what_goes_wrong_is_said_in_the_panel(background: BackgroundRunner) -> None:
-    panel = AccountPanel(facts, keys=Ring(), background=background)
+def test_errors_are_shown_in_the_panel(background: BackgroundRunner) -> None:
+    panel = AccountPanel(facts, keys=FakeKeys(), background=background)
     buttons(panel, "Create key")[0].click()
     assert "name: must have 1 to 100 characters" in texts(panel)
     assert not panel.key_list.make.disabled
@@ -321,16 +319,16 @@ def test_what_goes_wrong_is_said_in_the_panel(background: BackgroundRunner) -> N
     assert "no connection to &lt;there&gt;" in texts(AccountPanel(gone, background=background))
 
 
-def test_a_profile_is_gone_over_to_by_choosing_it(background: BackgroundRunner) -> None:
-    row = Row()
-    panel = AccountPanel(row.load, profiles=row, background=background)
+def test_choosing_a_profile_switches_the_panel_to_it(background: BackgroundRunner) -> None:
+    profiles = FakeProfiles()
+    panel = AccountPanel(profiles.load, profiles=profiles, background=background)
     assert "Ada" in texts(panel)
     assert "This is yours." in texts(panel)
     assert "kit.connect" not in texts(panel)
 
     find(panel, "Profile").value = "work"
 
-    assert row.active == "work"
+    assert profiles.active == "work"
     assert "Bob" in texts(panel)
     assert "Only this panel uses &lt;work&gt;" in texts(panel)
     assert "studio = kit.connect(profile=&#x27;work&#x27;)" in texts(panel)
@@ -339,28 +337,28 @@ def test_a_profile_is_gone_over_to_by_choosing_it(background: BackgroundRunner) 
 
 
 def test_a_profile_that_cannot_be_opened_is_not_chosen(background: BackgroundRunner) -> None:
-    row = Row()
-    panel = AccountPanel(row.load, profiles=row, background=background)
-    row.refused = True
+    profiles = FakeProfiles()
+    panel = AccountPanel(profiles.load, profiles=profiles, background=background)
+    profiles.refused = True
 
     find(panel, "Profile").value = "work"
 
     assert "the key is unknown" in texts(panel)
-    assert (row.active, find(panel, "Profile").value) == ("home", "home")
+    assert (profiles.active, find(panel, "Profile").value) == ("home", "home")
     assert "Ada" in texts(panel)
 
 
-def test_where_the_own_key_is_refused_another_profile_can_be_chosen(
+def test_another_profile_can_be_chosen_if_the_own_key_is_refused(
     background: BackgroundRunner,
 ) -> None:
-    row = Row()
+    profiles = FakeProfiles()
 
     def load() -> Facts:
-        if row.active == "home":
+        if profiles.active == "home":
             raise InvalidApiKeyError("who are you?")
-        return row.load()
+        return profiles.load()
 
-    panel = AccountPanel(load, profiles=row, background=background)
+    panel = AccountPanel(load, profiles=profiles, background=background)
     assert "who are you?" in texts(panel)
 
     find(panel, "Profile").value = "work"
@@ -369,11 +367,9 @@ def test_where_the_own_key_is_refused_another_profile_can_be_chosen(
     assert "who are you?" not in texts(panel)
 
 
-def test_keys_are_those_of_the_own_account_and_hidden_elsewhere(
-    background: BackgroundRunner,
-) -> None:
-    row = Row()
-    panel = AccountPanel(row.load, keys=Ring(), profiles=row, background=background)
+def test_keys_are_hidden_for_another_account(background: BackgroundRunner) -> None:
+    profiles = FakeProfiles()
+    panel = AccountPanel(profiles.load, keys=FakeKeys(), profiles=profiles, background=background)
     assert panel.key_list.layout.display is None
 
     find(panel, "Profile").value = "work"
@@ -381,9 +377,11 @@ def test_keys_are_those_of_the_own_account_and_hidden_elsewhere(
     assert panel.key_list.layout.display == "none"
 
 
-def test_signing_in_goes_over_and_keeps_no_key(background: BackgroundRunner, later: Later) -> None:
-    row = Row()
-    panel = AccountPanel(row.load, profiles=row, background=background)
+def test_signing_in_switches_account_and_stores_no_key(
+    background: BackgroundRunner, timers: Timers
+) -> None:
+    profiles = FakeProfiles()
+    panel = AccountPanel(profiles.load, profiles=profiles, background=background)
     buttons(panel, "Sign in with a key …")[0].click()
     (form,) = every(panel, SignIn)
     assert (find(form, "Address").value, find(form, "Save as").value) == (
@@ -392,19 +390,19 @@ def test_signing_in_goes_over_and_keeps_no_key(background: BackgroundRunner, lat
     )
 
     find(form, "Save as").value = "work"
-    typed(form, SECRET, later)
+    enter_key(form, SECRET, timers)
 
-    assert row.entered == [("https://home.test", SECRET, "work")]
+    assert profiles.entered == [("https://home.test", SECRET, "work")]
     assert "signed in as Bob" in texts(panel)
     assert find(panel, "Profile").value == "work"
     assert SECRET not in texts(panel) + str(vars(every(form, SecretInput)[0])) + str(vars(form))
-    assert SECRET not in str([one.get_state() for one in states(panel)])
+    assert SECRET not in str([one.get_state() for one in all_widgets(panel)])
     buttons(panel, "Sign in with a key …")[0].click()
     assert every(panel, SignIn) == []
 
 
-def test_a_form_to_sign_in_hands_out_what_it_signed_in_to(
-    background: BackgroundRunner, later: Later
+def test_a_sign_in_form_provides_the_studio_once_signed_in(
+    background: BackgroundRunner, timers: Timers
 ) -> None:
     form = SignIn(
         lambda *given: given, name="work", describe=lambda _: "<in>", background=background
@@ -412,10 +410,10 @@ def test_a_form_to_sign_in_hands_out_what_it_signed_in_to(
     with pytest.raises(ConfigError, match="not signed in yet"):
         _ = form.studio
 
-    typed(form, SECRET, later)
+    enter_key(form, SECRET, timers)
     assert "a service has an address" in texts(form)
     find(form, "Address").value = " https://a.test "
-    typed(form, SECRET, later)
+    enter_key(form, SECRET, timers)
 
     assert form.studio == ("https://a.test", SECRET, "work")
     assert "&lt;in&gt;" in texts(form)
@@ -424,7 +422,7 @@ def test_a_form_to_sign_in_hands_out_what_it_signed_in_to(
     assert "kit.login(form=True)" in form._repr_mimebundle_()["text/html"]
 
 
-def test_an_address_that_is_none_is_told_at_its_field_while_typing(
+def test_an_invalid_address_is_reported_at_its_field_while_typing(
     background: BackgroundRunner,
 ) -> None:
     form = SignIn(lambda *given: given, background=background)
@@ -439,14 +437,14 @@ def test_an_address_that_is_none_is_told_at_its_field_while_typing(
     assert "kit-invalid" not in box._dom_classes
 
 
-def test_a_key_that_is_refused_is_told_and_the_field_comes_back(
-    background: BackgroundRunner, later: Later
+def test_a_refused_key_is_reported_and_the_field_is_enabled_again(
+    background: BackgroundRunner, timers: Timers
 ) -> None:
     def refuse(*_: str) -> None:
         raise InvalidApiKeyError("the key is <unknown>")
 
     form = SignIn(refuse, address="https://a.test", background=background)
-    typed(form, SECRET, later)
+    enter_key(form, SECRET, timers)
 
     assert "the key is &lt;unknown&gt;" in texts(form)
     assert not every(form, SecretInput)[0].disabled
@@ -454,8 +452,8 @@ def test_a_key_that_is_refused_is_told_and_the_field_comes_back(
         _ = form.studio
 
 
-def test_nothing_of_a_key_is_in_what_is_saved(background: BackgroundRunner) -> None:
-    panel = AccountPanel(facts, keys=Ring(), background=background)
+def test_the_saved_html_contains_nothing_of_a_key(background: BackgroundRunner) -> None:
+    panel = AccountPanel(facts, keys=FakeKeys(), background=background)
     find(panel.key_list, "Name").value = "laptop"
     buttons(panel, "Create key")[0].click()
 

@@ -7,12 +7,12 @@ import pytest
 from kit.errors import ConfigError
 from kit.explore.ratings import rank
 from kit.widgets.blind import BlindComparison
-from tests.widgets.exhibits import exhibit, photo
+from tests.widgets.exhibits import new_item, photo
 from tests.widgets.tree import below, find
 
 WORDS = "a lighthouse at dusk"
 ITEMS = [
-    exhibit(f"gen_{n}", small=photo(64, 64, seed=n), prompt=WORDS, model_id=f"model-{n}")
+    new_item(f"gen_{n}", small=photo(64, 64, seed=n), prompt=WORDS, model_id=f"model-{n}")
     for n in range(4)
 ]
 
@@ -28,7 +28,7 @@ def choose_by_number(blind: BlindComparison) -> None:
         blind.choose("left" if left > right else "right")
 
 
-def test_nothing_shown_says_what_made_it() -> None:
+def test_a_blind_pair_reveals_no_prompt_model_or_price() -> None:
     shown = html(BlindComparison(ITEMS, rank))
 
     assert shown.count("<img") == 2
@@ -36,7 +36,7 @@ def test_nothing_shown_says_what_made_it() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_choices_become_an_order_with_what_made_each(seed: int) -> None:
+def test_choices_become_a_ranking_with_models_and_prompts(seed: int) -> None:
     blind = BlindComparison(ITEMS, rank, seed=seed)
     choose_by_number(blind)
     found = blind.ranking()
@@ -50,7 +50,7 @@ def test_choices_become_an_order_with_what_made_each(seed: int) -> None:
         blind.choose("left")
 
 
-def test_buttons_choose() -> None:
+def test_a_button_chooses_its_side() -> None:
     blind = BlindComparison(ITEMS[:2], rank, seed=1)
     assert blind.pair is not None
     _, right = blind.pair
@@ -60,7 +60,7 @@ def test_buttons_choose() -> None:
     assert blind.ranking().index[0] == right
 
 
-def test_it_can_be_left_in_the_middle() -> None:
+def test_a_partial_comparison_has_a_ranking() -> None:
     blind = BlindComparison(ITEMS, rank)
     blind.choose("equal")
 
@@ -69,12 +69,12 @@ def test_it_can_be_left_in_the_middle() -> None:
         blind.choose("both")
 
 
-def test_the_same_twice_is_nothing_to_compare() -> None:
+def test_the_same_generation_twice_cannot_be_compared() -> None:
     with pytest.raises(ConfigError, match="two different generations"):
         BlindComparison([ITEMS[0], ITEMS[0]], rank)
 
 
-def test_a_saved_notebook_keeps_the_order_and_before_it_nothing_of_what_made_them() -> None:
+def test_the_saved_html_has_the_ranking_only_after_all_choices() -> None:
     blind = BlindComparison(ITEMS, rank)
     blind.choose("left")
     assert "1 of 6 pairs were compared" in (before := blind._repr_mimebundle_()["text/html"])

@@ -1,11 +1,11 @@
-"""Cards: what a screen reader makes of their tables, and what JupyterLab makes of them not."""
+"""Markup of cards: table headers for screen readers, and rows without JupyterLab's stripes."""
 
 from __future__ import annotations
 
 from kit.widgets import markup
 
 
-def test_names_of_facts_head_their_rows_and_what_is_empty_is_left_out() -> None:
+def test_facts_have_row_headers_and_empty_ones_are_left_out() -> None:
     html = markup.facts({"a <b>": "1 < 2", "gone": None})
 
     assert html.count('<th scope="row"') == html.count("<tr") == 1
@@ -14,7 +14,7 @@ def test_names_of_facts_head_their_rows_and_what_is_empty_is_left_out() -> None:
     assert markup.facts({"gone": ""}) == ""
 
 
-def test_a_column_has_a_head_unless_it_has_no_name() -> None:
+def test_a_named_column_has_a_header() -> None:
     html = markup.table(["one", ""], [("1", "2")])
 
     assert html.count('<th scope="col"') == 1
@@ -22,7 +22,7 @@ def test_a_column_has_a_head_unless_it_has_no_name() -> None:
     assert html.count("<td") == 3
 
 
-def test_no_row_is_painted_by_the_page() -> None:
+def test_every_row_has_a_transparent_background() -> None:
     html = markup.table(["one"], [("1",), ("2",)]) + markup.facts({"a": 1})
 
     assert html.count("<tr") == html.count('<tr style="background:transparent') == 4

@@ -10,7 +10,7 @@ from PIL import Image
 
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Fetched, GalleryItem
-from tests.widgets.exhibits import exhibit, photo
+from tests.widgets.exhibits import new_item, photo
 
 EVIL = "<script>alert('x')</script>\"'&"
 
@@ -23,7 +23,7 @@ def shapes(html: str) -> list[tuple[int, int]]:
     return found
 
 
-NIGHT = exhibit(
+NIGHT = new_item(
     "gen_1",
     small=photo(400, 300),
     prompt="night",
@@ -31,7 +31,7 @@ NIGHT = exhibit(
     output={"width": 400, "height": 300, "sizeBytes": 20_000},
     charged="0.40",
 )
-DAY = exhibit(
+DAY = new_item(
     "gen_2",
     small=photo(300, 400, seed=2),
     prompt="day",
@@ -41,7 +41,7 @@ DAY = exhibit(
 )
 
 
-def test_what_differs_is_marked_and_the_rest_put_away() -> None:
+def test_differing_rows_are_marked_and_equal_ones_collapsed() -> None:
     html = Comparison([NIGHT, DAY]).html()
 
     differing = re.findall(r">≠ (\w+)</th>", html)
@@ -49,15 +49,15 @@ def test_what_differs_is_marked_and_the_rest_put_away() -> None:
     assert "the same: model, seed</summary>" in html
 
 
-def test_a_setting_that_only_one_has_is_missing_in_the_other() -> None:
+def test_a_setting_of_only_one_generation_is_a_dash_in_the_other() -> None:
     rows = {row.name: row for row in Comparison([NIGHT, DAY]).rows()}
 
     assert rows["grain"].values == ("0.1", "—")
     assert rows["seed"].differs is False
 
 
-def test_differences_in_price_are_to_the_first() -> None:
-    free = exhibit("gen_3", small=photo(64, 64), charged=None)
+def test_price_differences_are_relative_to_the_first_generation() -> None:
+    free = new_item("gen_3", small=photo(64, 64), charged=None)
     html = Comparison([DAY, NIGHT, DAY, free]).html()
 
     prices = re.findall(r">credits</th>(.*?)</tr>", html)[0]
@@ -65,27 +65,27 @@ def test_differences_in_price_are_to_the_first() -> None:
     assert cells[:4] == ["0.6", "0.4 (-0.2)", "0.6", "—"]
 
 
-def test_what_came_back_is_no_price() -> None:
-    failed = exhibit("gen_3", status="failed", charged="0.60", credits_refunded="0.60")
+def test_a_refunded_generation_costs_nothing() -> None:
+    failed = new_item("gen_3", status="failed", charged="0.60", credits_refunded="0.60")
     html = Comparison([DAY, failed]).html()
 
     prices = re.findall(r">credits</th>(.*?)</tr>", html)[0]
     assert [re.sub(r"<[^>]+>", "", cell) for cell in prices.split("</td>")][1] == "0 (-0.6)"
 
 
-def test_pictures_are_shown_whole() -> None:
+def test_pictures_are_not_cropped() -> None:
     assert shapes(Comparison([NIGHT, DAY]).html()) == [(400, 300), (300, 400)]
 
 
-def test_many_stay_within_a_megabyte() -> None:
-    html = Comparison([exhibit(f"g{n}", small=photo(seed=n)) for n in range(8)]).html()
+def test_eight_pictures_stay_below_a_megabyte() -> None:
+    html = Comparison([new_item(f"g{n}", small=photo(seed=n)) for n in range(8)]).html()
 
     assert len(html) < 1_000_000
     assert len(shapes(html)) == 8
 
 
 def test_all_text_is_escaped_and_nothing_needs_trust() -> None:
-    evil = exhibit(small=photo(64, 64), prompt=EVIL, parameters={EVIL: EVIL})
+    evil = new_item(small=photo(64, 64), prompt=EVIL, parameters={EVIL: EVIL})
 
     html = Comparison([evil, NIGHT]).html()
 
@@ -94,14 +94,14 @@ def test_all_text_is_escaped_and_nothing_needs_trust() -> None:
         assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>")
 
 
-def test_one_line_names_what_differs() -> None:
+def test_the_repr_names_the_differing_settings() -> None:
     assert repr(Comparison([NIGHT, DAY])) == (
         "<Comparison of 2 generations · differ in prompt, size, grain>"
     )
     assert repr(Comparison([NIGHT, NIGHT])) == "<Comparison of 2 generations · no differences>"
 
 
-def test_each_generation_heads_its_column() -> None:
+def test_each_generation_is_a_column_header() -> None:
     html = Comparison([NIGHT, DAY]).html()
 
     assert html.count('<th scope="col"') == 2
@@ -109,32 +109,32 @@ def test_each_generation_heads_its_column() -> None:
 
 
 @pytest.mark.parametrize("problem", [Image.DecompressionBombError("x"), SyntaxError("broken PNG")])
-def test_a_picture_that_cannot_be_shown_takes_no_other_away(problem: Exception) -> None:
-    def breaks(_: bool) -> Fetched:
+def test_an_unreadable_picture_does_not_hide_the_others(problem: Exception) -> None:
+    def fail(_: bool) -> Fetched:
         raise problem
 
-    html = Comparison([NIGHT, GalleryItem(DAY.facts, DAY.charged, breaks)]).html()
+    html = Comparison([NIGHT, GalleryItem(DAY.facts, DAY.charged, fail)]).html()
 
     assert len(shapes(html)) == 1
     assert "no preview" in html
     assert ("too large" in html) == isinstance(problem, Image.DecompressionBombError)
 
 
-def test_a_picture_past_what_pillow_opens_is_too_large(
+def test_a_picture_above_the_pixel_limit_of_pillow_is_too_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     huge = tmp_path / "huge.png"
     huge.write_bytes(photo(640, 640))
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 320 * 640 - 1)
 
-    html = Comparison([NIGHT, exhibit("gen_3", path=huge)]).html()
+    html = Comparison([NIGHT, new_item("gen_3", path=huge)]).html()
 
     assert "no preview (too large)" in html
     assert len(shapes(html)) == 1
 
 
-def test_words_that_are_read_from_right_to_left_begin_at_the_right() -> None:
-    hebrew = exhibit("gen_3", small=photo(), prompt="\u05d0\u05d2\u05dd <b>")
+def test_a_hebrew_prompt_is_aligned_at_its_start() -> None:
+    hebrew = new_item("gen_3", small=photo(), prompt="\u05d0\u05d2\u05dd <b>")
 
     html = Comparison([NIGHT, hebrew]).html()
 

@@ -1,4 +1,4 @@
-"""Widgets follow what happens at their service, whoever has caused it."""
+"""Widgets are updated with every change at their service."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from kit.widgets.background import Throttled
 from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
-from tests.widgets.forming import Shop, Stage, model, price
+from tests.widgets.forming import Api, Clock, model, price
 from tests.widgets.table.histories import history
 from tests.widgets.tree import every, send
 
 
-class Service:
-    """Something that changes."""
+class FakeService:
+    """A service that notifies its subscribers of changes."""
 
     def __init__(self) -> None:
         self.calls: list[Any] = []
@@ -41,91 +41,91 @@ def texts(widget: Any) -> str:
     return " ".join(one.value for one in every(widget, HTML))
 
 
-def test_many_changes_are_one_call_and_the_last_one_counts(stage: Stage) -> None:
+def test_many_changes_are_throttled_and_the_last_one_is_included(clock: Clock) -> None:
     seen: list[float] = []
-    follow = Throttled(lambda: seen.append(stage.now), 0.4, stage.background)
+    follow = Throttled(lambda: seen.append(clock.now), 0.4, clock.background)
 
     for _ in range(10):
         follow.request()
-        stage.wait(0.1)
-    stage.wait(1)
+        clock.wait(0.1)
+    clock.wait(1)
 
     assert len(seen) == 3
-    assert seen[-1] > 0.9, "after the last change"
+    assert seen[-1] > 0.9, "one call comes after the last change"
 
 
 def test_a_form_shows_the_balance_after_a_start_elsewhere(
-    form: Form, stage: Stage, shop: Shop
+    form: Form, clock: Clock, api: Api
 ) -> None:
     assert "balance afterwards 9.4" in price(form)
 
-    shop.funds = Decimal(5)
-    shop.change()
-    stage.wait(0.9)
+    api.funds = Decimal(5)
+    api.change()
+    clock.wait(0.9)
 
     assert "balance afterwards 4.4" in price(form)
 
 
-def test_a_form_that_was_refused_follows_nothing(shop: Shop, stage: Stage) -> None:
+def test_a_form_with_invalid_values_does_not_subscribe(api: Api, clock: Clock) -> None:
     with pytest.raises(ParameterError, match="no_such"):
-        Form(model(), {"parameters": {"no_such": 1}}, service=shop, background=stage.background)
+        Form(model(), {"parameters": {"no_such": 1}}, service=api, background=clock.background)
 
-    assert shop.followers == []
+    assert api.followers == []
 
 
-def renewing(service: Service, stage: Stage, renewed: list[float]) -> HistoryTable:
+def make_table(service: FakeService, clock: Clock, refreshes: list[float]) -> HistoryTable:
     def renew() -> Any:
-        renewed.append(stage.now)
+        refreshes.append(clock.now)
         return history()
 
-    subscribe, background = service.subscribe, stage.background
+    subscribe, background = service.subscribe, clock.background
     return HistoryTable(
         history(), search=search_rows, renew=renew, subscribe=subscribe, background=background
     )
 
 
 @pytest.mark.usefixtures("shell")
-def test_a_table_that_was_closed_follows_nothing(stage: Stage) -> None:
-    service, renewed = Service(), list[float]()
-    table = renewing(service, stage, renewed)
+def test_a_closed_table_is_not_refreshed(clock: Clock) -> None:
+    service, refreshes = FakeService(), list[float]()
+    table = make_table(service, clock, refreshes)
     display(table)
     service.change()
-    stage.wait(0.9)
-    assert len(renewed) == 1
+    clock.wait(0.9)
+    assert len(refreshes) == 1
 
     table.controls.close()
-    assert table.controls.comm is None  # it is gone from every page
+    assert table.controls.comm is None  # it is closed on every page
     service.change()
     table.page = 1
-    stage.wait(5)
+    clock.wait(5)
 
-    assert len(renewed) == 1
+    assert len(refreshes) == 1
 
 
-def test_a_table_that_no_page_has_follows_when_one_has_it_again(stage: Stage) -> None:
-    service, renewed = Service(), list[float]()
-    controls = renewing(service, stage, renewed).controls
+def test_a_table_on_no_page_is_refreshed_once_a_page_shows_it_again(clock: Clock) -> None:
+    service, refreshes = FakeService(), list[float]()
+    controls = make_table(service, clock, refreshes).controls
     (script,) = every(controls, Accessibility)
 
     for pages, calls in ((1, 1), (1, 2), (-1, 3), (-1, 3)):
         send(script, {"pages": pages})
         service.change()
-        stage.wait(0.9)
-        assert len(renewed) == calls
+        clock.wait(0.9)
+        assert len(refreshes) == calls
     send(script, {"pages": 1})
-    stage.wait(0.9)
-    assert len(renewed) == 4, "what it has missed"
+    clock.wait(0.9)
+    assert len(refreshes) == 4, "it catches up"
 
 
-def test_a_table_shows_what_is_new_and_keeps_what_was_chosen(stage: Stage) -> None:
-    service = Service()
+def test_a_table_shows_new_rows_and_keeps_the_selection(clock: Clock) -> None:
+    service = FakeService()
     frames = [history()]
     table = HistoryTable(
         history().iloc[1:],
         search=search_rows,
         renew=lambda: frames[0],
         subscribe=service.subscribe,
-        background=stage.background,
+        background=clock.background,
     )
     assert len(table) == len(history()) - 1
     chosen = str(table.frame.index[0])
@@ -133,14 +133,14 @@ def test_a_table_shows_what_is_new_and_keeps_what_was_chosen(stage: Stage) -> No
     table.select([chosen])
 
     service.change()
-    stage.wait(0.9)
+    clock.wait(0.9)
 
     assert len(table) == len(history())
     assert table.ids == [chosen]
 
 
-def test_a_panel_follows_at_its_top_and_on_the_page_that_is_open(stage: Stage) -> None:
-    service = Service()
+def test_a_panel_updates_its_heading_and_the_open_page(clock: Clock) -> None:
+    service = FakeService()
     built = {"Costs": 0, "Create": 0}
 
     def page(name: str) -> Any:
@@ -156,40 +156,40 @@ def test_a_panel_follows_at_its_top_and_on_the_page_that_is_open(stage: Stage) -
         heading=lambda: next(left),
         subscribe=service.subscribe,
     )
-    panel = Panel(pages, snapshot=str, background=stage.background)
-    stage.run()
+    panel = Panel(pages, snapshot=str, background=clock.background)
+    clock.run()
     panel.page = "Costs"
-    stage.run()
+    clock.run()
     assert "9 left" in texts(panel)
 
     service.change()
-    stage.wait(0.9)
+    clock.wait(0.9)
     assert "8 left" in texts(panel)
     assert built == {"Costs": 2, "Create": 1}
 
     panel.page = "Create"
-    stage.run()
+    clock.run()
     service.change()
-    stage.wait(0.9)
+    clock.wait(0.9)
     assert built == {"Costs": 2, "Create": 1}
     panel.page = "Costs"
-    stage.run()
+    clock.run()
     assert built == {"Costs": 3, "Create": 1}
 
 
-def test_an_account_panel_follows(stage: Stage) -> None:
-    service = Service()
+def test_an_account_panel_updates_its_balance(clock: Clock) -> None:
+    service = FakeService()
     left = [Decimal(10)]
     panel = AccountPanel(
         lambda: Facts("here", wire.Account(id="a", name="Ada", credits=left[0])),
         subscribe=service.subscribe,
-        background=stage.background,
+        background=clock.background,
     )
-    stage.run()
+    clock.run()
     assert "10 credits" in texts(panel)
 
     left[0] = Decimal(9)
     service.change()
-    stage.wait(0.9)
+    clock.wait(0.9)
 
     assert "9 credits" in texts(panel)

@@ -1,4 +1,4 @@
-"""What was typed into a slider, as its form hears of it from the page."""
+"""A number typed into a slider's readout: the page reports it to the form."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kit.widgets.form.fields import describe_adjustment
 from tests.widgets import tree
 from tests.widgets.forming import (
     COUNT,
-    Shop,
-    Stage,
+    Api,
+    Clock,
     button,
     click,
     control,
@@ -28,100 +28,100 @@ _FIELD = 1  # of the count, after the prompt
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage(now=100.0)
+def clock() -> Clock:
+    return Clock(now=100.0)
 
 
 def send(form: Form, **message: Any) -> None:
-    """Hear a message as the page sends it."""
+    """Send a message as the page does."""
     tree.send(tree.every(form, Accessibility)[0], message)
 
 
 def type_in(form: Form, text: str, used: int) -> None:
-    """Type into the slider and press Enter: the page tells both, in this order."""
+    """Type into the slider and press Enter: the page reports the text, then the new value."""
     send(form, field=_FIELD, text=text, used=str(used))
     control(form, "parameters.count").value = used
 
 
-def told(form: Form) -> str:
+def count_note(form: Form) -> str:
     return note(form, "parameters.count")
 
 
-def test_a_number_that_was_made_to_fit_is_told_at_its_field(form: Form, stage: Stage) -> None:
+def test_an_adjusted_number_is_reported_at_its_field(form: Form, clock: Clock) -> None:
     type_in(form, "60", 10)
-    stage.wait()
+    clock.wait()
 
-    assert "60 is more than 10, the most; 10 is used" in told(form)
-    assert 'role="status"' in told(form)
+    assert "60 is more than 10, the most; 10 is used" in count_note(form)
+    assert 'role="status"' in count_note(form)
     assert form.value["parameters"]["count"] == 10
 
 
-def test_it_is_told_until_there_is_another_number(form: Form, stage: Stage) -> None:
+def test_the_adjustment_note_disappears_with_the_next_number(form: Form, clock: Clock) -> None:
     type_in(form, "60", 10)
-    stage.wait()
+    clock.wait()
     control(form, "parameters.count").value = 9
-    stage.wait()
+    clock.wait()
 
-    assert "60" not in told(form)
+    assert "60" not in count_note(form)
 
 
-def test_it_is_told_whichever_of_the_two_messages_comes_first(form: Form, stage: Stage) -> None:
+def test_an_adjustment_is_reported_if_the_new_value_arrives_first(form: Form, clock: Clock) -> None:
     control(form, "parameters.count").value = 10
     send(form, field=_FIELD, text="60", used="10")
-    stage.wait()
-    assert "60 is more" in told(form)
+    clock.wait()
+    assert "60 is more" in count_note(form)
 
     control(form, "parameters.count").value = 3
-    assert "60" not in told(form)
+    assert "60" not in count_note(form)
 
 
-def test_what_is_no_number_is_told_and_the_number_stays(form: Form, stage: Stage) -> None:
+def test_a_text_that_is_no_number_is_reported_and_the_value_stays(form: Form, clock: Clock) -> None:
     send(form, field=_FIELD, text="abc", used="1")
-    stage.wait()
-    assert "must be a whole number, not &#x27;abc&#x27;; 1 is used" in told(form)
+    clock.wait()
+    assert "must be a whole number, not &#x27;abc&#x27;; 1 is used" in count_note(form)
 
     send(form, field=_FIELD, text=" 1 ", used="1")
 
-    assert "abc" not in told(form)
+    assert "abc" not in count_note(form)
 
 
-def test_setting_values_and_reset_forget_it(form: Form, stage: Stage) -> None:
+def test_reset_clears_the_note_about_the_text(form: Form, clock: Clock) -> None:
     send(form, field=_FIELD, text="abc", used="1")
     button(form, "Reset").click()
 
-    assert "abc" not in told(form)
+    assert "abc" not in count_note(form)
 
 
-def test_what_is_wrong_is_told_before_what_was_made_to_fit(form: Form, stage: Stage) -> None:
+def test_a_problem_is_shown_instead_of_the_adjustment_note(form: Form, clock: Clock) -> None:
     send(form, field=_FIELD, text="60", used="1")
     list(form.fields.values())[_FIELD].show_problem("is sold out")
-    assert "sold out" in told(form)
+    assert "sold out" in count_note(form)
 
     list(form.fields.values())[_FIELD].show_problem(None)
 
-    assert "60 is more" in told(form)
+    assert "60 is more" in count_note(form)
 
 
-def test_a_click_on_the_way_out_of_the_box_starts_nothing_unread(
-    form: Form, stage: Stage, shop: Shop
+def test_a_click_right_after_an_adjustment_starts_nothing(
+    form: Form, clock: Clock, api: Api
 ) -> None:
     type_in(form, "60", 10)
-    click(form, stage)
-    assert shop.orders == []
+    click(form, clock)
+    assert api.requests == []
     assert "Not started: a number was adjusted" in price(form)
-    assert "60 is more" in told(form)
+    assert "60 is more" in count_note(form)
 
-    stage.wait(2)
-    click(form, stage)
+    clock.wait(2)
+    click(form, clock)
 
-    assert shop.orders[0].parameters["count"] == 10
+    assert api.requests[0].parameters["count"] == 10
 
 
-def test_a_click_after_a_number_that_fits_starts(form: Form, stage: Stage, shop: Shop) -> None:
+def test_a_click_after_a_valid_number_starts_a_run(form: Form, clock: Clock, api: Api) -> None:
     type_in(form, "7", 7)
-    click(form, stage)
+    click(form, clock)
 
-    assert shop.orders[0].parameters["count"] == 7
+    assert api.requests[0].parameters["count"] == 7
 
 
 @pytest.mark.parametrize(
@@ -138,27 +138,27 @@ def test_a_click_after_a_number_that_fits_starts(form: Form, stage: Stage, shop:
         (SHARE, "1" + "0" * 90, 2.0, "1" + "0" * 39 + " is more than 2, the most; 2 is used"),
     ],
 )
-def test_it_is_said_what_was_made_of_it(
+def test_the_adjustment_of_a_typed_number_is_described(
     parameter: wire.Parameter, text: str, used: float, sentence: str
 ) -> None:
     assert describe_adjustment(parameter, text, used) == sentence
 
 
-def test_what_no_page_sends_is_not_heard(form: Form) -> None:
-    before = told(form)
+def test_malformed_messages_are_ignored(form: Form) -> None:
+    before = count_note(form)
 
     send(form, field="1", text="60", used="10")
     send(form, other=1)
 
-    assert told(form) == before
+    assert count_note(form) == before
 
 
-def test_the_page_knows_its_form_and_the_button_that_pays(form: Form) -> None:
+def test_the_script_knows_its_form_and_the_generate_button(form: Form) -> None:
     assert tree.every(form, Accessibility)[0].box == form.model_id
     assert "kit-click-once" in submit_button(form)._dom_classes
 
 
-def test_the_script_is_small_and_asks_nobody() -> None:
+def test_the_script_is_small_and_requests_no_url() -> None:
     script = Accessibility()._esm
 
     assert len(script) < 12_500

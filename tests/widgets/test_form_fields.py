@@ -11,7 +11,7 @@ from kit.widgets.form import Form
 from kit.widgets.form.fields import build
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Model, Parameter
-from tests.widgets.forming import Stage, control, note
+from tests.widgets.forming import Clock, control, note
 
 
 def field(**facts: Any) -> Any:
@@ -41,7 +41,7 @@ def field(**facts: Any) -> Any:
         ({"type": "bool", "default": "yes"}, ipywidgets.Dropdown),
     ],
 )
-def test_each_control_is_built(facts: dict[str, Any], kind: type) -> None:
+def test_a_parameter_has_the_right_control(facts: dict[str, Any], kind: type) -> None:
     assert type(field(**facts).control) is kind
 
 
@@ -71,7 +71,7 @@ def test_each_control_is_built(facts: dict[str, Any], kind: type) -> None:
         ({"type": "tensor", "default": {"a": 1}}, True),
     ],
 )
-def test_what_is_written_is_read(facts: dict[str, Any], value: Any) -> None:
+def test_a_field_reads_back_the_value_that_was_written(facts: dict[str, Any], value: Any) -> None:
     one = field(**facts)
 
     one.write(value)
@@ -93,7 +93,7 @@ def test_what_is_written_is_read(facts: dict[str, Any], value: Any) -> None:
         {"type": "tensor"},
     ],
 )
-def test_what_has_no_default_can_be_left_out_and_left_out_again(facts: dict[str, Any]) -> None:
+def test_a_parameter_without_a_default_can_be_left_empty_and_cleared(facts: dict[str, Any]) -> None:
     one = field(**facts)
     assert one.read() is None
 
@@ -102,7 +102,7 @@ def test_what_has_no_default_can_be_left_out_and_left_out_again(facts: dict[str,
     assert one.read() is None
 
 
-def test_what_the_service_decides_says_so() -> None:
+def test_an_empty_control_says_that_the_service_decides() -> None:
     assert field(enum=["a"]).control.label == "service decides"
     assert field(type="boolean").control.label == "service decides"
     assert field(enum=["a"], required=True).control.label == "choose …"
@@ -110,17 +110,17 @@ def test_what_the_service_decides_says_so() -> None:
     assert field(type="integer", required=True).control.placeholder == ""
 
 
-def test_help_has_description_and_limits_and_is_escaped() -> None:
+def test_a_note_has_the_escaped_description_and_the_limits() -> None:
     one = field(type="integer", minimum=0, maximum=9, description="How <many>")
 
     assert "How &lt;many&gt; · 0 to 9" in one.note.value
 
 
-def test_a_star_marks_what_has_to_be_there() -> None:
+def test_a_star_marks_a_required_parameter() -> None:
     assert field(name="my_words", required=True).control.description == "my words *"
 
 
-def test_choices_are_added_to_a_list_one_by_one() -> None:
+def test_choices_are_added_to_a_list_one_at_a_time() -> None:
     one = field(type="integer", enum=[24, 30], max_items=3)
     _, choice, add = one.widget.children
 
@@ -132,7 +132,7 @@ def test_choices_are_added_to_a_list_one_by_one() -> None:
     assert one.read() == [24, 30, 30]
 
 
-def test_a_slider_gives_whole_numbers_without_a_point() -> None:
+def test_a_slider_returns_whole_numbers_without_a_decimal_point() -> None:
     one = field(type="number", default=2.5, minimum=0, maximum=9)
 
     one.control.value = 4.0
@@ -140,18 +140,18 @@ def test_a_slider_gives_whole_numbers_without_a_point() -> None:
     assert repr(one.read()) == "4"
 
 
-def test_a_seed_can_be_drawn() -> None:
+def test_a_button_draws_a_random_seed_within_the_limits() -> None:
     one = field(name="seed", type="integer", minimum=5, maximum=7)
 
-    drawn = set()
+    seeds = set()
     for _ in range(60):
         one.widget.children[1].click()
-        drawn.add(one.read())
+        seeds.add(one.read())
 
-    assert drawn == {5, 6, 7}
+    assert seeds == {5, 6, 7}
 
 
-def test_a_number_with_a_default_may_be_cleared_and_says_what_counts_then() -> None:
+def test_a_cleared_number_shows_its_default_as_a_placeholder() -> None:
     one = field(type="integer", default=0)
 
     one.control.value = ""
@@ -180,20 +180,20 @@ _PARAMETERS = st.builds(
     st.lists(_PARAMETERS, max_size=3, unique_by=lambda p: p.name),
     st.lists(_PARAMETERS, max_size=2, unique_by=lambda p: p.name),
 )
-def test_any_model_gets_a_form_that_shows_prices_and_writes_itself(
+def test_a_form_for_any_model_has_html_and_valid_code(
     given_settings: list[Parameter], media: list[Parameter]
 ) -> None:
     model = Model(id="odd", setting_parameters=given_settings, media_parameters=media)
-    form = Form(model, background=Stage().background)
+    form = Form(model, background=Clock().background)
 
     assert form._repr_mimebundle_()["text/html"]
     compile(form.code(), "code", "exec")
     form.value = {"parameters": {}}
 
 
-def test_an_open_enum_of_a_third_party_sends_nothing_until_it_is_chosen() -> None:
+def test_an_enum_whose_default_is_not_a_choice_sends_nothing_until_chosen() -> None:
     size = Parameter(name="size", type="int64", enum=[1, 2], default=3)
-    form = Form(Model(id="m", setting_parameters=[size]), background=Stage().background)
+    form = Form(Model(id="m", setting_parameters=[size]), background=Clock().background)
     assert form.value["parameters"] == {}
 
     control(form, "parameters.size").value = 2
@@ -202,7 +202,7 @@ def test_an_open_enum_of_a_third_party_sends_nothing_until_it_is_chosen() -> Non
     assert note(form, "parameters.size") == ""
 
 
-def test_an_empty_box_for_words_does_not_say_that_somebody_fills_it() -> None:
+def test_an_empty_text_box_is_marked_optional() -> None:
     assert field(type="string").control.placeholder == "optional"
     assert field(type="string", maxItems=3).control.placeholder == "optional"
     assert field(type="string", required=True).control.placeholder == ""

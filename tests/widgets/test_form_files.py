@@ -17,7 +17,7 @@ from kit.widgets.form.parts import SHEET, WidgetFactory
 from kit.widgets.form.picking import Picker, entries
 from kit.widgets.form.uploads import Offer
 from tests.widgets.dropping import Page
-from tests.widgets.forming import RULE, Shop, Stage, click, control, model, note
+from tests.widgets.forming import RULE, Api, Clock, click, control, model, note
 from tests.widgets.tree import below, every, find, send, styled
 
 PORTRAIT = wire.Parameter(name="portrait", type="image", media=True, required=True, max_items=2)
@@ -39,7 +39,7 @@ def picture() -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the notebook is: pictures, a sound, a folder, and what nobody wants."""
+    """The notebook's folder: pictures, a sound, a subfolder, and files that no field takes."""
     here = tmp_path / "nb"
     (here / "faces").mkdir(parents=True)
     (here / "a face.png").write_bytes(picture())
@@ -53,9 +53,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def form(stage: Stage, shop: Shop, folder: Path) -> Form:
-    form = Form(MODEL, service=shop, background=stage.background)
-    stage.run()
+def form(clock: Clock, api: Api, folder: Path) -> Form:
+    form = Form(MODEL, service=api, background=clock.background)
+    clock.run()
     return form
 
 
@@ -63,8 +63,8 @@ def widget(form: Form, path: str) -> Any:
     return form.fields[path].widget
 
 
-def typed(form: Form, path: str) -> Any:
-    """The box in which a path is typed."""
+def path_box(form: Form, path: str) -> Any:
+    """The text box for a path."""
     return widget(form, path).box
 
 
@@ -77,38 +77,38 @@ def names(form: Form) -> list[str]:
 
 
 def press(form: Form, words: str) -> None:
-    """Click a button of a chip."""
+    """Click the button with this tooltip."""
     next(one for one in below(form) if getattr(one, "tooltip", "") == words).click()
 
 
-def page(form: Form, path: str, stage: Stage) -> Page:
+def page(form: Form, path: str, clock: Clock) -> Page:
     """A page that drops files on a field."""
-    return Page(widget(form, path).children[1], stage.run)
+    return Page(widget(form, path).children[1], clock.run)
 
 
-def test_a_path_that_is_typed_becomes_a_chip_with_its_name_alone(
-    form: Form, stage: Stage, folder: Path
+def test_a_typed_path_becomes_a_chip_with_only_the_file_name(
+    form: Form, clock: Clock, folder: Path
 ) -> None:
-    box = typed(form, "mediaUploads.portrait")
+    box = path_box(form, "mediaUploads.portrait")
     box.value = str(folder / "a fa")
-    stage.wait()
+    clock.wait()
     assert "there is no file &#x27;a fa&#x27;" in note(form, "mediaUploads.portrait")
     assert chips(form) == []
 
     box.value = f'"{folder / "a face.png"}"'
-    stage.wait()
+    clock.wait()
     assert box.value == ""
     assert names(form) == ["a face.png"]
     assert str(folder) not in "".join(one.value for one in every(form, HTML))
-    typed(form, "mediaUploads.voice").value = "voice.mp3"  # it counts before it is a chip
+    path_box(form, "mediaUploads.voice").value = "voice.mp3"  # used before it has become a chip
 
     assert form.value["media"] == {"portrait": ["a face.png"], "voice": ["voice.mp3"]}
     assert '"voice": "voice.mp3"' in form.code()
 
 
-def test_chips_are_removed_and_reordered(form: Form, stage: Stage) -> None:
+def test_chips_are_removed_and_reordered(form: Form, clock: Clock) -> None:
     control(form, "mediaUploads.portrait").value = ("a face.png", "faces/b.png")
-    stage.run()
+    clock.run()
     assert [one.disabled for one in chips(form)[0].children[1:]] == [True, False, False]
 
     press(form, "Move b.png earlier")
@@ -120,18 +120,18 @@ def test_chips_are_removed_and_reordered(form: Form, stage: Stage) -> None:
     assert [one.tooltip for one in chips(form)[0].children[1:]] == ["Remove a face.png"]
 
 
-def test_an_earlier_result_is_picked_by_its_picture(
-    form: Form, shop: Shop, stage: Stage, folder: Path
+def test_an_earlier_output_can_be_chosen_by_its_thumbnail(
+    form: Form, api: Api, clock: Clock, folder: Path
 ) -> None:
-    shop.fetch_output = lambda facts: folder / "faces" / "b.png"  # type: ignore[method-assign]
-    shop.results = [(wire.Generation(id="gen_1", prompt="a <lake>"), picture())]
+    api.fetch_output = lambda facts: folder / "faces" / "b.png"  # type: ignore[method-assign]
+    api.results = [(wire.Generation(id="gen_1", prompt="a <lake>"), picture())]
     find(widget(form, "mediaUploads.portrait"), "Earlier").click()
-    stage.run()
+    clock.run()
     sheet = styled(form, "kit-pictures").children[0].value
     assert "background-image:url(data:image/" in sheet
 
     press(form, "a <lake>")
-    stage.run()
+    clock.run()
 
     assert form.value["media"]["portrait"] == ["faces/b.png"]
     assert names(form) == ["a &lt;lake&gt;"]
@@ -140,76 +140,76 @@ def test_an_earlier_result_is_picked_by_its_picture(
         find(widget(form, "mediaUploads.voice"), "Earlier")
 
 
-def test_what_is_at_an_address_is_fetched_once_it_is_entered(
-    form: Form, shop: Shop, stage: Stage, folder: Path
+def test_a_url_is_fetched_when_enter_is_pressed(
+    form: Form, api: Api, clock: Clock, folder: Path
 ) -> None:
-    asked: list[str] = []
+    fetched: list[str] = []
 
     def fetch(address: str) -> Path:
-        asked.append(address)
+        fetched.append(address)
         if "gone" in address:
             raise UploadError("nobody is at gone.test")
         return folder / "a face.png"
 
-    shop.path = fetch  # type: ignore[method-assign]
-    box = typed(form, "mediaUploads.portrait")
+    api.path = fetch  # type: ignore[method-assign]
+    box = path_box(form, "mediaUploads.portrait")
     for address in ("https://gone.test/a.png", "https://host.test/a.png"):
         box.value = address
-        stage.wait()
+        clock.wait()
         assert "press Enter to fetch" in note(form, "mediaUploads.portrait")
         send(box, {"event": "submit"})
-        stage.wait()
+        clock.wait()
         if "gone" in address:
             assert "nobody is at gone.test" in note(form, "mediaUploads.portrait")
 
-    assert asked == ["https://gone.test/a.png", "https://host.test/a.png"]
+    assert fetched == ["https://gone.test/a.png", "https://host.test/a.png"]
     assert names(form) == ["a face.png"]
     assert box.value == ""
 
 
-def test_a_result_that_is_gone_is_said(form: Form, shop: Shop, stage: Stage) -> None:
+def test_an_earlier_output_that_was_deleted_is_reported(form: Form, api: Api, clock: Clock) -> None:
     def gone(_: wire.Generation) -> Path:
         raise UploadError("the output is gone")
 
-    shop.results = [(wire.Generation(id="gen_1"), picture())]
-    shop.fetch_output = gone  # type: ignore[method-assign]
+    api.results = [(wire.Generation(id="gen_1"), picture())]
+    api.fetch_output = gone  # type: ignore[method-assign]
     find(widget(form, "mediaUploads.portrait"), "Earlier").click()
-    stage.run()
+    clock.run()
     press(form, "gen_1")
-    stage.run()
+    clock.run()
 
     assert "the output is gone" in styled(form, "kit-opened").children[0].value
 
 
-def test_a_picture_that_cannot_be_read_is_told_at_the_field_before_it_is_sent(
-    form: Form, stage: Stage, folder: Path, shop: Shop
+def test_an_unreadable_picture_is_reported_at_its_field_before_upload(
+    form: Form, clock: Clock, folder: Path, api: Api
 ) -> None:
     (folder / "broken.png").write_bytes(b"no picture")
     control(form, "mediaUploads.portrait").value = ("broken.png",)
-    stage.wait()
+    clock.wait()
 
     assert "&#x27;broken.png&#x27; cannot be read as a picture" in note(
         form, "mediaUploads.portrait"
     )
-    click(form, stage)
-    assert shop.orders == []
+    click(form, clock)
+    assert api.requests == []
 
     (folder / "broken.png").write_bytes(picture())
     control(form, "mediaUploads.portrait").value = ()
     control(form, "mediaUploads.portrait").value = ("broken.png",)
-    stage.wait()
-    assert "cannot be read" not in note(form, "mediaUploads.portrait"), "it was mended"
+    clock.wait()
+    assert "cannot be read" not in note(form, "mediaUploads.portrait"), "the file was replaced"
 
 
 @pytest.mark.parametrize(
     ("name", "kind"), [("a.jp2", "JPEG2000"), ("b.tga", "TGA"), ("c.png", "PPM")]
 )
-def test_a_picture_that_has_no_preview_is_for_the_service_to_judge(
-    form: Form, stage: Stage, folder: Path, name: str, kind: str
+def test_a_picture_of_a_format_without_preview_is_accepted(
+    form: Form, clock: Clock, folder: Path, name: str, kind: str
 ) -> None:
     Image.new("RGB", (30, 20), "teal").save(folder / name, kind)
     control(form, "mediaUploads.portrait").value = (name,)
-    stage.wait()
+    clock.wait()
 
     assert form.value["media"] == {"portrait": [name]}
 
@@ -227,35 +227,35 @@ def test_a_picture_that_has_no_preview_is_for_the_service_to_judge(
         ("voice.mp3", "takes a picture, and &#x27;voice.mp3&#x27; is a sound"),
     ],
 )
-def test_what_does_not_fit_is_told_at_the_field_while_it_is_typed(
-    form: Form, stage: Stage, text: str, sentence: str
+def test_a_wrong_path_is_reported_at_its_field_while_typing(
+    form: Form, clock: Clock, text: str, sentence: str
 ) -> None:
-    typed(form, "mediaUploads.portrait").value = text
-    stage.wait()
+    path_box(form, "mediaUploads.portrait").value = text
+    clock.wait()
 
     assert sentence in note(form, "mediaUploads.portrait")
     with pytest.raises(ParameterError):
         form.submit()
 
 
-def test_too_many_files_are_told_at_the_field(form: Form, stage: Stage) -> None:
+def test_too_many_files_are_reported_at_the_field(form: Form, clock: Clock) -> None:
     control(form, "mediaUploads.portrait").value = ("a face.png", "faces/b.png", "a face.png")
-    stage.wait()
+    clock.wait()
 
     assert "holds 3 files, at most 2 are allowed" in note(form, "mediaUploads.portrait")
 
 
-def test_a_medium_that_is_no_file_becomes_one(stage: Stage, shop: Shop) -> None:
-    form = Form(MODEL, {"media": picture()}, service=shop, background=stage.background)
+def test_media_given_as_bytes_become_a_file(clock: Clock, api: Api) -> None:
+    form = Form(MODEL, {"media": picture()}, service=api, background=clock.background)
 
     (path,) = form.value["media"]["portrait"]
 
     assert Path(path).read_bytes() == picture()
 
 
-def test_a_chosen_picture_is_shown(form: Form, stage: Stage) -> None:
+def test_a_chosen_picture_has_a_thumbnail(form: Form, clock: Clock) -> None:
     control(form, "mediaUploads.portrait").value = ("a face.png",)
-    stage.run()
+    clock.run()
 
     shown = chips(form)[0].children[0].value
 
@@ -263,22 +263,22 @@ def test_a_chosen_picture_is_shown(form: Form, stage: Stage) -> None:
     assert "a face.png" in shown
     assert len(shown) < 20_000
     control(form, "mediaUploads.portrait").value = ()
-    stage.run()
+    clock.run()
     assert chips(form) == []
 
 
-def test_a_short_sound_can_be_heard(folder: Path) -> None:
+def test_a_preview_of_a_short_sound_has_an_audio_player(folder: Path) -> None:
     (folder / "a&b.png").write_bytes(picture())
 
     assert "<audio controls" in preview(folder / "voice.mp3")
     assert "a&amp;b.png" in preview(folder / "a&b.png")
 
 
-def test_dropped_files_are_kept_and_stand_in_the_box(form: Form, stage: Stage) -> None:
-    dropped = page(form, "mediaUploads.portrait", stage)
+def test_dropped_files_are_stored_and_shown_as_chips(form: Form, clock: Clock) -> None:
+    dropped = page(form, "mediaUploads.portrait", clock)
 
-    assert dropped.give(("one.png", picture()), type="image/png") == {"done": True}
-    assert dropped.give(("two.png", picture()), type="image/png") == {"done": True}
+    assert dropped.drop(("one.png", picture()), type="image/png") == {"done": True}
+    assert dropped.drop(("two.png", picture()), type="image/png") == {"done": True}
 
     kept = [Path(path) for path in form.value["media"]["portrait"]]
     assert [path.name for path in kept] == ["one.png", "two.png"]
@@ -286,20 +286,20 @@ def test_dropped_files_are_kept_and_stand_in_the_box(form: Form, stage: Stage) -
     assert names(form) == ["one.png", "two.png"]
 
 
-def test_a_field_of_one_file_takes_the_last_dropped(form: Form, stage: Stage) -> None:
-    dropped = page(form, "mediaUploads.voice", stage)
+def test_a_field_for_one_file_takes_the_last_dropped_file(form: Form, clock: Clock) -> None:
+    dropped = page(form, "mediaUploads.voice", clock)
 
-    dropped.give(("one.mp3", b"ID3"))
-    dropped.give(("two.mp3", b"ID3"))
+    dropped.drop(("one.mp3", b"ID3"))
+    dropped.drop(("two.mp3", b"ID3"))
 
     assert [Path(path).name for path in form.value["media"]["voice"]] == ["two.mp3"]
 
 
-def test_what_is_dropped_is_refused_before_it_is_sent(form: Form, stage: Stage) -> None:
-    dropped = page(form, "mediaUploads.portrait", stage)
+def test_too_many_dropped_files_are_refused_before_they_are_sent(form: Form, clock: Clock) -> None:
+    dropped = page(form, "mediaUploads.portrait", clock)
     control(form, "mediaUploads.portrait").value = ("a face.png", "faces/b.png")
 
-    answer = dropped.give(("c.png", picture()))
+    answer = dropped.drop(("c.png", picture()))
 
     assert answer == {"no": "one file and 2 chosen before: at most 2 are allowed"}
     assert dropped.sent == 1
@@ -330,7 +330,7 @@ MB = 1_000_000
         (wire.Parameter(name="x", type="mesh", media=True), [Offer("a.obj", "", 10**12)], None),
     ],
 )
-def test_a_parameter_takes_its_own_kind(
+def test_a_parameter_takes_files_of_its_type_and_size(
     parameter: wire.Parameter, offers: list[Offer], sentence: str | None
 ) -> None:
     found = explain_refusal(parameter, offers, chosen=0)
@@ -348,21 +348,21 @@ def test_a_parameter_takes_its_own_kind(
         (PORTRAIT, Offer("a.png", "", 0), "'a.png' is empty"),
     ],
 )
-def test_another_service_says_itself_how_large_a_file_may_be_and_of_which_type(
+def test_limits_of_size_and_format_do_not_apply_to_other_services(
     parameter: wire.Parameter, offer: Offer, sentence: str | None
 ) -> None:
     assert explain_refusal(parameter, [offer], chosen=0, own=False) == sentence
     assert describe_drop_zone(parameter, own=False)["hint"] == ""
 
 
-def test_a_form_knows_whose_limits_hold(stage: Stage, shop: Shop, folder: Path) -> None:
+def test_a_form_shows_size_limits_of_our_service_only(clock: Clock, api: Api, folder: Path) -> None:
     for rule, hint in ((RULE, "up to 50 MB each"), (None, "")):
-        made = model(media_parameters=[PORTRAIT], pricing=rule)
-        form = Form(made, service=shop, background=stage.background)
+        changed = model(media_parameters=[PORTRAIT], pricing=rule)
+        form = Form(changed, service=api, background=clock.background)
         assert widget(form, "mediaUploads.portrait").children[1].hint == hint
 
 
-def test_a_zone_says_what_it_takes() -> None:
+def test_a_drop_zone_describes_the_files_that_it_takes() -> None:
     assert describe_drop_zone(PORTRAIT) == {
         "call": "Drop pictures here, or",
         "accept": "image/*",
@@ -379,7 +379,7 @@ def test_a_zone_says_what_it_takes() -> None:
     }
 
 
-def test_a_zone_brings_its_script_to_the_page_and_its_form_how_it_looks(form: Form) -> None:
+def test_a_drop_zone_has_its_script_and_the_form_has_its_styles(form: Form) -> None:
     state = widget(form, "mediaUploads.portrait").children[1].get_state()
 
     assert "export default" in state["_esm"]
@@ -387,38 +387,38 @@ def test_a_zone_brings_its_script_to_the_page_and_its_form_how_it_looks(form: Fo
     assert state["label"] == "portrait"
 
 
-def test_a_form_without_a_service_takes_no_file(stage: Stage, folder: Path) -> None:
-    form = Form(MODEL, background=stage.background)
+def test_a_form_without_a_service_accepts_no_dropped_file(clock: Clock, folder: Path) -> None:
+    form = Form(MODEL, background=clock.background)
 
-    answer = page(form, "mediaUploads.portrait", stage).give(("x.png", b"1"))
+    answer = page(form, "mediaUploads.portrait", clock).drop(("x.png", b"1"))
 
     assert answer == {"no": "this form has no place for files"}
 
 
-def test_a_file_that_cannot_be_kept_is_said(shop: Shop, stage: Stage) -> None:
+def test_a_dropped_file_that_cannot_be_stored_is_reported(api: Api, clock: Clock) -> None:
     def full(name: str, content: bytes | memoryview, settle: Any = None) -> Path:
         raise UploadError("the disk is full")
 
-    shop.save = full  # type: ignore[method-assign]
-    form = Form(MODEL, service=shop, background=stage.background)
-    answer = page(form, "mediaUploads.portrait", stage).give(("x.png", b"1"))
+    api.save = full  # type: ignore[method-assign]
+    form = Form(MODEL, service=api, background=clock.background)
+    answer = page(form, "mediaUploads.portrait", clock).drop(("x.png", b"1"))
 
     assert answer == {"no": "The file was not kept: the disk is full"}
     assert form.value["media"] == {}
 
 
-def choose(form: Form, path: str, stage: Stage, *entries: str) -> None:
-    """Open the folders, and choose one entry after another."""
+def choose(form: Form, path: str, clock: Clock, *entries: str) -> None:
+    """Open the file browser, and choose one entry after another."""
     find(widget(form, path), "Browse").click()
-    stage.run()
+    clock.run()
     for entry in entries:
         (listing,) = every(widget(form, path), Select)
         listing.value = dict(listing.options)[entry]
         find(widget(form, path), "Choose").click()
 
 
-def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: Stage) -> None:
-    choose(form, "mediaUploads.portrait", stage)
+def test_a_file_can_be_chosen_from_the_folders_of_the_kernel(form: Form, clock: Clock) -> None:
+    choose(form, "mediaUploads.portrait", clock)
     (listing,) = every(widget(form, "mediaUploads.portrait"), Select)
     assert tuple(label for label, _ in listing.options) == (
         "⬑ ..", "faces/", "a face.png", "empty.png"
@@ -426,13 +426,13 @@ def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: St
     find(widget(form, "mediaUploads.portrait"), "Browse").click()
     assert every(widget(form, "mediaUploads.portrait"), Select) == []
 
-    choose(form, "mediaUploads.portrait", stage, "faces/", "b.png")
+    choose(form, "mediaUploads.portrait", clock, "faces/", "b.png")
 
     assert form.value["media"] == {"portrait": ["faces/b.png"]}
     assert every(widget(form, "mediaUploads.portrait"), Select) == []
 
 
-def test_a_folder_that_cannot_be_read_is_said_and_left(folder: Path) -> None:
+def test_an_unreadable_folder_is_reported_and_not_opened(folder: Path) -> None:
     picker = Picker(WidgetFactory(), "image", lambda _: None)
 
     picker.open(folder / "gone")
@@ -441,7 +441,7 @@ def test_a_folder_that_cannot_be_read_is_said_and_left(folder: Path) -> None:
     assert picker.folder == folder
 
 
-def test_folders_come_first_and_hidden_files_never(folder: Path) -> None:
+def test_folders_are_listed_first_and_hidden_files_are_not_listed(folder: Path) -> None:
     assert [path.name for path in entries(folder, "image")] == ["faces", "a face.png", "empty.png"]
     assert [path.name for path in entries(folder, "audio")] == ["faces", "voice.mp3"]
     assert len(entries(folder, "")) == 5

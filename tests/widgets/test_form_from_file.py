@@ -1,4 +1,4 @@
-"""A file that says what made it fills in a form."""
+"""The metadata of a generated file fills in a form."""
 
 from pathlib import Path
 
@@ -13,18 +13,18 @@ from kit.widgets.form import Form
 from kit.widgets.form.uploads import Drop
 from kit.widgets.result import ResultCard
 from tests.widgets.dropping import Page
-from tests.widgets.forming import Shop, Stage, button, click, model, shown
+from tests.widgets.forming import Api, Clock, button, click, model, shown
 from tests.widgets.tree import every, find
 
 FACE = wire.Parameter(name="face", type="image", media=True)
 
 
-def drop(form: Form, stage: Stage, path: Path) -> str:
-    """Drop a file into the zone of a form, and return what is said there."""
+def drop(form: Form, clock: Clock, path: Path) -> str:
+    """Drop a file on a form, and return the form's text."""
     button(form, "File").click()
     zone = next(one for one in every(form, Drop) if one.whole)
-    assert Page(zone, stage.run).give((path.name, path.read_bytes())) == {"done": True}
-    stage.wait()
+    assert Page(zone, clock.run).drop((path.name, path.read_bytes())) == {"done": True}
+    clock.wait()
     return " ".join(one.value for one in every(form, HTML))
 
 
@@ -35,62 +35,62 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_fills_in_what_the_model_takes_and_says_what_it_left(
-    shop: Shop, stage: Stage, picture: Path, tmp_path: Path
+def test_a_file_fills_in_known_parameters_and_the_unused_ones_are_named(
+    api: Api, clock: Clock, picture: Path, tmp_path: Path
 ) -> None:
     found = FileMetadata(model="flat", prompt="a hill", parameters={"count": 3, "steps": 9})
     file_metadata.embed(picture, found)
     (face := tmp_path / "face.png").write_bytes(picture.read_bytes())
     with_face = model(media_parameters=[FACE])
-    form = Form(with_face, {"media": str(face)}, service=shop, background=stage.background)
+    form = Form(with_face, {"media": str(face)}, service=api, background=clock.background)
 
-    said = drop(form, stage, picture)
+    text = drop(form, clock, picture)
 
     assert form.value == {
         "prompt": "a hill",
         "parameters": form.value["parameters"] | {"count": 3},
         "media": {"face": [face.as_posix()]},
     }
-    assert "filled in from made.png (not used: steps: " in said
+    assert "filled in from made.png (not used: steps: " in text
 
 
-def test_the_form_becomes_that_of_the_files_model_and_its_results_stay(
-    form: Form, shop: Shop, stage: Stage, picture: Path
+def test_a_file_switches_the_form_to_its_model_and_keeps_the_results(
+    form: Form, api: Api, clock: Clock, picture: Path
 ) -> None:
-    click(form, stage)
+    click(form, clock)
     file_metadata.embed(picture, FileMetadata(model="drift", prompt="a hill"))
 
-    said = drop(form, stage, picture)
+    text = drop(form, clock, picture)
 
-    assert "filled in from made.png, made by drift; the form is changed to it" in said
+    assert "filled in from made.png, made by drift; the form is changed to it" in text
     assert (form.model.id, form.value["prompt"]) == ("drift", "a hill")
     assert form.code() == 'studio.generate("drift", "a hill")'
     assert len(shown(form)) == 1
-    click(form, stage)
-    assert [order.model.id for order in shop.orders] == ["flat", "drift"]
+    click(form, clock)
+    assert [request.model.id for request in api.requests] == ["flat", "drift"]
     assert len(shown(form)) == 2
     [first] = every(form.runs[0].widget, ResultCard)
     find(first, "Reuse settings").click()
     assert (form.model.id, form.value["prompt"]) == ("flat", "a lake")
 
 
-def test_that_of_a_model_that_is_not_there_fills_in_what_fits(
-    form: Form, stage: Stage, picture: Path
+def test_a_file_of_an_unknown_model_fills_in_what_fits(
+    form: Form, clock: Clock, picture: Path
 ) -> None:
     info = PngImagePlugin.PngInfo()
     info.add_text("parameters", "a hill\nSeed: 7, Sampler: Euler a, Model: dream")
     Image.new("RGB", (4, 4)).save(picture, pnginfo=info)
 
-    said = drop(form, stage, picture)
+    text = drop(form, clock, picture)
 
     assert (
         "filled in from made.png, made by dream, which this service lacks"
-        " (not used: Sampler: Euler a)" in said
+        " (not used: Sampler: Euler a)" in text
     )
     assert (form.model.id, form.value["prompt"]) == ("flat", "a hill")
     assert form.value["parameters"]["seed"] == 7
 
 
-def test_a_file_that_says_nothing_changes_nothing(form: Form, stage: Stage, picture: Path) -> None:
-    assert "made.png has no metadata about its generation" in drop(form, stage, picture)
+def test_a_file_without_metadata_changes_nothing(form: Form, clock: Clock, picture: Path) -> None:
+    assert "made.png has no metadata about its generation" in drop(form, clock, picture)
     assert form.value["prompt"] == "a lake"

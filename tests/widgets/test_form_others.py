@@ -1,4 +1,4 @@
-"""Forms for other services: what they answer, what they allow, and what is kept of older models."""
+"""Forms for other services: their responses and limits; presets of older models."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kit.widgets.form.presets import Presets
 from kit.wire import bounds
 from tests.widgets.forming import (
     SIZE,
-    Shop,
-    Stage,
+    Api,
+    Clock,
     button,
     click,
     control,
@@ -28,7 +28,7 @@ from tests.widgets.forming import (
 )
 from tests.widgets.tree import styled
 
-# ── what they answer ─────────────────────────────────────────────────────────────────────────────
+# ── responses of other services ──────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -36,120 +36,118 @@ from tests.widgets.tree import styled
     [["too short"], [None, 7], [{"field": 3, "message": ["x"]}], {"prompt": "x"}, "x", [{}]],
     ids=str,
 )
-def test_details_of_any_shape_end_in_a_message(
-    stage: Stage, shop: Shop, details: Any, monkeypatch: pytest.MonkeyPatch
+def test_malformed_error_details_still_show_the_message(
+    clock: Clock, api: Api, details: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crashed: list[Any] = []
-    monkeypatch.setattr(threading, "excepthook", crashed.append)
-    shop.error = BadRequestError("the words are not right", details=details)
-    form = Form(model(), {"prompt": "x"}, service=shop, background=stage.background)
-    stage.run()
-    shop.funds = Decimal(3)
+    crashes: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", crashes.append)
+    api.error = BadRequestError("the words are not right", details=details)
+    form = Form(model(), {"prompt": "x"}, service=api, background=clock.background)
+    clock.run()
+    api.funds = Decimal(3)
 
-    click(form, stage)
+    click(form, clock)
 
     assert "the words are not right" in form.runs[0].widget.children[0].value
     assert "balance afterwards 2.4" in price(form)
     assert not submit_button(form).disabled
-    assert crashed == []
+    assert crashes == []
 
 
-def test_of_odd_details_those_are_told_that_name_a_field(stage: Stage, shop: Shop) -> None:
+def test_well_formed_details_are_shown_among_malformed_ones(clock: Clock, api: Api) -> None:
     entry = {"field": "parameters.count", "message": "not on a Monday"}
-    shop.error = BadRequestError("wrong", details=["x", entry, {"field": "prompt"}])
-    form = Form(model(), {"prompt": "x"}, service=shop, background=stage.background)
+    api.error = BadRequestError("wrong", details=["x", entry, {"field": "prompt"}])
+    form = Form(model(), {"prompt": "x"}, service=api, background=clock.background)
 
-    click(form, stage)
+    click(form, clock)
 
     assert "not on a Monday" in note(form, "parameters.count")
 
 
-def test_a_balance_that_makes_no_sense_leaves_the_price(stage: Stage, shop: Shop) -> None:
-    def odd() -> Decimal:
+def test_an_unreadable_balance_leaves_the_estimated_price(clock: Clock, api: Api) -> None:
+    def fail() -> Decimal:
         raise ValueError("no number")
 
-    shop.balance = odd  # type: ignore[method-assign]
-    shop.price = ValueError("no number")  # type: ignore[assignment]
+    api.balance = fail  # type: ignore[method-assign]
+    api.price = ValueError("no number")  # type: ignore[assignment]
     facts: dict[str, Any] = {"pricing": None, "credits_at_defaults": Decimal("0.25")}
-    form = Form(model(**facts), {"prompt": "x"}, service=shop, background=stage.background)
-    stage.wait()
+    form = Form(model(**facts), {"prompt": "x"}, service=api, background=clock.background)
+    clock.wait()
 
     assert "about 0.25 credits" in price(form)
     assert "asking" not in price(form)
 
 
-# ── what they allow ──────────────────────────────────────────────────────────────────────────────
+# ── limits of other services ─────────────────────────────────────────────────────────────────────
 
 BIG = wire.Parameter(name="seed", type="integer", minimum=0, maximum=2**64 - 1, default=2**60)
 LONG = "word " * bounds.TEXT
 
 
-def test_another_service_is_asked_for_any_length_and_any_number_it_allows(
-    stage: Stage, shop: Shop
+def test_our_limits_of_text_and_numbers_do_not_apply_to_other_services(
+    clock: Clock, api: Api
 ) -> None:
-    made = model(setting_parameters=[BIG], pricing=None)
-    form = Form(made, {"prompt": LONG}, service=shop, background=stage.background)
+    changed = model(setting_parameters=[BIG], pricing=None)
+    form = Form(changed, {"prompt": LONG}, service=api, background=clock.background)
     assert form.value["parameters"] == {"seed": 2**60}
     control(form, "parameters.seed").value = str(2**63)
 
-    click(form, stage)
+    click(form, clock)
 
-    (order,) = shop.orders
-    assert order.prompt == LONG.strip()
-    assert order.parameters == {"seed": 2**63}
+    (request,) = api.requests
+    assert request.prompt == LONG.strip()
+    assert request.parameters == {"seed": 2**63}
     control(form, "parameters.seed").value = str(2**64)
-    stage.wait()
+    clock.wait()
     assert "must be at most 18446744073709551615" in note(form, "parameters.seed")
 
 
-def test_our_own_limits_are_told_before_anything_is_sent(stage: Stage, shop: Shop) -> None:
-    made = model(setting_parameters=[BIG])
-    form = Form(made, service=shop, background=stage.background)
+def test_our_own_limits_are_checked_before_anything_is_sent(clock: Clock, api: Api) -> None:
+    changed = model(setting_parameters=[BIG])
+    form = Form(changed, service=api, background=clock.background)
     control(form, "prompt").value = LONG
     control(form, "parameters.seed").value = str(2**63)
 
-    click(form, stage)
+    click(form, clock)
 
-    assert shop.orders == []
+    assert api.requests == []
     assert "at most 4,000 are allowed" in note(form, "prompt")
     assert "at most 9,007,199,254,740,991 in size" in note(form, "parameters.seed")
     with pytest.raises(ParameterError, match="at most 4,000"):
-        Form(made, {"prompt": LONG})
+        Form(changed, {"prompt": LONG})
 
 
-def test_a_number_that_json_does_not_have_is_refused_at_its_field(stage: Stage, shop: Shop) -> None:
-    odd = wire.Parameter(name="o", type="object")
+def test_nan_and_infinity_are_refused_at_their_field(clock: Clock, api: Api) -> None:
+    free = wire.Parameter(name="o", type="object")
     form = Form(
-        model(setting_parameters=[odd], pricing=None),
+        model(setting_parameters=[free], pricing=None),
         {"prompt": "x"},
-        service=shop,
-        background=stage.background,
+        service=api,
+        background=clock.background,
     )
     control(form, "parameters.o").value = '{"a": [NaN]}'
 
-    click(form, stage)
+    click(form, clock)
 
-    assert shop.orders == []
+    assert api.requests == []
     assert "JSON has no such numbers" in note(form, "parameters.o")
     with pytest.raises(ParameterError, match="JSON has no such numbers"):
         form.value = {"parameters": {"o": {"a": float("inf")}}}
 
 
-# ── what is kept of older models ─────────────────────────────────────────────────────────────────
+# ── presets of older models ──────────────────────────────────────────────────────────────────────
 
 
-def test_of_an_older_preset_what_fits_is_loaded_and_the_rest_is_listed(
-    tmp_path: Path, stage: Stage
-) -> None:
+def test_an_older_preset_is_loaded_as_far_as_it_fits(tmp_path: Path, clock: Clock) -> None:
     presets = Presets(tmp_path, "flat")
     presets["old"] = {
         "prompt": "a lake",
         "parameters": {"count": 7, "size": "huge", "seed": 100, "gone": 1},
         "media": {"face": ["a.png"]},
     }
-    form = Form(model(), presets=presets, background=stage.background)
+    form = Form(model(), presets=presets, background=clock.background)
     button(form, "Presets").click()
-    name, load, _, _, said = styled(form, "kit-below").children[0].children
+    name, load, _, _, status = styled(form, "kit-below").children[0].children
 
     name.value = "old"
     load.click()
@@ -160,11 +158,11 @@ def test_of_an_older_preset_what_fits_is_loaded_and_the_rest_is_listed(
         "media": {},
     }
     for word in ("gone: unknown", "size: must be one of", "seed: must be at most 99", "face: the"):
-        assert word in said.value
+        assert word in status.value
     presets["old"] = {"prompt": "a hill", "parameters": {"count": 2}}
     load.click()
     assert (form.value["prompt"], form.value["parameters"]["count"]) == ("a hill", 2)
-    assert said.value == '<span class="kit-note" role="status">loaded</span>'
+    assert status.value == '<span class="kit-note" role="status">loaded</span>'
 
 
 @pytest.mark.parametrize(
@@ -176,24 +174,24 @@ def test_of_an_older_preset_what_fits_is_loaded_and_the_rest_is_listed(
         ({"seed": 5}, "seed: is not a part of a form"),
     ],
 )
-def test_a_preset_that_somebody_wrote_by_hand_says_what_is_wrong(
+def test_a_malformed_preset_is_reported_with_the_wrong_field(
     kept: dict[str, Any], sentence: str
 ) -> None:
     portrait = wire.Parameter(name="portrait", type="image", media=True)
     form = Form(model(setting_parameters=[SIZE], media_parameters=[portrait]))
 
-    (told,) = form.take({"prompt": "a lake", **kept})
+    (message,) = form.take({"prompt": "a lake", **kept})
 
-    assert told.startswith(sentence)
+    assert message.startswith(sentence)
     assert form.value["parameters"] == {"size": "small"}
     with pytest.raises(ParameterError):
         form.value = kept
 
 
-# ── what is set from Python ──────────────────────────────────────────────────────────────────────
+# ── values set from Python ───────────────────────────────────────────────────────────────────────
 
 
-def test_a_slider_gives_back_what_was_set_until_it_is_moved() -> None:
+def test_a_slider_returns_the_exact_value_until_it_is_moved() -> None:
     share = wire.Parameter(name="share", type="number", default=0.1, minimum=0, maximum=1)
     form = Form(model(setting_parameters=[share]))
 
@@ -206,10 +204,10 @@ def test_a_slider_gives_back_what_was_set_until_it_is_moved() -> None:
     assert form.value["parameters"] == {"share": 0.1}
 
 
-def test_a_slider_for_a_type_of_another_name_takes_no_word(stage: Stage) -> None:
+def test_a_slider_for_the_type_float_accepts_no_text(clock: Clock) -> None:
     strength = wire.Parameter(name="strength", type="float", default=1, minimum=0, maximum=2)
     form = Form(
-        model().model_copy(update={"setting_parameters": [strength]}), background=stage.background
+        model().model_copy(update={"setting_parameters": [strength]}), background=clock.background
     )
 
     with pytest.raises(ParameterError, match=r"parameters\.strength: must be a number"):

@@ -19,7 +19,7 @@ def test_presets_outlive_the_session(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["poster.json"]
 
 
-def test_models_do_not_share_presets_however_alike_their_names(tmp_path: Path) -> None:
+def test_models_with_similar_names_do_not_share_presets(tmp_path: Path) -> None:
     Presets(tmp_path, "a/b")["x"] = {}
 
     assert Presets(tmp_path, "a_b").names() == []
@@ -28,12 +28,12 @@ def test_models_do_not_share_presets_however_alike_their_names(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 81, "a\nb"])
-def test_a_name_is_printable(tmp_path: Path, name: str) -> None:
+def test_an_empty_long_or_unprintable_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="1 to 80"):
         Presets(tmp_path, "m")[name] = {}
 
 
-def test_a_preset_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) -> None:
+def test_an_unknown_preset_is_reported_with_the_known_ones(tmp_path: Path) -> None:
     presets = Presets(tmp_path, "m")
     presets["dusk"] = {}
 
@@ -44,7 +44,7 @@ def test_a_preset_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("text", ["{", "[]"])
-def test_a_broken_file_is_said_and_not_written_over(tmp_path: Path, text: str) -> None:
+def test_a_malformed_preset_file_is_reported_and_not_overwritten(tmp_path: Path, text: str) -> None:
     (tmp_path / "m.json").write_text(text)
     presets = Presets(tmp_path, "m")
 

@@ -1,4 +1,4 @@
-"""Which fields of a form are seen: rarely needed ones on demand, others with what they need."""
+"""Which fields of a form are visible: advanced ones on demand, others with the choice they need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kit import wire
 from kit.widgets import examples
 from kit.widgets.form import Form
 from kit.widgets.form.controls import step
-from tests.widgets.forming import COUNT, SEED, Shop, Stage, click, control, model
+from tests.widgets.forming import COUNT, SEED, Api, Clock, click, control, model
 from tests.widgets.tree import styled
 
 FORMAT = wire.Parameter(name="format", default="jpeg", enum=["jpeg", "png"])
@@ -19,7 +19,7 @@ CAPTIONS = wire.Parameter(name="captions")
 STYLE = wire.Parameter(name="caption_style", default="bold", enum=["bold", "clean"])
 
 
-def formed(*parameters: wire.Parameter, **values: Any) -> Form:
+def make_form(*parameters: wire.Parameter, **values: Any) -> Form:
     return Form(model(setting_parameters=list(parameters)), {"parameters": values})
 
 
@@ -29,13 +29,13 @@ def is_seen(form: Form, name: str) -> bool:
 
 
 def advanced(form: Form) -> tuple[bool, str]:
-    """Whether the rarely needed fields are open, and what their button says."""
+    """Return whether the advanced fields are open, and the label of their button."""
     button = styled(form, "kit-more")
     return button.icon == "chevron-down", button.description
 
 
-def test_what_is_needed_rarely_stands_back() -> None:
-    form = formed(SEED, COUNT)
+def test_rarely_needed_fields_are_closed_until_advanced_is_clicked() -> None:
+    form = make_form(SEED, COUNT)
     assert list(form.fields) == ["prompt", "parameters.count", "parameters.seed"]
     assert advanced(form) == (False, "Advanced")
 
@@ -44,24 +44,24 @@ def test_what_is_needed_rarely_stands_back() -> None:
     assert advanced(form) == (True, "Advanced")
 
 
-def test_what_was_changed_there_is_said_while_it_is_closed() -> None:
-    form = formed(COUNT, SEED, QUALITY, seed=7, quality=80)
+def test_the_closed_advanced_button_lists_changed_values() -> None:
+    form = make_form(COUNT, SEED, QUALITY, seed=7, quality=80)
 
     assert advanced(form) == (False, "Advanced · seed 7 · quality 80")
 
 
-def test_a_problem_there_opens_it(stage: Stage, shop: Shop) -> None:
-    form = Form(model(), {"prompt": "x"}, service=shop, background=stage.background)
+def test_a_problem_in_an_advanced_field_opens_the_advanced_fields(clock: Clock, api: Api) -> None:
+    form = Form(model(), {"prompt": "x"}, service=api, background=clock.background)
     control(form, "parameters.seed").value = "many"
 
-    click(form, stage)
+    click(form, clock)
 
     assert advanced(form)[0]
-    assert shop.orders == []
+    assert api.requests == []
 
 
-def test_a_field_appears_with_the_choice_that_it_belongs_to() -> None:
-    form = formed(OPERATION, BLUR)
+def test_a_field_appears_with_the_choice_that_needs_it() -> None:
+    form = make_form(OPERATION, BLUR)
     assert not is_seen(form, "blur_strength")
 
     form.value = {"parameters": {"operation": "blur"}}
@@ -69,8 +69,8 @@ def test_a_field_appears_with_the_choice_that_it_belongs_to() -> None:
     assert is_seen(form, "blur_strength")
 
 
-def test_a_field_appears_with_the_text_that_it_belongs_to() -> None:
-    form = formed(CAPTIONS, STYLE)
+def test_a_field_appears_with_the_text_that_needs_it() -> None:
+    form = make_form(CAPTIONS, STYLE)
     assert not is_seen(form, "caption_style")
 
     form.value = {"parameters": {"captions": "hello"}}
@@ -78,20 +78,20 @@ def test_a_field_appears_with_the_text_that_it_belongs_to() -> None:
     assert is_seen(form, "caption_style")
 
 
-def test_what_was_set_is_never_hidden() -> None:
-    form = formed(OPERATION, BLUR, blur_strength=0.9)
+def test_a_field_with_a_changed_value_is_never_hidden() -> None:
+    form = make_form(OPERATION, BLUR, blur_strength=0.9)
 
     assert is_seen(form, "blur_strength")
 
 
-def test_the_same_name_with_other_values_means_something_else() -> None:
+def test_a_choice_with_other_values_hides_no_field() -> None:
     other = OPERATION.model_copy(update={"enum": ["add", "remove"]})
 
-    assert is_seen(formed(other, BLUR), "blur_strength")
-    assert is_seen(formed(BLUR), "blur_strength")
+    assert is_seen(make_form(other, BLUR), "blur_strength")
+    assert is_seen(make_form(BLUR), "blur_strength")
 
 
-def test_a_size_goes_by_64_pixels_and_a_count_by_one() -> None:
+def test_a_size_has_steps_of_64_pixels_and_a_count_of_one() -> None:
     size = wire.Parameter(name="size", type="integer", default=1024, minimum=256, maximum=2048)
 
     assert step(size) == 64

@@ -1,4 +1,4 @@
-"""Runs that lost their service on the way, and are taken up again without another start."""
+"""Runs that lost their connection, and are resumed without another start."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
 from kit.widgets.form import Form
 from kit.widgets.form.runs import Run
-from tests.widgets.forming import Shop, Stage, click, shown
+from tests.widgets.forming import Api, Clock, click, shown
 
 
-def words(run: Run) -> list[str]:
-    """The buttons of a run's panel."""
+def button_labels(run: Run) -> list[str]:
+    """Return the labels of the buttons of a run's panel."""
     return [w.description for w in run.widget.children if isinstance(w, ipywidgets.Button)]
 
 
-def test_a_result_that_did_not_arrive_is_fetched_again_without_a_new_start(
-    form: Form, stage: Stage, shop: Shop
+def test_a_missing_output_is_fetched_again_without_a_new_start(
+    form: Form, clock: Clock, api: Api
 ) -> None:
-    shop.error = NoAnswerError("the output of gen_1 could not be fetched")
-    click(form, stage)
+    api.error = NoAnswerError("the output of gen_1 could not be fetched")
+    click(form, clock)
     (run,) = form.runs
     assert "could not be fetched" in shown(form)[0]
-    assert words(run) == ["Try again"]
+    assert button_labels(run) == ["Try again"]
 
     again = run.widget.children[1]
     again.click()
     again.click()  # the second half of a double click
     assert run.state == "processing"
-    assert words(run) == ["Cancel"]
-    stage.run()
-    assert words(run) == ["Try again"]
+    assert button_labels(run) == ["Cancel"]
+    clock.run()
+    assert button_labels(run) == ["Try again"]
 
-    shop.error = None
+    api.error = None
     run.widget.children[1].click()
-    stage.run()
+    clock.run()
 
     assert shown(form) == ["<img alt='made'> gen_1"]
-    assert shop.resumed == ["gen_1", "gen_1"]
-    assert len(shop.orders) == 1
+    assert api.resumed == ["gen_1", "gen_1"]
+    assert len(api.requests) == 1
     assert run.result(0) == form.generation == ("held", "gen_1")
     assert "gen_1" in form._repr_mimebundle_()["text/html"]
 
 
-def test_an_error_of_the_disk_can_be_tried_again(form: Form, stage: Stage, shop: Shop) -> None:
-    shop.error = OSError(28, "No space left on device")
+def test_a_run_can_be_retried_after_a_disk_error(form: Form, clock: Clock, api: Api) -> None:
+    api.error = OSError(28, "No space left on device")
 
-    click(form, stage)
+    click(form, clock)
 
-    assert words(form.runs[0]) == ["Try again"]
+    assert button_labels(form.runs[0]) == ["Try again"]
 
 
 @pytest.mark.parametrize(
@@ -61,41 +61,41 @@ def test_an_error_of_the_disk_can_be_tried_again(form: Form, stage: Stage, shop:
     ],
     ids=["never started", "failed for good"],
 )
-def test_where_trying_again_would_be_another_start_it_is_not_offered(
-    form: Form, stage: Stage, shop: Shop, updates: list[dict[str, object]], error: Exception
+def test_no_retry_is_offered_if_it_would_start_another_generation(
+    form: Form, clock: Clock, api: Api, updates: list[dict[str, object]], error: Exception
 ) -> None:
-    shop.updates, shop.error = updates, error
+    api.updates, api.error = updates, error
 
-    click(form, stage)
+    click(form, clock)
     form.runs[0].resume()
-    stage.run()
+    clock.run()
 
-    assert words(form.runs[0]) == []
-    assert shop.resumed == []
+    assert button_labels(form.runs[0]) == []
+    assert api.resumed == []
     assert form.runs[0].state == "failed"
 
 
-def test_what_is_waited_for_again_can_be_canceled(form: Form, stage: Stage, shop: Shop) -> None:
-    shop.error = NoAnswerError("the line is dead")
-    click(form, stage)
+def test_a_resumed_run_can_be_canceled(form: Form, clock: Clock, api: Api) -> None:
+    api.error = NoAnswerError("the line is dead")
+    click(form, clock)
     (run,) = form.runs
     run.resume()
 
     run.widget.children[1].click()
-    stage.run()
+    clock.run()
 
-    assert shop.canceled == ["gen_1"]
+    assert api.canceled == ["gen_1"]
 
 
-def test_what_is_made_is_being_fetched(form: Form, stage: Stage, shop: Shop) -> None:
-    said: list[str] = []
+def test_a_completed_generation_is_shown_as_fetching(form: Form, clock: Clock, api: Api) -> None:
+    texts: list[str] = []
 
     def look() -> None:
-        stage.now += 4
-        said.append(form.runs[0].widget.children[0].value)
+        clock.now += 4
+        texts.append(form.runs[0].widget.children[0].value)
 
-    shop.updates, shop.during = [{}, {"status": "completed", "progress": 1.0}], look
-    click(form, stage)
+    api.updates, api.during = [{}, {"status": "completed", "progress": 1.0}], look
+    click(form, clock)
 
-    assert "fetching" in said[1]
-    assert "left" not in said[1]
+    assert "fetching" in texts[1]
+    assert "left" not in texts[1]

@@ -15,8 +15,8 @@ from kit.explore.sweeps.templates import template
 from kit.widgets.form import Form
 from kit.widgets.form.runs import MAX_RUNS, MAX_SAVED
 from tests.widgets.forming import (
-    Shop,
-    Stage,
+    Api,
+    Clock,
     click,
     control,
     model,
@@ -29,81 +29,79 @@ from tests.widgets.forming import (
 from tests.widgets.tree import every
 
 
-def test_a_click_returns_at_once_and_the_result_appears(
-    form: Form, stage: Stage, shop: Shop
-) -> None:
+def test_a_click_returns_at_once_and_the_result_appears(form: Form, clock: Clock, api: Api) -> None:
     submit_button(form).click()
     assert submit_button(form).disabled
-    assert shop.orders == []
+    assert api.requests == []
 
-    stage.wait(0.6)
+    clock.wait(0.6)
 
-    assert shop.orders[0].prompt == "a lake"
+    assert api.requests[0].prompt == "a lake"
     assert shown(form) == ["<img alt='made'> gen_1"]
     assert form.generation == ("held", "gen_1")
     assert form.runs[0].result(0) == ("held", "gen_1")
     assert not submit_button(form).disabled
 
 
-def test_what_was_typed_just_before_the_click_counts(form: Form, stage: Stage, shop: Shop) -> None:
+def test_text_that_arrives_just_after_the_click_is_used(form: Form, clock: Clock, api: Api) -> None:
     submit_button(form).click()
     control(form, "prompt").value = "a late lake"
-    stage.wait(0.2)
+    clock.wait(0.2)
 
-    assert shop.orders[0].prompt == "a late lake"
+    assert api.requests[0].prompt == "a late lake"
 
 
-def test_a_double_click_is_one_click(form: Form, stage: Stage, shop: Shop) -> None:
+def test_a_double_click_starts_one_generation(form: Form, clock: Clock, api: Api) -> None:
     submit_button(form).click()
     submit_button(form).click()
-    stage.wait(0.2)
-    submit_button(form).click()  # the run was started, the second half of the click comes late
-    stage.wait(0.2)
+    clock.wait(0.2)
+    submit_button(form).click()  # late second half of a double click, after the run was started
+    clock.wait(0.2)
     assert submit_button(form).disabled
-    assert len(shop.orders) == 1
+    assert len(api.requests) == 1
 
-    stage.wait(0.2)
+    clock.wait(0.2)
 
     assert not submit_button(form).disabled
 
 
-def test_only_the_newest_results_stay(form: Form, stage: Stage) -> None:
+def test_only_the_newest_results_stay(form: Form, clock: Clock) -> None:
     for _ in range(MAX_RUNS + 3):
-        click(form, stage)
+        click(form, clock)
 
     assert len(shown(form)) == MAX_RUNS
     assert len(form.runs) == MAX_RUNS
 
 
-def test_what_is_not_shown_any_more_is_given_up(form: Form, stage: Stage) -> None:
+def test_runs_that_are_no_longer_shown_release_their_widgets(form: Form, clock: Clock) -> None:
     for _ in range(MAX_RUNS):
-        click(form, stage)
+        click(form, clock)
     first, widgets = form.runs[0], len(_instances)
     assert "gen_1" in first.html
 
     for _ in range(3):
-        click(form, stage)
+        click(form, clock)
 
     assert first not in form.runs
     assert first.html == ""
     assert all(run.html for run in form.runs)
-    assert len(_instances) == widgets + 3, "the place of each, until there are many"
+    assert len(_instances) == widgets + 3, "one box each, until there are many"
     assert first.result(0) == ("held", "gen_1")
 
 
-def test_what_ends_when_it_is_not_shown_any_more_keeps_nothing(form: Form, stage: Stage) -> None:
+def test_a_run_that_ends_when_no_longer_shown_keeps_no_html(form: Form, clock: Clock) -> None:
     runs = [form.submit() for _ in range(MAX_RUNS + 1)]
-    stage.run()
+    clock.run()
 
     assert runs[0].state == "completed"
     assert runs[0].html == ""
     assert all(run.html for run in runs[1:])
 
 
-def test_a_notebook_keeps_the_newest_results(form: Form, stage: Stage) -> None:
+def test_the_saved_html_has_only_the_newest_results(form: Form, clock: Clock) -> None:
     assert "gen_" not in form._repr_mimebundle_()["text/html"]
     for _ in range(MAX_SAVED + 1):
-        click(form, stage)
+        click(form, clock)
 
     render_snapshot = form._repr_mimebundle_()["text/html"]
 
@@ -114,120 +112,120 @@ def test_a_notebook_keeps_the_newest_results(form: Form, stage: Stage) -> None:
     assert render_snapshot.index("gen_4") < render_snapshot.index("gen_2")
 
 
-def test_a_notebook_keeps_no_failure_as_a_result(form: Form, stage: Stage, shop: Shop) -> None:
-    shop.error = InsufficientCreditsError("too little")
-    click(form, stage)
+def test_the_saved_html_has_no_failed_run(form: Form, clock: Clock, api: Api) -> None:
+    api.error = InsufficientCreditsError("too little")
+    click(form, clock)
 
     assert "too little" not in form._repr_mimebundle_()["text/html"]
 
 
-def test_what_a_run_cost_changes_the_price_of_the_next(stage: Stage, shop: Shop) -> None:
-    form = Form(model(pricing=None), {"prompt": "x"}, service=shop, background=stage.background)
-    stage.wait()
-    asked = len(shop.quoted)
-    shop.price = Decimal("0.25")
+def test_the_price_is_quoted_again_after_a_run(clock: Clock, api: Api) -> None:
+    form = Form(model(pricing=None), {"prompt": "x"}, service=api, background=clock.background)
+    clock.wait()
+    asked = len(api.quoted)
+    api.price = Decimal("0.25")
 
-    click(form, stage)
-    stage.wait()
+    click(form, clock)
+    clock.wait()
 
     assert asked == 1
-    assert len(shop.quoted) == 2
+    assert len(api.quoted) == 2
     assert "0.25 credits" in price(form)
 
 
-def test_progress_is_shown_while_it_runs(form: Form, stage: Stage, shop: Shop) -> None:
-    said: list[str] = []
+def test_progress_is_shown_while_it_runs(form: Form, clock: Clock, api: Api) -> None:
+    texts: list[str] = []
 
     def during() -> None:
-        stage.now += 2
-        said.append(shown(form)[0])
+        clock.now += 2
+        texts.append(shown(form)[0])
 
-    shop.during = during
-    shop.updates = [{}, {"progress": 0.25}, {"progress": 0.5}]
-    click(form, stage)
+    api.during = during
+    api.updates = [{}, {"progress": 0.25}, {"progress": 0.5}]
+    click(form, clock)
 
-    assert "starting" in said[0] or "queued" in said[0]
-    assert "rendering · about 6 s left" in said[1]
-    assert "50 %" in said[2]
+    assert "starting" in texts[0] or "queued" in texts[0]
+    assert "rendering · about 6 s left" in texts[1]
+    assert "50 %" in texts[2]
 
 
-def test_why_it_waits_is_shown_until_it_goes_on(form: Form, stage: Stage, shop: Shop) -> None:
-    said: list[str] = []
-    shop.waits = ("the service asks to wait 12 s",)
-    shop.updates = [{"progress": 0.5}]
+def test_the_reason_of_a_wait_is_shown_until_it_ends(form: Form, clock: Clock, api: Api) -> None:
+    texts: list[str] = []
+    api.waits = ("the service asks to wait 12 s",)
+    api.updates = [{"progress": 0.5}]
 
     def during() -> None:
-        stage.now += 2
-        said.append(shown(form)[0])
+        clock.now += 2
+        texts.append(shown(form)[0])
 
-    shop.during = during
-    click(form, stage)
+    api.during = during
+    click(form, clock)
 
-    assert "the service asks to wait 12 s" in said[0]
-    assert "asks to wait" not in said[1]
+    assert "the service asks to wait 12 s" in texts[0]
+    assert "asks to wait" not in texts[1]
 
 
-def test_uploads_are_shown_on_their_way(stage: Stage, shop: Shop, tmp_path: Path) -> None:
+def test_the_progress_of_an_upload_is_shown(clock: Clock, api: Api, tmp_path: Path) -> None:
     portrait = wire.Parameter(name="portrait", type="image", media=True)
     face = tmp_path / "face.png"
     face.write_bytes(b"a picture")
     form = Form(
         model(media_parameters=[portrait]),
         {"prompt": "a face", "media": {"portrait": face}},
-        service=shop,
-        background=stage.background,
+        service=api,
+        background=clock.background,
     )
-    said: list[str] = []
+    texts: list[str] = []
 
     def during() -> None:
-        said.append(shown(form)[0])
-        stage.now += 1
+        texts.append(shown(form)[0])
+        clock.now += 1
 
-    shop.during, shop.sent = during, (0.0, 0.25, 1.0)
+    api.during, api.sent = during, (0.0, 0.25, 1.0)
     run = form.submit()
-    stage.run()
+    clock.run()
 
-    assert "uploading" in said[0]
-    assert "uploading" in said[1]
-    assert "25 %" in said[1]
-    assert "starting" in said[2]
+    assert "uploading" in texts[0]
+    assert "uploading" in texts[1]
+    assert "25 %" in texts[1]
+    assert "starting" in texts[2]
     assert run.state == "completed"
 
 
-def test_time_goes_on_between_two_answers(form: Form, stage: Stage) -> None:
+def test_the_elapsed_time_is_updated_between_two_responses(form: Form, clock: Clock) -> None:
     run = form.submit()
-    stage.begun.clear()  # the service does not answer
+    clock.pending.clear()  # the service does not respond
 
-    stage.wait(3.5)
+    clock.wait(3.5)
 
     assert "3 s" in run.widget.children[0].value
 
 
-def test_what_such_runs_took_tells_how_long_it_may_take(
-    form: Form, stage: Stage, shop: Shop
+def test_the_usual_duration_of_a_model_estimates_the_time_left(
+    form: Form, clock: Clock, api: Api
 ) -> None:
-    said: list[str] = []
+    texts: list[str] = []
 
     def during() -> None:
-        stage.now += 2
-        said.append(shown(form)[0])
+        clock.now += 2
+        texts.append(shown(form)[0])
 
-    shop.during, shop.usual = during, 8.0
-    shop.updates = [{}, {"progress": 0.01}, {"progress": 0.5}]
-    click(form, stage)
+    api.during, api.usual = during, 8.0
+    api.updates = [{}, {"progress": 0.01}, {"progress": 0.5}]
+    click(form, clock)
 
-    assert "about 8 s left" in said[0]
-    assert "about 6 s left" in said[1]
-    assert "about 4 s left" in said[2]
+    assert "about 8 s left" in texts[0]
+    assert "about 6 s left" in texts[1]
+    assert "about 4 s left" in texts[2]
 
 
-def test_a_failure_is_shown_with_its_refund(form: Form, stage: Stage, shop: Shop) -> None:
+def test_a_failure_is_shown_with_its_refund(form: Form, clock: Clock, api: Api) -> None:
     facts = wire.Generation(
         id="gen_1", status="failed", error="the <clay> is dry", credits_refunded=Decimal("0.6")
     )
-    shop.error = GenerationFailedError("failed", facts)
+    api.error = GenerationFailedError("failed", facts)
 
-    click(form, stage)
+    click(form, clock)
 
     assert "failed: the &lt;clay&gt; is dry; 0.6 credits refunded" in shown(form)[0]
     assert form.runs[0].state == "failed"
@@ -236,139 +234,139 @@ def test_a_failure_is_shown_with_its_refund(form: Form, stage: Stage, shop: Shop
         form.runs[0].result(0)
 
 
-def test_an_error_before_the_start_is_shown(form: Form, stage: Stage, shop: Shop) -> None:
-    shop.updates = []
-    shop.error = InsufficientCreditsError("2 credits required, 1 available")
+def test_an_error_before_the_start_is_shown(form: Form, clock: Clock, api: Api) -> None:
+    api.updates = []
+    api.error = InsufficientCreditsError("2 credits required, 1 available")
 
-    click(form, stage)
+    click(form, clock)
 
     assert "2 credits required, 1 available" in shown(form)[0]
     assert form.generation is None
     assert not submit_button(form).disabled
 
 
-def test_an_error_that_nobody_expected_is_shown(form: Form, stage: Stage, shop: Shop) -> None:
-    shop.error = ZeroDivisionError("by nothing")
+def test_an_unexpected_error_is_shown(form: Form, clock: Clock, api: Api) -> None:
+    api.error = ZeroDivisionError("by nothing")
 
-    click(form, stage)
+    click(form, clock)
 
     assert "ZeroDivisionError: by nothing" in shown(form)[0]
 
 
-def test_a_run_can_be_canceled(form: Form, stage: Stage, shop: Shop) -> None:
+def test_a_run_can_be_canceled(form: Form, clock: Clock, api: Api) -> None:
     def press() -> None:
         form.runs[0].widget.children[1].click()
-        stage.run()
+        clock.run()
 
-    shop.during = press
-    click(form, stage)
+    api.during = press
+    click(form, clock)
 
-    assert shop.canceled == ["gen_1"]
+    assert api.canceled == ["gen_1"]
     assert form.runs[0].state == "canceled"
     assert "canceled; 0.6 credits refunded" in shown(form)[0]
 
 
-def test_what_canceling_costs_is_said_before(form: Form, stage: Stage, shop: Shop) -> None:
-    said: list[str] = []
+def test_the_cost_of_canceling_is_shown_beforehand(form: Form, clock: Clock, api: Api) -> None:
+    texts: list[str] = []
     paid = {"credits_charged": "0.6"}
-    shop.updates = [paid, paid, {**paid, "progress": 0.5}]
+    api.updates = [paid, paid, {**paid, "progress": 0.5}]
 
     def during() -> None:
-        said.append(" ".join(one.value for one in every(results(form).shown[0], HTML)))
-        stage.now += 1
+        texts.append(" ".join(one.value for one in every(results(form).shown[0], HTML)))
+        clock.now += 1
 
-    shop.during = during
-    click(form, stage)
+    api.during = during
+    click(form, clock)
 
-    assert "Cancel refunds 0.6 credits" in said[1]
-    assert "Cancel still costs 0.6 credits" in said[2]
+    assert "Cancel refunds 0.6 credits" in texts[1]
+    assert "Cancel still costs 0.6 credits" in texts[2]
 
 
-def test_what_a_canceled_run_has_cost_is_said_after(form: Form, stage: Stage, shop: Shop) -> None:
+def test_the_charge_of_a_canceled_run_is_shown(form: Form, clock: Clock, api: Api) -> None:
     gone = wire.Generation(id="gen_1", status="canceled", credits_charged="0.6")
-    shop.error = GenerationFailedError("canceled", gone)
+    api.error = GenerationFailedError("canceled", gone)
 
-    click(form, stage)
+    click(form, clock)
 
     assert "canceled; 0.6 credits charged" in shown(form)[0]
 
 
-def test_what_is_canceled_before_it_has_started_is_canceled_then(
-    form: Form, stage: Stage, shop: Shop
+def test_a_run_canceled_before_its_start_is_canceled_once_started(
+    form: Form, clock: Clock, api: Api
 ) -> None:
     run = form.submit()
     run.cancel()
     run.cancel()
     assert "canceling" in run.widget.children[0].value
-    shop.during = stage.run
+    api.during = clock.run
 
-    stage.run()
+    clock.run()
 
-    assert shop.canceled == ["gen_1"]
+    assert api.canceled == ["gen_1"]
     assert run.state == "canceled"
 
 
-def test_a_service_that_cannot_cancel_is_said_and_it_goes_on(
-    form: Form, stage: Stage, shop: Shop
+def test_a_run_continues_if_the_service_cannot_cancel_it(
+    form: Form, clock: Clock, api: Api
 ) -> None:
-    said: list[str] = []
+    texts: list[str] = []
 
     def press() -> None:
         form.runs[0].cancel()
-        stage.run()
-        said.append(shown(form)[0])
+        clock.run()
+        texts.append(shown(form)[0])
 
-    shop.cannot_cancel, shop.during = True, press
-    click(form, stage)
+    api.cannot_cancel, api.during = True, press
+    click(form, clock)
 
-    assert "this service cannot cancel" in said[0]
+    assert "this service cannot cancel" in texts[0]
     assert form.runs[0].state == "completed"
 
 
-def test_the_balance_is_learned_anew_after_each_run(form: Form, stage: Stage, shop: Shop) -> None:
+def test_the_balance_is_updated_after_each_run(form: Form, clock: Clock, api: Api) -> None:
     assert "balance afterwards 9.4" in price(form)
-    shop.funds = Decimal(5)
+    api.funds = Decimal(5)
 
-    click(form, stage)
+    click(form, clock)
 
     assert "balance afterwards 4.4" in price(form)
 
 
-def test_a_video_is_shown_where_its_address_is_resolved(
-    form: Form, stage: Stage, shop: Shop
+def test_a_video_is_shown_in_an_output_that_resolves_its_path(
+    form: Form, clock: Clock, api: Api
 ) -> None:
-    shop.html = '<video src="outputs/gen_1.mp4"></video>'
+    api.html = '<video src="outputs/gen_1.mp4"></video>'
 
-    click(form, stage)
+    click(form, clock)
 
     (output,) = every(form.runs[0].widget, Output)[0].outputs
     assert "outputs/gen_1.mp4" in output["data"]["text/html"]
 
 
-def test_a_run_can_be_awaited(form: Form, stage: Stage) -> None:
+def test_a_run_can_be_awaited(form: Form, clock: Clock) -> None:
     run = form.submit()
 
     async def cell() -> object:
-        stage.run()
+        clock.run()
         return await run
 
     assert asyncio.run(cell()) == ("held", "gen_1")
 
 
-def test_a_generation_that_runs_is_held_too(form: Form, stage: Stage, shop: Shop) -> None:
+def test_a_form_has_the_generation_while_it_runs(form: Form, clock: Clock, api: Api) -> None:
     seen: list[object] = []
-    shop.during = lambda: seen.append(form.generation)
+    api.during = lambda: seen.append(form.generation)
 
-    click(form, stage)
+    click(form, clock)
 
     assert seen[0] == ("held", "gen_1", "processing")
 
 
-def test_a_template_is_priced_and_started_as_all_that_it_stands_for(
-    form: Form, stage: Stage, shop: Shop
+def test_a_template_is_priced_and_started_as_all_its_prompts(
+    form: Form, clock: Clock, api: Api
 ) -> None:
     control(form, "prompt").value = "a {red|blue|old} barn"
-    stage.wait()
+    clock.wait()
 
     assert "<b>3 variants</b>" in price(form)
     assert "1.8 credits" in price(form)
@@ -376,63 +374,63 @@ def test_a_template_is_priced_and_started_as_all_that_it_stands_for(
     assert form.quote.total == Decimal("1.8")
     assert form.code() == 'studio.sweep("flat", kit.template("a {red|blue|old} barn")).run()'
 
-    click(form, stage)
-    assert [order.prompt for order in shop.orders] == ["a red barn", "a blue barn", "a old barn"]
+    click(form, clock)
+    assert [one.prompt for one in api.requests] == ["a red barn", "a blue barn", "a old barn"]
     assert shown(form) == [f"<img alt='made'> gen_{n}" for n in (3, 2, 1)]
 
 
-def test_of_a_template_of_many_prompts_as_many_are_drawn_as_are_wanted(
-    form: Form, stage: Stage, shop: Shop
+def test_a_template_of_many_prompts_draws_a_chosen_number_at_random(
+    form: Form, clock: Clock, api: Api
 ) -> None:
-    (drawn,) = every(form, BoundedIntText)
-    assert "kit-hidden" in drawn._dom_classes
+    (variants,) = every(form, BoundedIntText)
+    assert "kit-hidden" in variants._dom_classes
     control(form, "prompt").value = " ".join(["{red|blue}"] * 5)
-    stage.wait()
+    clock.wait()
     assert "<b>12 variants</b> of 32, drawn at random" in price(form)
-    assert (drawn.value, "kit-hidden" in drawn._dom_classes) == (12, False)
+    assert (variants.value, "kit-hidden" in variants._dom_classes) == (12, False)
 
-    drawn.value = 2
-    stage.wait()
+    variants.value = 2
+    clock.wait()
 
     assert "<b>2 variants</b> of 32, drawn at random" in price(form)
     assert "1.2 credits" in price(form)
     assert ").sample(2)" in form.code()
-    click(form, stage)
+    click(form, clock)
     drawn_prompts = template(form.value["prompt"]).sample(2)
-    assert [order.prompt for order in shop.orders] == drawn_prompts
+    assert [one.prompt for one in api.requests] == drawn_prompts
     control(form, "prompt").value = "a {red|blue|old} barn"
-    stage.wait()
-    assert (drawn.value, drawn.max) == (2, 3)
+    clock.wait()
+    assert (variants.value, variants.max) == (2, 3)
     control(form, "prompt").value = "a barn"
-    stage.wait()
-    assert "kit-hidden" in drawn._dom_classes
+    clock.wait()
+    assert "kit-hidden" in variants._dom_classes
     assert "variants" not in price(form)
 
 
-def test_a_prompt_of_json_is_no_template(form: Form, stage: Stage, shop: Shop) -> None:
+def test_a_json_prompt_is_not_a_template(form: Form, clock: Clock, api: Api) -> None:
     for text in ('{"scene": "a lake"', '{"scene": "a lake"}'):
         control(form, "prompt").value = text
-        click(form, stage)
-        assert shop.orders[-1].prompt == text
+        click(form, clock)
+        assert api.requests[-1].prompt == text
 
 
-def test_named_lists_are_read_beside_the_notebook(
-    form: Form, stage: Stage, shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_named_lists_are_read_from_the_folder_lists(
+    form: Form, clock: Clock, api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     control(form, "prompt").value = "a lake in __season__"
-    click(form, stage)
+    click(form, clock)
     sentence = "there is no list 'season': a form reads it from the folder lists"
     assert sentence in unescape(note(form, "prompt"))
-    assert shop.orders == []
+    assert api.requests == []
 
     (tmp_path / "lists").mkdir()
     (tmp_path / "lists" / "season.txt").write_text("spring\nautumn\n")
-    click(form, stage)
+    click(form, clock)
 
-    assert [order.prompt for order in shop.orders] == ["a lake in spring", "a lake in autumn"]
-    asked = 'kit.template("a lake in __season__", folder="lists")'
-    assert form.code() == f'studio.sweep("flat", {asked}).run()'
+    assert [one.prompt for one in api.requests] == ["a lake in spring", "a lake in autumn"]
+    call = 'kit.template("a lake in __season__", folder="lists")'
+    assert form.code() == f'studio.sweep("flat", {call}).run()'
     (tmp_path / "lists" / "season.txt").write_text("winter\n")
-    click(form, stage)
-    assert shop.orders[-1].prompt == "a lake in winter"
+    click(form, clock)
+    assert api.requests[-1].prompt == "a lake in winter"

@@ -1,4 +1,4 @@
-"""Where files from the browser are until they are kept, and that keeping them copies nothing."""
+"""Temporary files of uploads from the browser, and that storing them copies nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kit.widgets.form.uploads import Offer, Spool, Transfer
 LAKE, HILL = os.urandom(2500), os.urandom(1000)
 
 
-def nameable(folder: Path) -> bool:
+def can_link(folder: Path) -> bool:
     spool = Spool(folder)
     try:
         return spool.can_link
@@ -20,12 +20,12 @@ def nameable(folder: Path) -> bool:
         spool.close()
 
 
-def test_what_has_arrived_becomes_a_file_without_a_copy(tmp_path: Path) -> None:
-    if not nameable(tmp_path):
+def test_a_received_file_is_stored_without_a_copy(tmp_path: Path) -> None:
+    if not can_link(tmp_path):
         pytest.skip("this disk cannot name a file later")
     spool, path = Spool(tmp_path), tmp_path / "lake.png"
     spool.write(LAKE)
-    assert list(tmp_path.iterdir()) == [], "until then it has no name"
+    assert list(tmp_path.iterdir()) == [], "it has no name before"
 
     assert spool.link(path)
 
@@ -35,7 +35,7 @@ def test_what_has_arrived_becomes_a_file_without_a_copy(tmp_path: Path) -> None:
     assert path.stat().st_nlink == 1
 
 
-def test_what_is_there_already_is_left_alone(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     spool, path = Spool(tmp_path), tmp_path / "lake.png"
     spool.write(LAKE)
     path.write_bytes(HILL)
@@ -46,7 +46,7 @@ def test_what_is_there_already_is_left_alone(tmp_path: Path) -> None:
     spool.close()
 
 
-def test_where_no_file_can_be_named_later_it_has_to_be_copied(tmp_path: Path) -> None:
+def test_a_file_is_copied_where_unnamed_files_cannot_be_linked(tmp_path: Path) -> None:
     spool, path = Spool(tmp_path, flag=0), tmp_path / "lake.png"
     spool.write(LAKE)
 
@@ -59,7 +59,7 @@ def test_where_no_file_can_be_named_later_it_has_to_be_copied(tmp_path: Path) ->
     assert path.read_bytes() == LAKE
 
 
-def test_the_next_file_does_not_write_into_the_one_that_is_kept(tmp_path: Path) -> None:
+def test_the_next_file_is_not_written_into_the_stored_one(tmp_path: Path) -> None:
     offers = [Offer("lake.png", "", len(LAKE)), Offer("hill.png", "", len(HILL))]
     transfer = Transfer("one", offers, tmp_path)
     for number, content in enumerate((LAKE, HILL)):

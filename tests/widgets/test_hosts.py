@@ -1,4 +1,4 @@
-"""What a video is at each host: beside the notebook, inside of it, or its still and a way to it."""
+"""A video in each notebook host: a file beside the notebook, embedded, or a still with a link."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MARIMO_LOADED = SimpleNamespace(running_in_notebook=lambda: False)
         ({"SERVER_SOFTWARE": "voila/0.5.13"}, {}, VOILA),
         ({"SERVER_SOFTWARE": "gunicorn/23"}, {}, JUPYTER),
         ({"VSCODE_PID": "7"}, {}, VSCODE),
-        ({"VSCODE_PID": "7", "JPY_PARENT_PID": "8"}, {}, JUPYTER),  # a Lab of its terminal
+        ({"VSCODE_PID": "7", "JPY_PARENT_PID": "8"}, {}, JUPYTER),  # JupyterLab in its terminal
         ({}, {"google.colab": object()}, COLAB),
         ({"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}, {}, REMOTE),
         ({"DATABRICKS_RUNTIME_VERSION": "17.3"}, {}, REMOTE),
@@ -36,31 +36,31 @@ MARIMO_LOADED = SimpleNamespace(running_in_notebook=lambda: False)
         ({}, {"marimo": MARIMO_LOADED}, JUPYTER),
     ],
 )
-def test_a_host_is_found(environ: dict[str, str], modules: dict[str, Any], host: Host) -> None:
+def test_a_host_is_recognized(environ: dict[str, str], modules: dict[str, Any], host: Host) -> None:
     assert find_host(environ, modules) is host
 
 
-def test_colab_is_asked_to_load_widgets() -> None:
-    asked: list[str] = []
+def test_widgets_are_enabled_in_colab() -> None:
+    calls: list[str] = []
     colab = SimpleNamespace(
-        output=SimpleNamespace(enable_custom_widget_manager=lambda: asked.append("custom"))
+        output=SimpleNamespace(enable_custom_widget_manager=lambda: calls.append("custom"))
     )
 
     hosts.allow_widgets({})
     hosts.allow_widgets({"google.colab": colab})
 
-    assert asked == ["custom"]
+    assert calls == ["custom"]
 
 
-def drawn(video: Path, folder: Path, host: Host, **fit: Any) -> str:
+def render_video(video: Path, folder: Path, host: Host, **fit: Any) -> str:
     return media.html(video, name="gen_1", folder=folder, fit=media.Fit(host=host, **fit))
 
 
 @pytest.mark.parametrize("host", [VOILA, MARIMO, Host(codecs=frozenset({"mpeg4"}))])
-def test_a_short_video_is_embedded_where_files_are_not_played(
+def test_a_short_video_is_embedded_where_files_cannot_be_played(
     video: Path, tmp_path: Path, host: Host
 ) -> None:
-    html = drawn(video, tmp_path, host)
+    html = render_video(video, tmp_path, host)
 
     assert '<video src="data:video/mp4;base64,' in html
     assert not (tmp_path / "outputs").exists()
@@ -71,10 +71,10 @@ def test_a_short_video_is_embedded_where_files_are_not_played(
     [(VSCODE, {}), (COLAB, {}), (MARIMO, {"embed": 100})],
     ids=["another codec", "another codec", "large"],
 )
-def test_a_video_that_is_not_played_is_a_still_with_its_size_and_a_link(
+def test_an_unplayable_video_is_a_still_with_its_size_and_a_link(
     video: Path, tmp_path: Path, host: Host, fit: dict[str, Any]
 ) -> None:
-    html = drawn(video, tmp_path, host, **fit)
+    html = render_video(video, tmp_path, host, **fit)
 
     assert "<video" not in html
     assert html.startswith('<img src="data:image/jpeg;base64,')
@@ -83,20 +83,20 @@ def test_a_video_that_is_not_played_is_a_still_with_its_size_and_a_link(
 
 
 @pytest.mark.parametrize("fit", [{"host": VOILA}, {"host": JUPYTER, "beside": False}])
-def test_where_no_file_can_be_opened_none_is_named(
+def test_no_file_is_linked_where_none_can_be_opened(
     video: Path, tmp_path: Path, fit: dict[str, Any]
 ) -> None:
-    html = drawn(video, tmp_path, embed=100, **fit)
+    html = render_video(video, tmp_path, embed=100, **fit)
 
     assert "<video" not in html
     assert "video · " in html
     assert "outputs" not in html
 
 
-def test_an_exported_page_has_a_still_and_a_link_where_videos_are_taken_out(
+def test_an_exported_page_has_a_still_and_a_link_beside_the_video(
     video: Path, tmp_path: Path
 ) -> None:
-    shown = {"text/html": drawn(video, tmp_path, JUPYTER), "text/plain": ""}
+    shown = {"text/html": render_video(video, tmp_path, JUPYTER), "text/plain": ""}
     output = nbformat.v4.new_output("display_data", shown)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=[output])])
 

@@ -14,17 +14,17 @@ from kit.widgets import media
 
 
 def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
-    dice = np.random.default_rng(1)
-    return Image.fromarray(dice.integers(0, 256, (height, width, 3), "uint8")).convert(mode)
+    rng = np.random.default_rng(1)
+    return Image.fromarray(rng.integers(0, 256, (height, width, 3), "uint8")).convert(mode)
 
 
-def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
+def encode(image: Image.Image, kind: str = "PNG") -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, kind)
     return buffer.getvalue()
 
 
-def decoded(address: str) -> tuple[str, bytes]:
+def decode(address: str) -> tuple[str, bytes]:
     match = re.fullmatch(r"data:([\w/]+);base64,([\w+/=]+)", address)
     assert match
     return match[1], base64.b64decode(match[2])
@@ -45,15 +45,15 @@ def video(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_a_small_picture_is_taken_as_it_is(kind: str) -> None:
-    content = encoded(Image.new("RGB", (9, 9), "teal"), kind)
+def test_a_small_picture_is_embedded_unchanged(kind: str) -> None:
+    content = encode(Image.new("RGB", (9, 9), "teal"), kind)
 
-    assert decoded(media.picture(content)) == (f"image/{kind.lower()}", content)
+    assert decode(media.picture(content)) == (f"image/{kind.lower()}", content)
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "CMYK"])
 def test_a_big_picture_gets_a_bounded_preview(mode: str) -> None:
-    kind, content = decoded(media.picture(encoded(noise(900, 700, mode), "TIFF")))
+    kind, content = decode(media.picture(encode(noise(900, 700, mode), "TIFF")))
 
     with Image.open(io.BytesIO(content)) as shown:
         assert kind == "image/webp"
@@ -62,15 +62,15 @@ def test_a_big_picture_gets_a_bounded_preview(mode: str) -> None:
     assert len(content) <= media.IMAGE_LIMIT
 
 
-def test_even_noise_stays_below_the_limit_of_a_poster() -> None:
-    _, content = decoded(media.picture(encoded(noise(1920, 1080)), limit=media.POSTER_LIMIT))
+def test_a_poster_of_noise_stays_below_the_size_limit() -> None:
+    _, content = decode(media.picture(encode(noise(1920, 1080)), limit=media.POSTER_LIMIT))
 
     assert len(content) <= media.POSTER_LIMIT
 
 
-def test_a_picture_is_shown_inside_the_document(tmp_path: Path) -> None:
+def test_a_picture_is_embedded_in_the_html(tmp_path: Path) -> None:
     path = tmp_path / "x.png"
-    path.write_bytes(encoded(Image.new("RGB", (9, 9))))
+    path.write_bytes(encode(Image.new("RGB", (9, 9))))
 
     html = media.html(path, name="x", title='a "lake"')
 
@@ -89,15 +89,15 @@ def test_a_video_is_shown_from_a_copy_beside_the_notebook(video: Path, tmp_path:
     assert (tmp_path / "outputs" / "gen_1.mp4").read_bytes() == video.read_bytes()
 
 
-def test_a_poster_that_is_given_is_used(video: Path, tmp_path: Path) -> None:
-    poster = encoded(Image.new("RGB", (9, 9), "red"), "JPEG")
+def test_a_given_poster_is_used(video: Path, tmp_path: Path) -> None:
+    poster = encode(Image.new("RGB", (9, 9), "red"), "JPEG")
 
     html = media.html(video, name="g", poster=poster, folder=tmp_path)
 
     assert f'poster="{media.picture(poster)}"' in html
 
 
-def test_a_name_cannot_leave_its_folder(video: Path, tmp_path: Path) -> None:
+def test_a_file_name_cannot_escape_its_folder(video: Path, tmp_path: Path) -> None:
     html = media.html(video, name='../../a"b', folder=tmp_path / "nb")
 
     assert 'src="outputs/______a_b.mp4"' in html
@@ -112,34 +112,32 @@ def test_a_file_that_is_no_video_has_no_first_frame(tmp_path: Path) -> None:
     assert " poster=" not in media.html(path, name="x", folder=tmp_path)
 
 
-def test_a_preview_stays_transparent() -> None:
-    _, content = decoded(
-        media.picture(encoded(Image.new("RGBA", (3000, 2000), (9, 9, 9, 0)), "TIFF"))
+def test_a_preview_preserves_transparency() -> None:
+    _, content = decode(
+        media.picture(encode(Image.new("RGBA", (3000, 2000), (9, 9, 9, 0)), "TIFF"))
     )
 
     with Image.open(io.BytesIO(content)) as shown:
         assert shown.convert("RGBA").getextrema()[3] == (0, 0)
 
 
-def test_a_short_video_may_be_put_inside_the_document(video: Path, tmp_path: Path) -> None:
+def test_a_short_video_can_be_embedded(video: Path, tmp_path: Path) -> None:
     html = media.html(video, name="g", folder=tmp_path, fit=media.Fit(embed=10_000_000))
 
     address = re.search(r'<video src="([^"]+)"', html)
     assert address
-    assert decoded(address[1]) == ("video/mp4", video.read_bytes())
+    assert decode(address[1]) == ("video/mp4", video.read_bytes())
     assert not (tmp_path / "outputs").exists()
 
 
-def test_a_video_above_the_limit_stays_a_file(video: Path, tmp_path: Path) -> None:
+def test_a_video_above_the_embed_limit_stays_a_file(video: Path, tmp_path: Path) -> None:
     html = media.html(video, name="g", folder=tmp_path, fit=media.Fit(embed=10))
 
     assert 'src="outputs/g.mp4"' in html
 
 
 @pytest.mark.parametrize("name", ["x.php", "x", "x.bin"])
-def test_a_video_is_known_by_its_content_where_its_name_says_nothing(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_video_without_extension_is_recognized_by_its_content(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"\0\0\0\x20ftypisom" + bytes(52))
 
@@ -153,7 +151,7 @@ def test_a_video_is_known_by_its_content_where_its_name_says_nothing(
 @pytest.mark.parametrize(
     "head", [b"\0\0\0\x1cftypavif", b"\0\0\0\x20ftypM4A ", b"\x89PNG", b"<html>", b""]
 )
-def test_what_is_no_video_is_not_taken_for_one(tmp_path: Path, head: bytes) -> None:
+def test_other_files_are_not_recognized_as_videos(tmp_path: Path, head: bytes) -> None:
     path = tmp_path / "x"
     path.write_bytes(head)
 
@@ -161,9 +159,7 @@ def test_what_is_no_video_is_not_taken_for_one(tmp_path: Path, head: bytes) -> N
 
 
 @pytest.mark.parametrize(("word", "ending"), [(b"webm", ".webm"), (b"matroska", ".mkv")])
-def test_the_two_kinds_of_one_container_are_told_apart(
-    tmp_path: Path, word: bytes, ending: str
-) -> None:
+def test_webm_and_matroska_are_distinguished(tmp_path: Path, word: bytes, ending: str) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84" + word + bytes(40))
 
@@ -172,7 +168,7 @@ def test_the_two_kinds_of_one_container_are_told_apart(
     assert (tmp_path / "outputs" / f"clip{ending}").exists()
 
 
-def test_a_list_of_files_that_is_named_like_a_video_is_not_followed(video: Path) -> None:
+def test_a_playlist_named_like_a_video_is_not_opened(video: Path) -> None:
     playlist = video.with_name("other.mp4")
     playlist.write_text(f"ffconcat version 1.0\nfile {video.name}\n")
 
@@ -180,9 +176,9 @@ def test_a_list_of_files_that_is_named_like_a_video_is_not_followed(video: Path)
     assert media.first_frame(playlist) is None
 
 
-def test_a_picture_of_a_kind_that_no_service_gives_out_is_not_opened() -> None:
+def test_a_picture_of_an_unsupported_format_is_not_opened() -> None:
     image = noise(700, 700)
 
-    assert media.picture(encoded(image, "JPEG"), width=100)
+    assert media.picture(encode(image, "JPEG"), width=100)
     with pytest.raises(OSError, match="cannot identify"):
-        media.picture(encoded(image, "PPM"), width=100)
+        media.picture(encode(image, "PPM"), width=100)

@@ -1,4 +1,4 @@
-"""A pile grows at its top, and a page has no reason to draw anew what is in it."""
+"""A pile of widgets grows at its top, and a page need not redraw those that are in it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def words(pile: NewestFirst) -> list[str]:
     return [one.value for one in pile.shown]
 
 
-def drawn(box: Any) -> list[str]:
-    """What a page shows of a box, top to bottom."""
+def visible_words(box: Any) -> list[str]:
+    """Return the words that a page shows of a box, from top to bottom."""
     if not hasattr(box, "children"):
         return [box.value]
-    return [word for child in box.children for word in drawn(child)]
+    return [word for child in box.children for word in visible_words(child)]
 
 
 def boxes(pile: NewestFirst) -> list[Any]:
     return every(pile, ipywidgets.VBox)
 
 
-def grown(count: int, most: int) -> NewestFirst:
+def make_pile(count: int, most: int) -> NewestFirst:
     pile = NewestFirst(most)
     for number in range(count):
         pile.add(ipywidgets.HTML(str(number)))
@@ -36,45 +36,45 @@ def grown(count: int, most: int) -> NewestFirst:
 @pytest.mark.parametrize(
     "count", [0, 1, 2, 3, 4, 9, MAX_DEPTH, MAX_DEPTH + 1, MAX_DEPTH + 2, 3 * MAX_DEPTH]
 )
-def test_the_newest_stands_first_and_the_oldest_go(count: int) -> None:
-    pile = grown(count, 3)
+def test_the_newest_is_first_and_the_oldest_are_removed(count: int) -> None:
+    pile = make_pile(count, 3)
 
-    wanted = [str(number) for number in range(count)][:-4:-1]
-    assert words(pile) == wanted
-    assert drawn(pile) == wanted
+    expected = [str(number) for number in range(count)][:-4:-1]
+    assert words(pile) == expected
+    assert visible_words(pile) == expected
 
 
-def test_what_is_there_stays_where_it_is() -> None:
-    pile = grown(3, 3)
+def test_adding_a_widget_does_not_redraw_the_others() -> None:
+    pile = make_pile(3, 3)
     changed: list[Any] = []
     for box in boxes(pile):
         box.observe(lambda change: changed.append((change.old, change.new)), "children")
 
     pile.add(ipywidgets.HTML("3"))
 
-    # The page keeps the children of a box up to the first one that is another.
+    # The page keeps the children of a box up to the first one that differs.
     for old, new in changed:
         shared = min(len(old), len(new))
         assert old[:shared] == new[:shared]
-    assert len(changed) == 2, "one place was taken and one was left"
+    assert len(changed) == 2, "one box is filled and one is emptied"
 
 
-def test_it_does_not_grow_deeper_for_ever() -> None:
-    pile = grown(3 * MAX_DEPTH, 3)
+def test_the_nesting_of_boxes_has_a_limit() -> None:
+    pile = make_pile(3 * MAX_DEPTH, 3)
 
     assert len(boxes(pile)) <= MAX_DEPTH + 1
 
 
-def test_boxes_that_are_not_used_any_more_are_closed() -> None:
-    made: list[Any] = []
+def test_unused_boxes_are_closed() -> None:
+    created: list[Any] = []
 
     def box(**traits: Any) -> Any:
-        made.append(ipywidgets.VBox(**traits))
-        return made[-1]
+        created.append(ipywidgets.VBox(**traits))
+        return created[-1]
 
     pile = NewestFirst(2, box=box)
     for number in range(MAX_DEPTH + 5):
         pile.add(ipywidgets.HTML(str(number)))
 
     used = {one.model_id for one in boxes(pile)}
-    assert [one for one in made if one.comm is not None and one.model_id not in used] == []
+    assert [one for one in created if one.comm is not None and one.model_id not in used] == []

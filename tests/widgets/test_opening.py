@@ -1,4 +1,4 @@
-"""Opening a result out of static HTML: one card at a time, the last one asked for."""
+"""Opening a result from static HTML: one card at a time, the last one requested."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kit.widgets.boxes import OpenedBox
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Gallery
 from kit.widgets.result import OpenButtons, ResultOpener
-from tests.widgets.exhibits import exhibit, photo
-from tests.widgets.forming import Stage
+from tests.widgets.exhibits import new_item, photo
+from tests.widgets.forming import Clock
 from tests.widgets.tree import every, send
 
 
@@ -25,8 +25,8 @@ def card(number: int) -> Any:
 
 
 @pytest.fixture
-def opener(stage: Stage) -> ResultOpener:
-    return ResultOpener("kit-snapshot-1", card, background=stage.background)
+def opener(clock: Clock) -> ResultOpener:
+    return ResultOpener("kit-snapshot-1", card, background=clock.background)
 
 
 def click(opener: ResultOpener, number: int | None) -> None:
@@ -37,31 +37,31 @@ def shown(opener: ResultOpener) -> list[str]:
     return [one.value for one in every(every(opener, OpenedBox)[0], HTML)]
 
 
-def test_a_click_opens_a_result_in_the_place_of_the_one_before(
-    opener: ResultOpener, stage: Stage
+def test_a_click_opens_a_result_in_place_of_the_previous_one(
+    opener: ResultOpener, clock: Clock
 ) -> None:
     click(opener, 0)
     click(opener, 1)
-    stage.run()
+    clock.run()
     assert shown(opener) == ["b"]
 
     click(opener, None)
     assert shown(opener) == []
 
 
-def test_what_cannot_be_opened_says_why(opener: ResultOpener, stage: Stage) -> None:
+def test_a_result_that_cannot_be_opened_shows_the_error(opener: ResultOpener, clock: Clock) -> None:
     click(opener, 2)
-    stage.run()
+    clock.run()
 
     assert "&lt;it&gt; is gone" in shown(opener)[0]
 
 
 @pytest.mark.parametrize("kind", [Gallery, Comparison])
-def test_only_what_can_be_opened_has_a_place_for_a_button(kind: Any) -> None:
-    plain = exhibit("gen_1", small=photo(64, 64))
-    opens = replace(exhibit("gen_2", small=photo(64, 64)), card=lambda: HTML("card"))
+def test_only_items_with_a_card_have_a_place_for_a_button(kind: Any) -> None:
+    plain = new_item("gen_1", small=photo(64, 64))
+    openable = replace(new_item("gen_2", small=photo(64, 64)), card=lambda: HTML("card"))
 
-    assert kind([plain, opens]).html().count("data-kit-result=") == 1
-    assert 'data-kit-result="1"' in kind([plain, opens]).html()
+    assert kind([plain, openable]).html().count("data-kit-result=") == 1
+    assert 'data-kit-result="1"' in kind([plain, openable]).html()
     with pytest.raises(NotImplementedError):
         kind([plain, plain])._ipython_display_()

@@ -50,7 +50,7 @@ OUTPUT = wire.Output(content_type=EVIL, thumbnail_url="https://a.test/?signature
 TITLE = wire.Title(title=EVIL, hook_angle=EVIL)
 SCRIPT = wire.Script(id="scr_1", title=EVIL, content=EVIL, metrics={"duration": EVIL})  # type: ignore[arg-type]
 
-DRAWN: list[tuple[Callable[[Any], str], Any]] = [
+PREVIEWS: list[tuple[Callable[[Any], str], Any]] = [
     (preview.account, ACCOUNT),
     (preview.model, MODEL),
     (preview.quote, QUOTE),
@@ -65,15 +65,15 @@ DRAWN: list[tuple[Callable[[Any], str], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("draw", "item"), DRAWN)
-def test_what_is_drawn_is_safe_whole_and_in_the_colors_of_the_theme(
+@pytest.mark.parametrize(("draw", "item"), PREVIEWS)
+def test_a_preview_is_escaped_well_formed_and_in_theme_colors(
     draw: Callable[[Any], str], item: Any
 ) -> None:
     html = draw(item)
 
     assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&quot;&#x27;&amp;" in html
     assert "signature" not in html
-    # as an untrusted notebook shows it
+    # untrusted notebooks remove these
     assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=|class=", html)
     assert "var(--jp-ui-font-color1,inherit)" in html
     for tag in ("div", "table", "tr", "td", "th", "span", "b"):
@@ -113,11 +113,11 @@ def test_what_is_drawn_is_safe_whole_and_in_the_colors_of_the_theme(
         ),
     ],
 )
-def test_one_line_holds_no_id_no_time_and_no_address(item: Any, text: str) -> None:
+def test_the_repr_has_no_id_time_or_url(item: Any, text: str) -> None:
     assert preview.DRAWINGS[type(item)][0](item) == text
 
 
-def test_notebooks_draw_what_is_registered() -> None:
+def test_notebooks_show_html_of_registered_types() -> None:
     shell = InteractiveShell(config=NO_HISTORY)
     preview.register()
 
@@ -125,18 +125,18 @@ def test_notebooks_draw_what_is_registered() -> None:
         assert set(shell.display_formatter.format(item)[0]) == {"text/plain", "text/html"}
     data, _ = shell.display_formatter.format(wire.Title(title="Why?", hook_angle="because"))
 
-    assert ENTRY._repr_html_() == preview.entries([ENTRY])  # as notebooks without IPython ask
+    assert ENTRY._repr_html_() == preview.entries([ENTRY])  # for notebooks without IPython
     assert data["text/plain"] == "<Title 'Why?'>"
     assert "because" in data["text/html"]
 
 
-def test_a_low_balance_is_said() -> None:
+def test_a_low_balance_is_shown_with_a_quote() -> None:
     quote = wire.Quote(total=Decimal(2), affordable=False, balance=Decimal("1.50"))
 
     assert "the balance is too low: 1.5 credits" in preview.quote(quote)
 
 
-def test_terms_show_what_caused_them() -> None:
+def test_the_terms_of_a_quote_name_their_parameters() -> None:
     terms = [
         wire.Term(kind="base", credits=Decimal("0.1")),
         wire.Term(kind="unit", parameter="seconds", value=5, credits=Decimal("0.25")),
@@ -181,20 +181,20 @@ def test_a_caption_has_model_prompt_size_and_price() -> None:
         ({"max_items": 3}, "up to 3"),
     ],
 )
-def test_bounds_are_words(facts: dict[str, Any], text: str) -> None:
+def test_the_limits_of_a_parameter_are_described_in_words(facts: dict[str, Any], text: str) -> None:
     model = wire.Model(id="m", setting_parameters=[wire.Parameter(name="p", **facts)])
 
     assert f">{text}</td>" in preview.parameters(model.parameters)
 
 
-def test_a_running_generation_shows_how_far_it_is() -> None:
+def test_a_running_generation_shows_its_progress() -> None:
     html = preview.generation(wire.Generation(id="g", progress=0.25), None)
 
     assert "width:25%" in html
     assert ">processing</b>" in html
 
 
-def test_words_that_are_not_in_the_picture_are_said() -> None:
+def test_unused_words_of_the_prompt_are_shown() -> None:
     words = {"used": ["beach"], "unused": ["cat", "<astronaut>"]}
     done = wire.Generation(id="g", status="completed", metadata={"words": words})
     older = wire.Generation(id="g", status="completed", output=wire.Output(metadata=done.metadata))
@@ -204,31 +204,31 @@ def test_words_that_are_not_in_the_picture_are_said() -> None:
     assert "not painted" not in preview.generation(wire.Generation(id="g"), None)
 
 
-def test_what_a_model_warns_of_is_said() -> None:
+def test_a_note_in_the_output_metadata_is_shown() -> None:
     rough, other = ({"metadata": {"note": note}} for note in ("a <rough> outline", 7))
-    done, odd = (
-        wire.Generation(id="g", status="completed", output=wire.Output(**told))
-        for told in (rough, other)
+    done, without_note = (
+        wire.Generation(id="g", status="completed", output=wire.Output(**metadata))
+        for metadata in (rough, other)
     )
 
     assert "a &lt;rough&gt; outline" in preview.generation(done, None)
-    assert preview.generation(odd, None) == preview.generation(
+    assert preview.generation(without_note, None) == preview.generation(
         wire.Generation(id="g", status="completed", output=wire.Output()), None
     )
 
 
 @pytest.mark.parametrize("told", [{"words": 7}, {"words": {"unused": "cat"}}, {"words": {}}, {}])
-def test_words_of_another_service_are_left_alone(told: dict[str, Any]) -> None:
+def test_malformed_words_in_the_metadata_are_ignored(told: dict[str, Any]) -> None:
     assert "not painted" not in preview.generation(wire.Generation(id="g", metadata=told), None)
 
 
-def test_what_came_back_is_said() -> None:
+def test_a_refund_is_shown() -> None:
     failed = wire.Generation(id="g", status="failed", credits_refunded=Decimal("0.40"))
 
     assert "0.4 credits · 0.4 refunded" in preview.generation(failed, Decimal("0.4"))
 
 
-def test_a_ledger_has_signs_and_no_addresses() -> None:
+def test_a_ledger_has_signed_amounts_and_times() -> None:
     grant = ENTRY.model_copy(update={"kind": "grant", "credits": Decimal(10), "model_id": None})
 
     html = preview.entries([grant, ENTRY])
@@ -239,16 +239,16 @@ def test_a_ledger_has_signs_and_no_addresses() -> None:
     assert "no entries" in preview.entries([])
 
 
-def test_a_model_says_whether_it_takes_a_prompt() -> None:
+def test_a_model_shows_whether_it_takes_a_prompt() -> None:
     silent = wire.Model(id="m", supports_prompt=False)
 
     assert ">none</td>" in preview.model(silent)
     assert ">required</td>" in preview.model(wire.Model(id="m", prompt_required=True))
 
 
-def test_a_long_list_is_not_drawn_to_its_end() -> None:
-    drawn = preview.models([wire.Model(id=f"model-{n}") for n in range(20_000)])
+def test_a_long_list_is_shortened() -> None:
+    html = preview.models([wire.Model(id=f"model-{n}") for n in range(20_000)])
 
-    assert "model-0<" in drawn
-    assert "and 19,500 more" in drawn
-    assert len(drawn) < 500_000
+    assert "model-0<" in html
+    assert "and 19,500 more" in html
+    assert len(html) < 500_000

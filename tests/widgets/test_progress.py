@@ -24,7 +24,7 @@ from kit.wire import Generation
 
 
 class Recorder:
-    """A line that remembers what was shown."""
+    """A progress line that records its calls."""
 
     def __init__(self) -> None:
         self.shown: list[tuple[str, float | None, float]] = []
@@ -40,7 +40,7 @@ class Recorder:
 
 
 class Display:
-    """IPython's display function, as far as a line uses it."""
+    """IPython's display function, as far as a progress line uses it."""
 
     def __init__(self) -> None:
         self.published: list[dict[str, str]] = []
@@ -62,7 +62,7 @@ def running(fraction: float | None = None) -> Generation:
     return Generation(id="g", progress=fraction)
 
 
-def test_updates_are_shown_but_not_too_often() -> None:
+def test_updates_are_throttled() -> None:
     line, now = Recorder(), iter([0.0, 0.0, 0.05, 0.5, 0.9])
 
     with progress("paint", line=line, clock=lambda: next(now)) as update:
@@ -74,7 +74,7 @@ def test_updates_are_shown_but_not_too_often() -> None:
     assert line.closed == 1
 
 
-def test_the_line_goes_away_after_an_error_too() -> None:
+def test_the_progress_line_is_closed_after_an_error() -> None:
     line = Recorder()
 
     with pytest.raises(ValueError, match="x"), progress("paint", line=line):
@@ -83,7 +83,7 @@ def test_the_line_goes_away_after_an_error_too() -> None:
     assert line.closed == 1
 
 
-def test_it_can_be_switched_off() -> None:
+def test_progress_can_be_disabled() -> None:
     line = Recorder()
 
     with progress("paint", enabled=False, line=line) as update:
@@ -93,7 +93,7 @@ def test_it_can_be_switched_off() -> None:
 
 
 @pytest.mark.parametrize("updates", [0, 1, 3])
-def test_a_notebook_keeps_the_same_empty_output_however_long_it_took(updates: int) -> None:
+def test_a_notebook_keeps_an_empty_output_after_any_number_of_updates(updates: int) -> None:
     display = Display()
     line = NotebookLine(display)
 
@@ -106,7 +106,7 @@ def test_a_notebook_keeps_the_same_empty_output_however_long_it_took(updates: in
     assert len(display.published) == 2 + updates
 
 
-def test_a_terminal_line_is_written_over_and_blanked() -> None:
+def test_a_terminal_line_is_overwritten_and_cleared() -> None:
     stream = io.StringIO()
     line = TerminalLine(stream)
 
@@ -122,7 +122,7 @@ def test_a_terminal_line_is_written_over_and_blanked() -> None:
     ("columns", "shown"),
     [(50, "sending holidays- ██████████░░░░░░░░░░ 50 % · 3 s"), (9, " ███████")],
 )
-def test_a_line_stays_within_the_terminal(
+def test_a_line_fits_the_width_of_the_terminal(
     monkeypatch: pytest.MonkeyPatch, columns: int, shown: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -152,17 +152,17 @@ def test_a_program_without_a_terminal_prints_nothing(capsys: pytest.CaptureFixtu
     assert capsys.readouterr() == ("", "")
 
 
-def test_what_hands_lines_to_a_log_is_no_terminal() -> None:
-    logged: list[str] = []
-    with redirect_stderr(SimpleNamespace(write=logged.append)), progress("paint") as update:  # type: ignore[type-var]
+def test_a_redirected_stderr_gets_no_progress() -> None:
+    written: list[str] = []
+    with redirect_stderr(SimpleNamespace(write=written.append)), progress("paint") as update:  # type: ignore[type-var]
         update(running(0.5))
 
-    assert not logged
+    assert not written
 
 
 @pytest.mark.parametrize("forked", [True, False])
 @pytest.mark.usefixtures("shell")
-def test_what_was_forked_from_a_kernel_sends_it_nothing(forked: bool) -> None:
+def test_a_process_forked_from_a_kernel_publishes_nothing(forked: bool) -> None:
     shell, sent = InteractiveShell.instance(), list[Any]()
     session = SimpleNamespace(pid=os.getpid() + forked)
     shell.kernel = SimpleNamespace(session=session, get_parent=dict)
@@ -173,7 +173,7 @@ def test_what_was_forked_from_a_kernel_sends_it_nothing(forked: bool) -> None:
     assert bool(sent) is not forked
 
 
-def test_a_loop_in_a_cell_has_one_line() -> None:
+def test_a_loop_in_a_cell_uses_one_progress_line() -> None:
     display = Display()
     line = NotebookLine(display)
     for _ in range(51):
@@ -199,27 +199,29 @@ def test_pictures_are_shown_as_they_arrive() -> None:
     st.one_of(st.none(), st.floats(0, 600)),
     st.lists(st.tuples(st.one_of(st.none(), st.floats(0, 1)), st.floats(0, 20)), max_size=40),
 )
-def test_an_estimate_never_rises_by_more_than_it_fell(
+def test_an_estimate_never_rises_by_more_than_it_fell_before(
     expected: float | None, steps: list[tuple[float | None, float]]
 ) -> None:
-    estimate, seconds, told = TimeEstimate(), 0.0, list[float]()
+    estimate, seconds, times = TimeEstimate(), 0.0, list[float]()
     estimate.expected = expected
     for fraction, passed in steps:
         seconds += passed
         if (left := estimate.seconds_left(fraction, seconds)) is not None:
-            told.append(left)
+            times.append(left)
 
-    for before, last, now in zip(told, told[1:], told[2:], strict=False):
+    for before, last, now in zip(times, times[1:], times[2:], strict=False):
         assert now - last <= max(0.0, before - last) + 1e-6
-    assert all(now <= told[0] + 1e-6 for now in told[1:2])
+    assert all(now <= times[0] + 1e-6 for now in times[1:2])
 
 
-def test_what_such_runs_took_tells_at_first_and_the_own_pace_in_the_end() -> None:
+def test_an_estimate_moves_from_the_usual_duration_to_the_actual_pace() -> None:
     estimate = TimeEstimate()
     estimate.expected = 10.0
 
     assert estimate.seconds_left(None, 2.0) == 8.0
-    assert estimate.seconds_left(0.1, 2.0) == pytest.approx(8.0)  # the pace says 18, weighs a tenth
+    assert estimate.seconds_left(0.1, 2.0) == pytest.approx(
+        8.0
+    )  # the pace gives 18, weighted a tenth
     assert estimate.seconds_left(0.9, 5.0) == pytest.approx(1.0)
     assert estimate.seconds_left(1.0, 6.0) is None
     assert TimeEstimate().seconds_left(None, 5.0) is None

@@ -39,7 +39,7 @@ def model(**rule: object) -> wire.Model:
         ),
     ],
 )
-def test_what_a_second_of_an_input_adds_is_said(rule: object, short: str, words: str) -> None:
+def test_the_price_per_second_of_an_input_is_shown(rule: object, short: str, words: str) -> None:
     assert isinstance(rule, dict)
     found = model(**rule)
 
@@ -47,7 +47,7 @@ def test_what_a_second_of_an_input_adds_is_said(rule: object, short: str, words:
     assert price_sentence(found).replace("\N{NO-BREAK SPACE}", " ") == words
 
 
-def test_the_words_are_what_is_charged() -> None:
+def test_the_displayed_rate_matches_the_charge() -> None:
     found = model(units=[SECOND], multipliers=[LARGER])
     minute = {"audio": [pricing.Medium("audio", pricing.Fraction(60))]}
 
@@ -57,5 +57,5 @@ def test_the_words_are_what_is_charged() -> None:
     assert quote.total == start + 60 * second
 
 
-def test_a_model_that_does_not_say_what_it_costs_has_no_price() -> None:
+def test_a_model_without_a_price_rule_shows_no_price() -> None:
     assert usual_price(wire.Model(id="m", asset_type="image")) == ""

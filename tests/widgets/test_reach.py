@@ -1,4 +1,4 @@
-"""What makes a widget reachable is a part of each that has buttons and fields of its own."""
+"""Each widget with buttons and fields of its own contains the accessibility script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kit.widgets.background import BackgroundRunner
 from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
 from kit.widgets.writing import Writing
-from tests.widgets.authoring import Author
+from tests.widgets.authoring import FakeWriter
 from tests.widgets.table.histories import history
 
 AT_ONCE = BackgroundRunner(begin=lambda work: work(), after=lambda _seconds, _work: lambda: None)
@@ -32,18 +32,18 @@ FACTS = Facts("x", wire.Account(id="a", name="Ada"))
         lambda: AccountPanel(lambda: FACTS, background=AT_ONCE),
         lambda: SignIn(lambda *_: None, background=AT_ONCE),
         lambda: Panel(PAGES, snapshot=str, background=AT_ONCE),
-        lambda: Writing(Author(), "SPACE", background=AT_ONCE),
+        lambda: Writing(FakeWriter(), "SPACE", background=AT_ONCE),
     ],
     ids=["table", "account", "signing", "panel", "writing"],
 )
-def test_each_widget_is_reached(make: Callable[[], Any]) -> None:
-    made = make()
-    (reach,) = (child for child in made.children if isinstance(child, Accessibility))
+def test_each_widget_contains_the_accessibility_script(make: Callable[[], Any]) -> None:
+    widget = make()
+    (reach,) = (child for child in widget.children if isinstance(child, Accessibility))
 
-    assert reach.box == made.model_id, "the page finds by it what was typed and is not sent yet"
+    assert reach.box == widget.model_id, "the page finds unsent input by this id"
 
 
-def test_it_is_one_of_anywidgets_in_the_page_and_says_nothing() -> None:
+def test_the_accessibility_script_is_an_anywidget_with_a_short_repr() -> None:
     state = Accessibility().get_state()
 
     assert (state["_view_module"], state["_view_name"]) == ("anywidget", "AnyView")

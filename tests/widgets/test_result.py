@@ -1,4 +1,4 @@
-"""A result card: what is known of a result, and what can be done with it."""
+"""A result card: the facts of a result and its actions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kit import wire
 from kit.errors import NoAnswerError
 from kit.widgets.form import Form
 from kit.widgets.result import FileReceiver, ResultCard
-from tests.widgets.forming import SEED, Shop, Stage, click, control, model, shown
+from tests.widgets.forming import SEED, Api, Clock, click, control, model, shown
 from tests.widgets.tree import every, find
 
 FACTS = wire.Generation(
@@ -18,9 +18,9 @@ FACTS = wire.Generation(
 
 
 @pytest.fixture
-def card(shop: Shop, stage: Stage) -> ResultCard:
-    card = ResultCard(HTML("made"), FACTS, shop, background=stage.background)
-    stage.run()
+def card(api: Api, clock: Clock) -> ResultCard:
+    card = ResultCard(HTML("made"), FACTS, api, background=clock.background)
+    clock.run()
     return card
 
 
@@ -29,13 +29,13 @@ def texts(card: ResultCard) -> str:
 
 
 @pytest.mark.parametrize("word", ["Enlarge", "Download"])
-def test_the_page_gets_the_original(card: ResultCard, stage: Stage, word: str) -> None:
+def test_the_page_receives_the_original_file(card: ResultCard, clock: Clock, word: str) -> None:
     (page,) = every(card, FileReceiver)
     sent = []
     page.send = lambda message, buffers: sent.append((message, buffers))
 
     find(card, word).click()
-    stage.run()
+    clock.run()
 
     [(message, buffers)] = sent
     assert message["action"] == word.lower()
@@ -44,56 +44,54 @@ def test_the_page_gets_the_original(card: ResultCard, stage: Stage, word: str) -
     assert buffers == [b"all pixels"]
 
 
-def test_seed_and_id_are_shown(card: ResultCard) -> None:
+def test_a_result_card_shows_the_seed_and_the_id(card: ResultCard) -> None:
     assert "seed 7 · gen_1" in texts(card)
 
 
-def test_it_is_an_input_of_another_model(card: ResultCard, stage: Stage) -> None:
-    (takers,) = every(card, Dropdown)
-    assert [label for label, _ in takers.options] == ["Use as input for …", "Restyle"]
+def test_a_result_can_be_used_as_input_of_another_model(card: ResultCard, clock: Clock) -> None:
+    (targets,) = every(card, Dropdown)
+    assert [label for label, _ in targets.options] == ["Use as input for …", "Restyle"]
 
-    takers.value = "restyle"
-    stage.run()
+    targets.value = "restyle"
+    clock.run()
 
     assert "form of restyle" in texts(card)
-    assert takers.value == ""
+    assert targets.value == ""
 
 
-def test_its_settings_open_in_a_form(card: ResultCard, stage: Stage) -> None:
+def test_the_settings_of_a_result_open_in_a_form(card: ResultCard, clock: Clock) -> None:
     find(card, "Open in a form").click()
-    stage.run()
+    clock.run()
 
     assert "form of flat" in texts(card)
 
 
-def test_what_cannot_be_done_is_said(card: ResultCard, shop: Shop, stage: Stage) -> None:
+def test_an_action_that_fails_shows_the_error(card: ResultCard, api: Api, clock: Clock) -> None:
     def refuse(*_: object) -> None:
         raise NoAnswerError("the output <is> gone")
 
-    shop.fetch_output = refuse  # type: ignore[method-assign, assignment]
+    api.fetch_output = refuse  # type: ignore[method-assign, assignment]
     find(card, "Download").click()
-    stage.run()
+    clock.run()
 
     assert "the output &lt;is&gt; gone" in texts(card)
 
 
-def test_in_its_form_it_is_made_again_with_another_seed(
-    form: Form, stage: Stage, shop: Shop
-) -> None:
+def test_new_seed_generates_again_with_another_seed(form: Form, clock: Clock, api: Api) -> None:
     control(form, "parameters.seed").value = "7"
-    click(form, stage)
+    click(form, clock)
 
     find(every(form, ResultCard)[0], "New seed").click()
-    stage.wait(1)
+    clock.wait(1)
 
-    assert [order.parameters.get("seed") for order in shop.orders] == [7, None]
-    assert shop.orders[1].prompt == "a lake"
+    assert [request.parameters.get("seed") for request in api.requests] == [7, None]
+    assert api.requests[1].prompt == "a lake"
     assert len(shown(form)) == 2
 
 
-def test_in_its_form_its_settings_come_back(form: Form, stage: Stage, shop: Shop) -> None:
+def test_reuse_settings_restores_the_settings(form: Form, clock: Clock, api: Api) -> None:
     control(form, "parameters.count").value = 4
-    click(form, stage)
+    click(form, clock)
     control(form, "prompt").value = "a town"
     control(form, "parameters.count").value = 1
 
@@ -103,15 +101,15 @@ def test_in_its_form_its_settings_come_back(form: Form, stage: Stage, shop: Shop
     assert form.value["parameters"]["count"] == 4
 
 
-def test_without_a_seed_there_is_no_other_one(stage: Stage, shop: Shop) -> None:
+def test_a_model_without_a_seed_has_no_new_seed_button(clock: Clock, api: Api) -> None:
     parameters = [one for one in model().setting_parameters if one is not SEED]
     form = Form(
         model(setting_parameters=parameters),
         {"prompt": "x"},
-        service=shop,
-        background=stage.background,
+        service=api,
+        background=clock.background,
     )
-    click(form, stage)
+    click(form, clock)
 
     with pytest.raises(StopIteration):
         find(every(form, ResultCard)[0], "New seed")

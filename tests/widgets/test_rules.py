@@ -41,7 +41,7 @@ def parameter(**facts: Any) -> Parameter:
         ({"type": ""}, "json"),
     ],
 )
-def test_each_parameter_has_its_control(facts: dict[str, Any], control: str) -> None:
+def test_a_parameter_has_the_right_control(facts: dict[str, Any], control: str) -> None:
     assert controls.control(parameter(**facts)) == control
 
 
@@ -55,7 +55,7 @@ def test_each_parameter_has_its_control(facts: dict[str, Any], control: str) -> 
         {"max_items": 2, "default": "a"},
     ],
 )
-def test_a_default_that_breaks_its_own_parameter_is_none(facts: dict[str, Any]) -> None:
+def test_an_invalid_default_is_ignored(facts: dict[str, Any]) -> None:
     broken = parameter(**facts)
 
     assert controls.default(broken) is None
@@ -73,7 +73,7 @@ def test_a_slider_has_between_a_hundred_and_a_thousand_steps(
     assert controls.step(p) == pytest.approx(step)
 
 
-def test_a_slider_shows_all_of_its_default() -> None:
+def test_a_slider_has_as_many_decimals_as_its_default() -> None:
     p = parameter(type="number", default=0.125, minimum=0, maximum=1)
 
     assert controls.decimals(p) == 3
@@ -91,7 +91,7 @@ def test_a_slider_shows_all_of_its_default() -> None:
         ({"enum": ["a"], "max_items": 4}, "one a line, at most 4"),
     ],
 )
-def test_limits_are_said_where_the_control_does_not_show_them(
+def test_limits_are_described_where_the_control_does_not_show_them(
     facts: dict[str, Any], text: str
 ) -> None:
     assert controls.limits(parameter(**facts)) == text

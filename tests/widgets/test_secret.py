@@ -1,4 +1,4 @@
-"""A field for a secret: it reaches Python, and is nowhere else."""
+"""A field for a secret: Python receives it, and no state contains it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def field(take: Callable[[str], None] = lambda _: None) -> SecretInput:
     return SecretInput("API key", on_submit=take)
 
 
-def test_a_secret_is_handed_on_and_is_in_no_state_no_repr_and_no_message() -> None:
-    taken: list[str] = []
-    made = field(taken.append)
+def test_a_secret_is_passed_on_and_is_in_no_state_repr_or_message() -> None:
+    received: list[str] = []
+    widget = field(received.append)
     message = {"secret": f" {SECRET}\n"}
-    send(made, message)
+    send(widget, message)
 
-    assert taken == [SECRET]
-    assert made.hint == "sent, 44 characters"
-    assert SECRET not in json.dumps(made.get_state(), default=str)
-    assert SECRET not in repr(made) + str(made._repr_mimebundle_()) + str(vars(made))
+    assert received == [SECRET]
+    assert widget.hint == "sent, 44 characters"
+    assert SECRET not in json.dumps(widget.get_state(), default=str)
+    assert SECRET not in repr(widget) + str(widget._repr_mimebundle_()) + str(vars(widget))
     assert message == {}
 
 
@@ -41,16 +41,16 @@ def test_a_secret_is_handed_on_and_is_in_no_state_no_repr_and_no_message() -> No
         ("text", ""),
     ],
 )
-def test_what_is_no_secret_changes_nothing(content: Any, hint: str) -> None:
-    taken: list[str] = []
-    made = field(taken.append)
-    send(made, content)
+def test_an_invalid_secret_is_not_passed_on(content: Any, hint: str) -> None:
+    received: list[str] = []
+    widget = field(received.append)
+    send(widget, content)
 
-    assert made.hint == hint
-    assert taken == []
+    assert widget.hint == hint
+    assert received == []
 
 
-def test_the_page_asks_nobody_else_and_is_small() -> None:
+def test_the_script_is_small_and_requests_no_url() -> None:
     code = str(SecretInput._esm)
 
     assert "http" not in code

@@ -1,4 +1,4 @@
-"""Twins: two outputs for one widget, and a snapshot that follows what is written in the widget."""
+"""Static snapshots: a second output of a widget, which is updated with the user's input."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage, render_panel
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
-from tests.widgets.authoring import Author
-from tests.widgets.forming import Stage, control, model
+from tests.widgets.authoring import FakeWriter
+from tests.widgets.forming import Clock, control, model
 from tests.widgets.tree import find
 
 pytestmark = pytest.mark.usefixtures("shell")
@@ -41,38 +41,38 @@ def name(output: RichOutput) -> str:
     return found[1]
 
 
-def panel(stage: Stage) -> Panel:
+def panel(clock: Clock) -> Panel:
     snapshot = partial(render_panel, "Panel", (), "studio.panel()")
     pages = PageSet([PanelPage("One", ipywidgets.HTML)])
-    made = Panel(pages, snapshot=snapshot, background=stage.background)
-    stage.run()
-    return made
+    panel_ = Panel(pages, snapshot=snapshot, background=clock.background)
+    clock.run()
+    return panel_
 
 
 @pytest.mark.parametrize(
     ("make", "code"),
     [
-        (lambda stage: Form(model()), "studio.form("),
-        (lambda stage: Writing(Author(), "SPACE"), "studio.writing("),
+        (lambda clock: Form(model()), "studio.form("),
+        (lambda clock: Writing(FakeWriter(), "SPACE"), "studio.writing("),
         (panel, "studio.panel()"),
     ],
     ids=["form", "writing", "panel"],
 )
-def test_a_cell_shows_a_widget_and_its_twin(stage: Stage, make: Any, code: str) -> None:
-    widget = make(stage)
+def test_a_cell_shows_a_widget_and_its_static_snapshot(clock: Clock, make: Any, code: str) -> None:
+    widget = make(clock)
     snapshot, live = shown(widget)
 
     assert code in snapshot.data["text/html"]
     assert VIEW not in snapshot.data
     assert snapshot.data["text/plain"] == repr(widget)
     assert VIEW in live.data
-    assert live.data["text/plain"] == "", "it is shown below the snapshot where nobody trusts"
+    assert live.data["text/plain"] == "", "an untrusted notebook shows it below the snapshot"
     assert "text/html" not in live.data
-    styles = [w.value for w in everything(widget) if w.value.startswith("<style>.kit-snapshot-")]
+    styles = [w.value for w in html_widgets(widget) if w.value.startswith("<style>.kit-snapshot-")]
     assert styles == [f"<style>.{name(snapshot)} {{ display: none }}</style>"]
 
 
-def test_outputs_have_metadata_for_kernels_that_send_what_they_are_given() -> None:
+def test_published_outputs_have_metadata() -> None:
     sent = []
 
     class Publisher(DisplayPublisher):
@@ -86,47 +86,47 @@ def test_outputs_have_metadata_for_kernels_that_send_what_they_are_given() -> No
     assert sent == [{}, {}], "null makes the notebook invalid"
 
 
-def test_a_twin_needs_no_trust(stage: Stage) -> None:
+def test_a_static_snapshot_needs_no_trust(clock: Clock) -> None:
     (snapshot, _) = shown(Form(model()))
     html = snapshot.data["text/html"].partition("</style>")[2]
 
     assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=", html)
 
 
-def test_a_twin_follows_what_is_typed_but_not_what_python_sets(stage: Stage) -> None:
-    form = Form(model(), background=stage.background)
+def test_a_static_snapshot_is_updated_by_user_input_only(clock: Clock) -> None:
+    form = Form(model(), background=clock.background)
     (snapshot, _) = shown(form)
 
     with capture_output() as captured:
         form.value = {"prompt": "set by a cell"}
-        stage.wait(5)
+        clock.wait(5)
         assert captured.outputs == []
         control(form, "prompt").value = "a misty <lake>"
-        stage.wait(5)
+        clock.wait(5)
 
     (update,) = captured.outputs
     assert "a misty &lt;lake&gt;" in update.data["text/html"]
     assert name(update) == name(snapshot)
 
 
-def test_scripts_that_were_written_are_in_the_twin(stage: Stage) -> None:
-    writing = Writing(Author(), "SPACE", background=stage.background)
+def test_written_scripts_are_in_the_static_snapshot(clock: Clock) -> None:
+    writing = Writing(FakeWriter(), "SPACE", background=clock.background)
     shown(writing)
     find(writing, "Title").value = "T <1>"
     find(writing, "Write a script").click()
 
     with capture_output() as captured:
-        stage.wait(5)
+        clock.wait(5)
 
     assert "T &lt;1&gt;" in captured.outputs[-1].data["text/html"]
     assert "text 0" in captured.outputs[-1].data["text/html"]
     find(writing, "Script 1").value = "changed by hand"
     with capture_output() as captured:
-        stage.wait(5)
+        clock.wait(5)
     assert "changed by hand" in captured.outputs[-1].data["text/html"]
 
 
-def test_a_widget_that_is_shown_twice_takes_both_twins_away() -> None:
+def test_a_widget_shown_twice_hides_both_static_snapshots() -> None:
     texts = iter(["one", "two"])
     snapshot = StaticSnapshot(BackgroundRunner())
     with capture_output() as captured:
@@ -140,16 +140,16 @@ def test_a_widget_that_is_shown_twice_takes_both_twins_away() -> None:
     assert second in snapshot.style.value
 
 
-def test_what_was_never_shown_does_not_follow(stage: Stage) -> None:
-    snapshot = StaticSnapshot(background=stage.background)
+def test_a_widget_that_was_never_shown_updates_no_snapshot(clock: Clock) -> None:
+    snapshot = StaticSnapshot(background=clock.background)
     with capture_output() as captured:
         snapshot.follow()
-        stage.wait(5)
+        clock.wait(5)
 
     assert captured.outputs == []
 
 
-def test_the_code_of_a_form_gives_its_values_back() -> None:
+def test_the_snapshot_of_a_form_has_code_with_its_values() -> None:
     form = Form(model(), {"prompt": "a lake", "parameters": {"count": 4}}, awaited=True)
     html = form._repr_mimebundle_()["text/html"]
 
@@ -164,6 +164,6 @@ def test_each_widget_can_be_imported_first(module: str) -> None:
     assert done.stderr == ""
 
 
-def everything(widget: Any) -> list[Any]:
-    below = [one for child in getattr(widget, "children", ()) for one in everything(child)]
+def html_widgets(widget: Any) -> list[Any]:
+    below = [one for child in getattr(widget, "children", ()) for one in html_widgets(child)]
     return [widget, *below] if isinstance(widget, ipywidgets.HTML) else below

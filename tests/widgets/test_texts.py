@@ -21,21 +21,21 @@ def script(content: str, duration: str = "", words: int = 0) -> wire.Script:
         ("no end in sight", "no end in sight"),
     ],
 )
-def test_the_first_sentence_is_set_apart(content: str, opening: str) -> None:
+def test_the_first_sentence_is_shown_separately(content: str, opening: str) -> None:
     html = preview.script(script(content)).replace("&quot;", '"')
 
     assert f'title="opening">{opening}</div>' in html
     assert html.count(opening.split()[-1]) >= 1
 
 
-def test_no_word_is_lost() -> None:
+def test_all_sentences_are_shown() -> None:
     html = preview.script(script("One. Two.\n\nThree."))
 
     assert ">One.</div>" in html
     assert ">Two.\n\nThree.</div>" in html
 
 
-def test_an_empty_script_is_still_a_card() -> None:
+def test_an_empty_script_is_a_card_with_0_words() -> None:
     assert "0 words" in preview.script(script(""))
 
 
@@ -48,11 +48,11 @@ def test_an_empty_script_is_still_a_card() -> None:
         ("0", 1, "0 s to speak · 1 word"),
     ],
 )
-def test_the_length_is_that_of_the_service(duration: str, words: int, text: str) -> None:
+def test_a_script_has_the_reported_length(duration: str, words: int, text: str) -> None:
     assert preview.script_length(script("a b", duration, words)) == text
 
 
-def test_a_title_says_how_long_it_is_and_who_wrote_it() -> None:
+def test_a_title_shows_its_length_and_its_writer() -> None:
     html = preview.title(wire.Title(title="Why so dark?", hook_angle="Look up", writer="offline"))
 
     assert "3 words · 12 characters · written offline" in html

@@ -1,4 +1,4 @@
-"""The writing panel: what its buttons ask for, what they cost, and what is said when it fails."""
+"""The writing panel: the requests of its buttons, their prices, and its error messages."""
 
 from __future__ import annotations
 
@@ -11,64 +11,64 @@ from kit import wire
 from kit.errors import KitError, NoAnswerError
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.writing import ScriptCard, Writing, WritingOrder, copy_button
-from tests.widgets.authoring import Author, click, control, found, text
-from tests.widgets.forming import Stage
+from tests.widgets.authoring import FakeWriter, click, control, search, text
+from tests.widgets.forming import Clock
 from tests.widgets.tree import send
 
 
 @pytest.fixture
-def author() -> Author:
-    return Author()
+def writer() -> FakeWriter:
+    return FakeWriter()
 
 
 @pytest.fixture
-def panel(author: Author, stage: Stage) -> Writing:
-    panel = Writing(author, "SPACE", background=stage.background)
-    stage.wait()
+def panel(writer: FakeWriter, clock: Clock) -> Writing:
+    panel = Writing(writer, "SPACE", background=clock.background)
+    clock.wait()
     return panel
 
 
-def test_prices_are_said_before_anything_is_asked(panel: Writing, author: Author) -> None:
+def test_prices_are_shown_before_any_request(panel: Writing, writer: FakeWriter) -> None:
     assert "0.05 credits" in text(panel)
     assert "balance afterwards 9.95" in text(panel)
     assert "0.15 credits" in text(panel)
-    assert author.topics == author.briefs == []
+    assert writer.topics == writer.briefs == []
 
     control(panel, ipywidgets.ToggleButtons, "Variations").value = 2
 
     assert ">0.3 credits</b>" in text(panel)
     assert "for variations 2 · balance afterwards 9.7" in text(panel)
-    assert found(panel, ipywidgets.Button, "Write 2 scripts")
+    assert search(panel, ipywidgets.Button, "Write 2 scripts")
 
 
-def test_a_balance_that_is_too_low_is_told(author: Author, stage: Stage) -> None:
-    author.funds = Decimal("0.1")
-    panel = Writing(author, background=stage.background)
-    stage.wait()
+def test_a_balance_that_is_too_low_is_shown(writer: FakeWriter, clock: Clock) -> None:
+    writer.funds = Decimal("0.1")
+    panel = Writing(writer, background=clock.background)
+    clock.wait()
 
     assert "not enough credits: 0.15 needed, 0.1 available" in text(panel)
 
 
-def test_a_price_without_a_balance_is_still_a_price(author: Author, stage: Stage) -> None:
-    author.funds = None
-    panel = Writing(author, background=stage.background)
-    stage.wait()
+def test_prices_are_shown_without_a_balance(writer: FakeWriter, clock: Clock) -> None:
+    writer.funds = None
+    panel = Writing(writer, background=clock.background)
+    clock.wait()
 
     assert "0.05 credits" in text(panel)
     assert "afterwards" not in text(panel)
 
 
-def test_a_suggestion_fills_title_and_hook_angle(panel: Writing, stage: Stage) -> None:
+def test_a_suggestion_fills_title_and_hook_angle(panel: Writing, clock: Clock) -> None:
     click(panel, "Suggest")
-    stage.wait()
+    clock.wait()
 
     assert panel.title == wire.Title(title="SPACE title 1", hook_angle="angle 1")
 
 
-def test_an_earlier_suggestion_can_be_taken_again(panel: Writing, stage: Stage) -> None:
+def test_an_earlier_suggestion_can_be_chosen_again(panel: Writing, clock: Clock) -> None:
     for _ in range(2):
         click(panel, "Suggest")
-        stage.wait()
+        clock.wait()
     choice = control(panel, ipywidgets.RadioButtons, "Suggestions")
     assert [label for label, _ in choice.options] == ["SPACE title 1", "SPACE title 2"]
 
@@ -77,25 +77,25 @@ def test_an_earlier_suggestion_can_be_taken_again(panel: Writing, stage: Stage) 
     assert panel.title.title == "SPACE title 1"
 
 
-def test_each_topic_keeps_its_suggestions(panel: Writing, author: Author, stage: Stage) -> None:
+def test_each_topic_keeps_its_suggestions(panel: Writing, writer: FakeWriter, clock: Clock) -> None:
     click(panel, "Suggest")
-    stage.wait()
+    clock.wait()
     topic = control(panel, ipywidgets.Dropdown, "Topic")
     topic.value = "FOOD"
     choice = control(panel, ipywidgets.RadioButtons, "Suggestions")
     assert choice.options == ()
 
     click(panel, "Suggest")
-    stage.wait()
+    clock.wait()
     topic.value = "SPACE"
 
-    assert author.topics == ["SPACE", "FOOD"]
+    assert writer.topics == ["SPACE", "FOOD"]
     assert [label for label, _ in choice.options] == ["SPACE title 1"]
     assert panel.title.title == "SPACE title 1"
 
 
-def test_a_script_is_asked_for_as_the_switches_say(
-    panel: Writing, author: Author, stage: Stage
+def test_a_script_is_requested_with_the_settings_of_the_controls(
+    panel: Writing, writer: FakeWriter, clock: Clock
 ) -> None:
     control(panel, ipywidgets.Text, "Title").value = "  A title of my own "
     control(panel, ipywidgets.IntSlider, "Seconds").value = 45
@@ -103,23 +103,23 @@ def test_a_script_is_asked_for_as_the_switches_say(
     control(panel, ipywidgets.ToggleButtons, "Variations").value = 2
 
     click(panel, "Write")
-    stage.wait()
+    clock.wait()
 
     title = wire.Title(title="A title of my own")
-    assert author.briefs == [WritingOrder("SPACE", title, duration=45, use_cta=True, variations=2)]
+    assert writer.briefs == [WritingOrder("SPACE", title, duration=45, use_cta=True, variations=2)]
     assert [one.content for one in panel.scripts] == ["text 0", "text 1"]
     assert panel.script == panel.scripts[0]
 
 
-def test_what_is_typed_right_after_the_click_still_counts(
-    panel: Writing, author: Author, stage: Stage
+def test_text_that_arrives_just_after_the_click_is_used(
+    panel: Writing, writer: FakeWriter, clock: Clock
 ) -> None:
     control(panel, ipywidgets.Text, "Title").value = "A tit"
     click(panel, "Write")
     control(panel, ipywidgets.Text, "Title").value = "A title"
-    stage.wait()
+    clock.wait()
 
-    assert author.briefs[0].title.title == "A title"
+    assert writer.briefs[0].title.title == "A title"
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_what_is_typed_right_after_the_click_still_counts(
         ("Hook angle", "x" * 301, "has 301 characters, at most 300 are allowed"),
     ],
 )
-def test_a_text_that_is_too_long_is_told_at_its_field_while_typing(
-    panel: Writing, author: Author, stage: Stage, field: str, typed: str, told: str
+def test_a_text_that_is_too_long_is_reported_while_typing(
+    panel: Writing, writer: FakeWriter, clock: Clock, field: str, typed: str, told: str
 ) -> None:
     control(panel, ipywidgets.Text, "Title").value = "A title"
     box = control(panel, ipywidgets.Text, field)
@@ -141,8 +141,8 @@ def test_a_text_that_is_too_long_is_told_at_its_field_while_typing(
     assert told in note.value
     assert "kit-invalid" in box._dom_classes
     click(panel, "Write a script")
-    stage.wait()
-    assert author.briefs == []
+    clock.wait()
+    assert writer.briefs == []
     assert "characters" in text(panel)
 
     box.value = "short"
@@ -151,35 +151,35 @@ def test_a_text_that_is_too_long_is_told_at_its_field_while_typing(
     assert "kit-invalid" not in box._dom_classes
 
 
-def test_a_length_that_was_made_to_fit_is_told_at_its_field(panel: Writing) -> None:
+def test_an_adjusted_length_is_reported_at_its_field(panel: Writing) -> None:
     (script,) = (one for one in panel.children if isinstance(one, Accessibility))
     send(script, {"field": 2, "text": "500", "used": "180"})
 
     assert "500 is more than 180, the most; 180 is used" in text(panel)
 
 
-def test_nothing_is_asked_twice_by_two_clicks(panel: Writing, author: Author, stage: Stage) -> None:
-    (button,) = found(panel, ipywidgets.Button, "Suggest")
-    (other,) = found(panel, ipywidgets.Button, "Write")
+def test_two_clicks_send_one_request(panel: Writing, writer: FakeWriter, clock: Clock) -> None:
+    (button,) = search(panel, ipywidgets.Button, "Suggest")
+    (other,) = search(panel, ipywidgets.Button, "Write")
 
     button.click()
     assert button.disabled
     button.click()
-    other.click()  # both were sent before the page knew
-    stage.wait()
+    other.click()  # both clicks were sent before the page disabled the buttons
+    clock.wait()
 
     assert not button.disabled
-    assert (len(author.topics), author.briefs) == (1, [])
+    assert (len(writer.topics), writer.briefs) == (1, [])
 
 
-def test_a_script_without_a_title_costs_a_sentence_and_nothing_else(
-    panel: Writing, author: Author, stage: Stage
+def test_a_script_without_a_title_is_not_requested(
+    panel: Writing, writer: FakeWriter, clock: Clock
 ) -> None:
     click(panel, "Write")
-    stage.wait()
+    clock.wait()
 
     assert "a script needs a title" in text(panel)
-    assert author.briefs == []
+    assert writer.briefs == []
 
 
 @pytest.mark.parametrize(
@@ -189,64 +189,64 @@ def test_a_script_without_a_title_costs_a_sentence_and_nothing_else(
         (OSError("x"), "OSError"),
     ],
 )
-def test_what_goes_wrong_is_said_and_the_buttons_come_back(
-    panel: Writing, author: Author, stage: Stage, error: Exception, sentence: str
+def test_an_error_is_shown_and_the_buttons_are_enabled_again(
+    panel: Writing, writer: FakeWriter, clock: Clock, error: Exception, sentence: str
 ) -> None:
-    author.error = error
+    writer.error = error
     click(panel, "Suggest")
-    stage.wait()
+    clock.wait()
 
     assert sentence in text(panel)
-    assert not found(panel, ipywidgets.Button, "Suggest")[0].disabled
-    author.error = None
+    assert not search(panel, ipywidgets.Button, "Suggest")[0].disabled
+    writer.error = None
     click(panel, "Suggest")
-    stage.wait()
+    clock.wait()
     assert sentence not in text(panel)
 
 
-def test_newer_scripts_stand_above_and_the_oldest_go(panel: Writing, stage: Stage) -> None:
+def test_newer_scripts_are_first_and_the_oldest_are_removed(panel: Writing, clock: Clock) -> None:
     for number in range(8):
         control(panel, ipywidgets.Text, "Title").value = f"title {number}"
         click(panel, "Write")
-        stage.wait()
+        clock.wait()
 
     assert [one.title for one in panel.scripts] == [f"title {n}" for n in (7, 6, 5, 4, 3, 2)]
 
 
-def test_a_changed_text_is_measured_anew_and_becomes_the_captions(
-    panel: Writing, author: Author, stage: Stage
+def test_an_edited_script_is_measured_again_and_becomes_the_captions(
+    panel: Writing, writer: FakeWriter, clock: Clock
 ) -> None:
     control(panel, ipywidgets.Text, "Title").value = "T"
     click(panel, "Write")
-    stage.wait()
+    clock.wait()
     assert "4 s to speak · 8 words" in text(panel)
 
     control(panel, ipywidgets.Textarea, "Script 1").value = "four words of mine"
     click(panel, "Make captions")
-    stage.wait()
+    clock.wait()
 
     assert "about 2 s to speak · 4 words" in text(panel)
-    assert author.captioned == ["four words of mine"]
+    assert writer.captioned == ["four words of mine"]
     assert panel.script is not None
     assert panel.script.content == "four words of mine"
-    assert found(panel, ipywidgets.HTML, "")[-2].value == "four words of mine"
+    assert search(panel, ipywidgets.HTML, "")[-2].value == "four words of mine"
 
 
-def test_captions_that_cannot_be_made_are_told(
-    panel: Writing, author: Author, stage: Stage
+def test_an_error_while_making_captions_is_shown(
+    panel: Writing, writer: FakeWriter, clock: Clock
 ) -> None:
     control(panel, ipywidgets.Text, "Title").value = "T"
     click(panel, "Write")
-    stage.wait()
-    author.error = KitError("no model takes captions")
+    clock.wait()
+    writer.error = KitError("no model takes captions")
 
     click(panel, "Make captions")
-    stage.wait()
+    clock.wait()
 
     assert "no model takes captions" in text(panel)
 
 
-def test_a_panel_prints_the_same_in_each_run(panel: Writing, stage: Stage) -> None:
+def test_the_repr_of_a_writing_panel_is_the_same_in_each_run(panel: Writing, clock: Clock) -> None:
     bundle = panel._repr_mimebundle_()
 
     assert repr(panel) == bundle["text/plain"] == "<Writing SPACE>"
@@ -254,10 +254,10 @@ def test_a_panel_prints_the_same_in_each_run(panel: Writing, stage: Stage) -> No
     assert "application/vnd.jupyter.widget-view+json" in bundle
 
 
-def test_what_was_written_is_in_the_static_twin(panel: Writing, stage: Stage) -> None:
+def test_written_scripts_are_in_the_saved_html(panel: Writing, clock: Clock) -> None:
     control(panel, ipywidgets.Text, "Title").value = "T <1>"
     click(panel, "Write")
-    stage.wait()
+    clock.wait()
 
     html = panel._repr_mimebundle_()["text/html"]
 
@@ -266,7 +266,7 @@ def test_what_was_written_is_in_the_static_twin(panel: Writing, stage: Stage) ->
 
 
 @pytest.mark.parametrize("told", ["", "soon", "-3"])
-def test_a_script_that_nobody_measured_is_still_told_in_words(told: str) -> None:
+def test_an_edited_script_without_a_valid_duration_has_an_estimate(told: str) -> None:
     script = wire.Script(id="s", content="one two", metrics=wire.Metrics(duration=told))
     card = ScriptCard(script, name="script 1")
     card.children[0].value = "one two three four five"
@@ -274,10 +274,10 @@ def test_a_script_that_nobody_measured_is_still_told_in_words(told: str) -> None
     assert "about 2 s to speak · 5 words" in text(card)
 
 
-def test_a_card_without_captions_has_no_such_button() -> None:
+def test_a_card_without_captions_has_no_captions_button() -> None:
     card = ScriptCard(wire.Script(id="s", content="x"), name="script 1")
 
-    assert found(card, ipywidgets.Button) == []
+    assert search(card, ipywidgets.Button) == []
     assert "Copy script 1" in text(card)
 
 

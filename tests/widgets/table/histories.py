@@ -1,4 +1,4 @@
-"""A small history, with what is missing in real ones."""
+"""A small history with missing values, as in real ones."""
 
 from __future__ import annotations
 

@@ -21,24 +21,24 @@ from tests.widgets.table.histories import history
 Work = Callable[[], None]
 
 
-class Later:
-    """A background whose work is done when a test says so."""
+class Tasks:
+    """A background whose work and timers run when the test says so."""
 
     def __init__(self) -> None:
-        self.waiting: list[Work] = []
+        self.pending: list[Work] = []
         self.after: list[Work] = []
 
-    def do(self) -> None:
-        while self.waiting:
-            self.waiting.pop(0)()
+    def run(self) -> None:
+        while self.pending:
+            self.pending.pop(0)()
 
-    def rest(self) -> None:
-        """Let the time pass that something waits for."""
+    def pass_time(self) -> None:
+        """Run all timers."""
         while self.after:
             self.after.pop(0)()
 
     def background(self) -> BackgroundRunner:
-        return BackgroundRunner(begin=self.waiting.append, after=self._later)
+        return BackgroundRunner(begin=self.pending.append, after=self._later)
 
     def _later(self, seconds: float, work: Work) -> Work:
         self.after.append(work)
@@ -46,190 +46,190 @@ class Later:
 
 
 @pytest.fixture
-def later() -> Later:
-    return Later()
+def tasks() -> Tasks:
+    return Tasks()
 
 
-def table(later: Later, **given: Any) -> HistoryTable:
+def make_table(tasks: Tasks, **given: Any) -> HistoryTable:
     return HistoryTable(
-        history(), search=search_rows, size=4, background=later.background(), **given
+        history(), search=search_rows, size=4, background=tasks.background(), **given
     )
 
 
-def test_a_page_holds_as_many_rows_as_asked(later: Later) -> None:
-    face = table(later)
+def test_a_page_has_the_requested_number_of_rows(tasks: Tasks) -> None:
+    table = make_table(tasks)
 
-    assert (face.page, face.pages, len(face)) == (1, 2, 6)
-    assert face.controls.page.value.count('class="kit-table-row"') == 4
-    assert "1–4 of 6" in face.controls.words.value
-    assert face.controls.back.disabled
-    assert not face.controls.forward.disabled
-
-
-def test_pages_are_turned_by_button_by_number_and_from_python(later: Later) -> None:
-    face = table(later)
-
-    face.controls.forward.click()
-    assert (face.page, face.controls.number.value) == (2, 2)
-    assert [box.layout.display for box in face.controls.boxes] == [None, None, "none", "none"]
-    face.controls.number.value = 1
-    assert face.page == 1
-    face.page = 99
-    assert face.page == 2
-    assert face.controls.forward.disabled
+    assert (table.page, table.pages, len(table)) == (1, 2, 6)
+    assert table.controls.page.value.count('class="kit-table-row"') == 4
+    assert "1–4 of 6" in table.controls.words.value
+    assert table.controls.back.disabled
+    assert not table.controls.forward.disabled
 
 
-def test_a_head_sorts_then_turns_round_then_lets_go(later: Later) -> None:
-    face = table(later)
-    head = face.controls.heads["net"]
+def test_pages_are_changed_by_button_number_and_from_python(tasks: Tasks) -> None:
+    table = make_table(tasks)
+
+    table.controls.forward.click()
+    assert (table.page, table.controls.number.value) == (2, 2)
+    assert [box.layout.display for box in table.controls.boxes] == [None, None, "none", "none"]
+    table.controls.number.value = 1
+    assert table.page == 1
+    table.page = 99
+    assert table.page == 2
+    assert table.controls.forward.disabled
+
+
+def test_a_header_sorts_then_reverses_then_resets_the_order(tasks: Tasks) -> None:
+    table = make_table(tasks)
+    head = table.controls.heads["net"]
 
     orders = []
     for _ in range(3):
         head.click()
-        orders.append(("".join(face.frame.index), head.description))
+        orders.append(("".join(table.frame.index), head.description))
 
     assert orders == [("cafbde", "credits ▾"), ("bdface", "credits ▴"), ("abcdef", "credits")]
 
 
-def test_sorting_by_another_column_starts_with_its_own_direction(later: Later) -> None:
-    face = table(later)
+def test_each_column_starts_with_its_own_sort_direction(tasks: Tasks) -> None:
+    table = make_table(tasks)
 
-    face.controls.heads["net"].click()
-    face.controls.heads["model_id"].click()
+    table.controls.heads["net"].click()
+    table.controls.heads["model_id"].click()
 
-    assert (face.view.sort, face.view.descending) == ("model_id", False)
-    assert face.controls.heads["net"].description == "credits"
-
-
-def test_filters_narrow_what_is_shown(later: Later) -> None:
-    face = table(later)
-    face.page = 2
-
-    face.controls.text.value = "lake"
-    assert ("".join(face.frame.index), face.page) == ("acf", 1)
-    face.controls.status.value = "failed"
-    assert "".join(face.frame.index) == "c"
-    assert "1–1 of 1 (of 6)" in face.controls.words.value
-    face.controls.text.value = ""
-    face.controls.status.value = ""
-    face.controls.since.value = date(2026, 3, 5)
-    assert "".join(face.frame.index) == "ab"
+    assert (table.view.sort, table.view.descending) == ("model_id", False)
+    assert table.controls.heads["net"].description == "credits"
 
 
-def test_a_view_set_from_python_is_seen_in_the_controls(later: Later) -> None:
-    face = table(later)
+def test_filters_reduce_the_rows(tasks: Tasks) -> None:
+    table = make_table(tasks)
+    table.page = 2
 
-    face.view = TableView(text="lake", model="poster", sort="net")
-
-    assert face.controls.text.value == "lake"
-    assert face.controls.model.value == "poster"
-    assert face.controls.heads["net"].description == "credits ▴"
-    assert "".join(face.frame.index) == "fa"
-
-
-def test_rows_are_chosen_across_pages(later: Later) -> None:
-    face = table(later)
-
-    face.controls.boxes[2].value = True
-    face.page = 2
-    assert not face.controls.boxes[2].value
-    face.controls.boxes[0].value = True
-    face.page = 1
-
-    assert face.ids == ["c", "e"]
-    assert [box.value for box in face.controls.boxes] == [False, False, True, False]
-    assert "2 chosen" in face.controls.words.value
-    face.controls.boxes[2].value = False
-    assert face.ids == ["e"]
-    face.controls.clear.click()
-    assert face.ids == []
-    assert face.controls.clear.layout.visibility == "hidden"
+    table.controls.text.value = "lake"
+    assert ("".join(table.frame.index), table.page) == ("acf", 1)
+    table.controls.status.value = "failed"
+    assert "".join(table.frame.index) == "c"
+    assert "1–1 of 1 (of 6)" in table.controls.words.value
+    table.controls.text.value = ""
+    table.controls.status.value = ""
+    table.controls.since.value = date(2026, 3, 5)
+    assert "".join(table.frame.index) == "ab"
 
 
-def test_what_is_chosen_is_handed_out_as_whoever_can_get_it_has_it(later: Later) -> None:
-    plain, full = table(later), table(later, get=lambda name: f"<{name}>")
-    for face in (plain, full):
-        face.select(["b", "a"])
+def test_a_view_set_from_python_is_shown_in_the_controls(tasks: Tasks) -> None:
+    table = make_table(tasks)
+
+    table.view = TableView(text="lake", model="poster", sort="net")
+
+    assert table.controls.text.value == "lake"
+    assert table.controls.model.value == "poster"
+    assert table.controls.heads["net"].description == "credits ▴"
+    assert "".join(table.frame.index) == "fa"
+
+
+def test_rows_are_chosen_across_pages(tasks: Tasks) -> None:
+    table = make_table(tasks)
+
+    table.controls.boxes[2].value = True
+    table.page = 2
+    assert not table.controls.boxes[2].value
+    table.controls.boxes[0].value = True
+    table.page = 1
+
+    assert table.ids == ["c", "e"]
+    assert [box.value for box in table.controls.boxes] == [False, False, True, False]
+    assert "2 chosen" in table.controls.words.value
+    table.controls.boxes[2].value = False
+    assert table.ids == ["e"]
+    table.controls.clear.click()
+    assert table.ids == []
+    assert table.controls.clear.layout.visibility == "hidden"
+
+
+def test_selected_rows_are_ids_or_what_the_get_function_returns(tasks: Tasks) -> None:
+    plain, full = make_table(tasks), make_table(tasks, get=lambda name: f"<{name}>")
+    for table in (plain, full):
+        table.select(["b", "a"])
 
     assert plain.selected == ["b", "a"]
     assert full.selected == ["<b>", "<a>"]
 
 
-def test_the_last_choice_is_previewed_below(later: Later) -> None:
-    face = table(later, card=lambda name: HTML(f"<p>{name}</p>"))
+def test_the_last_selected_row_is_previewed(tasks: Tasks) -> None:
+    table = make_table(tasks, card=lambda name: HTML(f"<p>{name}</p>"))
 
-    face.controls.boxes[0].value = True
-    assert face.controls.card.children == ()
-    face.controls.boxes[1].value = True
-    later.do()
+    table.controls.boxes[0].value = True
+    assert table.controls.card.children == ()
+    table.controls.boxes[1].value = True
+    tasks.run()
 
-    assert face.controls.card.children[0].value == "<p>b</p>"
-    face.controls.boxes[1].value = False
-    later.do()
-    assert face.controls.card.children[0].value == "<p>a</p>"
-    face.controls.boxes[0].value = False
-    assert face.controls.card.children == ()
+    assert table.controls.card.children[0].value == "<p>b</p>"
+    table.controls.boxes[1].value = False
+    tasks.run()
+    assert table.controls.card.children[0].value == "<p>a</p>"
+    table.controls.boxes[0].value = False
+    assert table.controls.card.children == ()
 
 
-def test_a_preview_that_fails_says_why(later: Later) -> None:
+def test_a_preview_that_fails_says_why(tasks: Tasks) -> None:
     def card(name: str) -> Any:
         raise NoAnswerError("<nobody> answers")
 
-    face = table(later, card=card)
-    face.controls.boxes[0].value = True
-    later.do()
+    table = make_table(tasks, card=card)
+    table.controls.boxes[0].value = True
+    tasks.run()
 
-    assert "&lt;nobody&gt; answers" in face.controls.card.children[0].value
-
-
-def test_thumbnails_come_in_the_background(later: Later) -> None:
-    face = table(later, thumbnail=lambda name: photo(64, 64) if name == "a" else None)
-
-    assert "<img" not in face.controls.page.value
-    later.do()
-
-    assert face.controls.page.value.count("<img") == 1
-    assert 'src="data:image/webp;base64,' in face.html()
+    assert "&lt;nobody&gt; answers" in table.controls.card.children[0].value
 
 
-def test_nothing_is_fetched_before_it_is_shown(later: Later) -> None:
-    asked: list[str] = []
-    face = table(later, thumbnail=asked.append)
-    face.view = TableView(text="lake")
-    face.select(["a"])
+def test_thumbnails_are_loaded_in_the_background(tasks: Tasks) -> None:
+    table = make_table(tasks, thumbnail=lambda name: photo(64, 64) if name == "a" else None)
 
-    assert later.waiting == []
-    assert asked == []
+    assert "<img" not in table.controls.page.value
+    tasks.run()
+
+    assert table.controls.page.value.count("<img") == 1
+    assert 'src="data:image/webp;base64,' in table.html()
 
 
-def test_the_error_of_a_callback_is_seen_and_goes_away(later: Later) -> None:
+def test_no_thumbnail_is_fetched_before_the_table_is_shown(tasks: Tasks) -> None:
+    fetched: list[str] = []
+    table = make_table(tasks, thumbnail=fetched.append)
+    table.view = TableView(text="lake")
+    table.select(["a"])
+
+    assert tasks.pending == []
+    assert fetched == []
+
+
+def test_an_error_in_a_callback_is_shown_until_the_next_change(tasks: Tasks) -> None:
     naive = history()["created_at"].dt.tz_localize(None)
     frames = [history().assign(created_at=naive), history()]
-    face = table(later, renew=lambda: frames.pop(0))
+    table = make_table(tasks, renew=lambda: frames.pop(0))
 
-    face.controls.renew.click()
-    later.do()
-    face.controls.until.value = date(2026, 3, 5)
-    assert "TypeError" in face.controls.problem.value
-    face.controls.renew.click()
-    later.do()
-    face.controls.until.value = None
+    table.controls.renew.click()
+    tasks.run()
+    table.controls.until.value = date(2026, 3, 5)
+    assert "TypeError" in table.controls.problem.value
+    table.controls.renew.click()
+    tasks.run()
+    table.controls.until.value = None
 
-    assert face.controls.problem.value == ""
+    assert table.controls.problem.value == ""
 
 
-def test_everything_shown_is_escaped(later: Later) -> None:
+def test_everything_shown_is_escaped(tasks: Tasks) -> None:
     evil = "<script>alert(1)</script>"
     frame = history()
     frame[["prompt", "model_id", "status"]] = evil
-    face = HistoryTable(frame, search=search_rows, background=later.background())
+    table = HistoryTable(frame, search=search_rows, background=tasks.background())
 
-    assert "<script" not in face.controls.page.value + face.html()
-    assert face.controls.boxes[0].description_allow_html is False
+    assert "<script" not in table.controls.page.value + table.html()
+    assert table.controls.boxes[0].description_allow_html is False
 
 
-def test_the_twin_needs_no_trust(later: Later) -> None:
-    html = table(later).html()
+def test_the_static_snapshot_needs_no_trust(tasks: Tasks) -> None:
+    html = make_table(tasks).html()
 
     assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=|class=", html)
     assert "a misty Lake" in html
@@ -239,166 +239,166 @@ def test_the_twin_needs_no_trust(later: Later) -> None:
 
 
 @pytest.mark.usefixtures("shell")
-def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
-    face = table(later)
+def test_a_cell_shows_the_widget_and_its_static_snapshot(tasks: Tasks) -> None:
+    table = make_table(tasks)
 
     with capture_output() as captured:
-        face._ipython_display_()
+        table._ipython_display_()
 
     snapshot, widget = (output.data for output in captured.outputs)
     name = re.search(r'<div class="(kit-snapshot-\w+)"', snapshot["text/html"])
     assert name
     hiding = f"<style>.{name[1]} {{ display: none }}</style>"
-    assert hiding in [getattr(one, "value", "") for one in face.controls.children]
-    assert repr(face) == "<HistoryTable of 6 generations>"
+    assert hiding in [getattr(one, "value", "") for one in table.controls.children]
+    assert repr(table) == "<HistoryTable of 6 generations>"
     assert "application/vnd.jupyter.widget-view+json" in widget
 
 
 @pytest.mark.usefixtures("shell")
-def test_the_twin_keeps_the_thumbnails_that_come_soon_enough() -> None:
-    face = HistoryTable(history(), search=search_rows, thumbnail=lambda _: photo(64, 64))
+def test_the_static_snapshot_has_the_thumbnails_that_load_in_time() -> None:
+    table = HistoryTable(history(), search=search_rows, thumbnail=lambda _: photo(64, 64))
 
     with capture_output() as captured:
-        face._ipython_display_()
+        table._ipython_display_()
 
     assert captured.outputs[0].data["text/html"].count("<img") == 6
 
 
-def test_an_empty_history_is_said(later: Later) -> None:
-    face = HistoryTable(history().iloc[:0], search=search_rows, background=later.background())
+def test_an_empty_history_shows_a_message(tasks: Tasks) -> None:
+    table = HistoryTable(history().iloc[:0], search=search_rows, background=tasks.background())
 
-    assert "no generations yet" in face.controls.page.value
-    assert (face.pages, face.page, len(face)) == (1, 1, 0)
-    assert ">0<" in face.controls.words.value
+    assert "no generations yet" in table.controls.page.value
+    assert (table.pages, table.page, len(table)) == (1, 1, 0)
+    assert ">0<" in table.controls.words.value
 
 
-def test_a_frame_of_other_columns_shows_what_it_has(later: Later) -> None:
+def test_a_frame_with_other_columns_shows_the_known_ones(tasks: Tasks) -> None:
     frame = pd.DataFrame({"prompt": ["a", "b"], "net": [0.5, 1.25]}, index=["x", "y"])
-    face = HistoryTable(frame, search=search_rows, background=later.background())
+    table = HistoryTable(frame, search=search_rows, background=tasks.background())
 
-    assert list(face.controls.heads) == ["prompt", "net"]
-    assert ">1.25</span>" in face.controls.page.value
+    assert list(table.controls.heads) == ["prompt", "net"]
+    assert ">1.25</span>" in table.controls.page.value
 
 
-def test_a_failed_row_says_why_where_its_picture_would_be(later: Later) -> None:
+def test_a_failed_row_shows_its_error_in_place_of_the_picture(tasks: Tasks) -> None:
     frame = history().assign(error=[None, None, "no <steam>", None, "out of clay " * 99, None])
-    face = HistoryTable(frame, search=search_rows, background=later.background())
+    table = HistoryTable(frame, search=search_rows, background=tasks.background())
 
-    for page in (face.controls.page.value, face.html()):
+    for page in (table.controls.page.value, table.html()):
         assert page.count("no &lt;steam&gt;</small>") == 1
         assert page.count("out of clay") == 3
 
 
-def test_fine_charges_are_whole_and_long_prompts_are_cut(later: Later) -> None:
+def test_small_charges_are_shown_in_full_and_long_prompts_are_cut(tasks: Tasks) -> None:
     frame = pd.DataFrame({"prompt": ["a" * 20_000], "net": [0.00002]}, index=["x"])
-    page = HistoryTable(frame, search=search_rows, background=later.background()).html()
+    page = HistoryTable(frame, search=search_rows, background=tasks.background()).html()
 
     assert ">0.00002</span>" in page
     assert len(page) < 3_000
 
 
-def test_a_screen_reader_hears_each_row(later: Later) -> None:
-    assert "a misty Lake" in table(later).controls.boxes[0].description
+def test_each_checkbox_is_labeled_with_its_prompt(tasks: Tasks) -> None:
+    assert "a misty Lake" in make_table(tasks).controls.boxes[0].description
 
 
 @pytest.mark.parametrize("rows", [10, 20_000])
-def test_what_travels_is_one_page_however_long_the_history(later: Later, rows: int) -> None:
+def test_only_one_page_is_sent_however_long_the_history(tasks: Tasks, rows: int) -> None:
     frame = pd.concat([history()] * (rows // 6 + 1)).iloc[:rows]
-    face = HistoryTable(frame, search=search_rows, size=10, background=later.background())
+    table = HistoryTable(frame, search=search_rows, size=10, background=tasks.background())
 
-    assert len(face.controls.page.value) < 12_000
-    assert len(face.html()) < 12_000
+    assert len(table.controls.page.value) < 12_000
+    assert len(table.html()) < 12_000
 
 
-def test_a_table_is_asked_for_anew_and_stays_where_it_is(later: Later) -> None:
+def test_a_refresh_keeps_the_page_the_order_and_the_selection(tasks: Tasks) -> None:
     now = history().assign(status="completed")
-    face = table(later, renew=lambda: now.iloc[1:])
-    face.select([str(now.index[0]), str(now.index[1])])
-    face.view = TableView(sort="prompt")
-    face.page = 2
+    table = make_table(tasks, renew=lambda: now.iloc[1:])
+    table.select([str(now.index[0]), str(now.index[1])])
+    table.view = TableView(sort="prompt")
+    table.page = 2
 
-    face.controls.renew.click()
-    assert len(face) == 6
-    later.do()
+    table.controls.renew.click()
+    assert len(table) == 6
+    tasks.run()
 
-    assert (len(face), face.page, face.view.sort) == (5, 2, "prompt")
-    assert face.ids == [str(now.index[1])]
-    assert [value for _, value in face.controls.status.options] == ["", "completed"]
+    assert (len(table), table.page, table.view.sort) == (5, 2, "prompt")
+    assert table.ids == [str(now.index[1])]
+    assert [value for _, value in table.controls.status.options] == ["", "completed"]
 
 
-def test_what_was_running_has_its_picture_when_it_is_done(later: Later) -> None:
+def test_a_refresh_shows_pictures_of_completed_generations(tasks: Tasks) -> None:
     done, now = False, history().assign(status="processing")
-    face = HistoryTable(
+    table = HistoryTable(
         now,
         search=search_rows,
         thumbnail=lambda _: photo(64, 64) if done else None,
         renew=lambda: now.assign(status="completed"),
-        background=later.background(),
+        background=tasks.background(),
     )
-    shown = face.controls
-    later.do()
+    shown = table.controls
+    tasks.run()
     assert "<img" not in shown.page.value
 
     done = True
     shown.renew.click()
-    later.do()
+    tasks.run()
 
     assert shown.page.value.count("<img") == 6
 
 
-def test_a_choice_is_left_alone_where_there_is_nothing_new_to_choose(later: Later) -> None:
-    face = table(later, renew=history)
-    status = face.controls.status
+def test_a_refresh_without_new_choices_leaves_the_filter_unchanged(tasks: Tasks) -> None:
+    table = make_table(tasks, renew=history)
+    status = table.controls.status
     status.value = "completed"
     moves: list[Any] = []
     status.observe(moves.append, ["index", "_options_labels"])
 
-    face.controls.renew.click()
-    later.do()
+    table.controls.renew.click()
+    tasks.run()
 
     assert moves == []
     assert status.value == "completed"
 
 
-def test_what_fails_while_it_is_asked_for_anew_is_told_and_the_rows_stay(later: Later) -> None:
+def test_a_failed_refresh_is_reported_and_the_rows_stay(tasks: Tasks) -> None:
     def renew() -> pd.DataFrame:
         raise NoAnswerError("nobody answers")
 
-    face = table(later, renew=renew)
-    face.controls.renew.click()
-    later.do()
+    table = make_table(tasks, renew=renew)
+    table.controls.renew.click()
+    tasks.run()
 
-    assert "nobody answers" in face.controls.problem.value
-    assert len(face) == 6
-
-
-def test_only_a_table_that_can_be_asked_for_anew_has_the_button(later: Later) -> None:
-    assert table(later).controls.renew.layout.display == "none"
-    assert table(later, renew=history).controls.renew.layout.display is None
+    assert "nobody answers" in table.controls.problem.value
+    assert len(table) == 6
 
 
-def test_a_narrow_page_does_without_some_columns(later: Later) -> None:
-    face = table(later)
-    style, page = face.controls.sheet.value, face.controls.page.value
+def test_only_a_refreshable_table_has_the_refresh_button(tasks: Tasks) -> None:
+    assert make_table(tasks).controls.renew.layout.display == "none"
+    assert make_table(tasks, renew=history).controls.renew.layout.display is None
+
+
+def test_a_narrow_page_hides_some_columns(tasks: Tasks) -> None:
+    table = make_table(tasks)
+    style, page = table.controls.sheet.value, table.controls.page.value
 
     (names,) = re.findall(r"class='?\"?kit-table-row", page)[:1]
     assert names
     assert page.count("kit-table-spare") == 4
-    assert "kit-table-spare" in face.controls.heads["seconds"]._dom_classes
-    assert set(face.controls._dom_classes) == {"kit-table", "kit-table-0-1-2-3-4-5"}
+    assert "kit-table-spare" in table.controls.heads["seconds"]._dom_classes
+    assert set(table.controls._dom_classes) == {"kit-table", "kit-table-0-1-2-3-4-5"}
     assert ".kit-table-0-1-2-3-4-5 .kit-table-row" in style
 
 
 @pytest.mark.usefixtures("shell")
-def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later: Later) -> None:
-    face = table(later)
+def test_the_static_snapshot_is_updated_by_user_input_only(tasks: Tasks) -> None:
+    table = make_table(tasks)
     with capture_output() as captured:
-        face._ipython_display_()
-        face.page = 2
-        later.do()
+        table._ipython_display_()
+        table.page = 2
+        tasks.run()
         first = len(captured.outputs)
-        face.controls.text.value = "town"
-        later.rest()
+        table.controls.text.value = "town"
+        tasks.pass_time()
 
     assert first == 2
     (update,) = captured.outputs[2:]
@@ -407,49 +407,49 @@ def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later:
 
 
 @pytest.mark.usefixtures("shell")
-def test_thumbnails_that_come_late_are_kept_too(later: Later) -> None:
-    face = table(later, thumbnail=lambda _: photo(64, 64), wait_seconds=0)
+def test_thumbnails_that_load_late_are_added_to_the_static_snapshot(tasks: Tasks) -> None:
+    table = make_table(tasks, thumbnail=lambda _: photo(64, 64), wait_seconds=0)
     with capture_output() as captured:
-        face._ipython_display_()
-        later.do()
-        later.rest()
+        table._ipython_display_()
+        tasks.run()
+        tasks.pass_time()
 
     assert "<img" not in captured.outputs[0].data["text/html"]
     assert captured.outputs[-1].data["text/html"].count("<img") == 4
 
 
-def test_the_order_is_told_to_who_does_not_see_the_arrow(later: Later) -> None:
-    face = table(later)
-    head = face.controls.heads["net"]
-    assert "aria-sort" not in face.controls.page.value
+def test_the_sort_order_is_announced_to_screen_readers(tasks: Tasks) -> None:
+    table = make_table(tasks)
+    head = table.controls.heads["net"]
+    assert "aria-sort" not in table.controls.page.value
     assert head.tooltip == "sort by credits"
 
     head.click()
 
     assert '<span role="columnheader" aria-sort="descending">credits</span>' in (
-        face.controls.page.value
+        table.controls.page.value
     )
     assert head.tooltip == "sorted, descending"
-    assert "sorted by credits, descending" in face.controls.words.value
+    assert "sorted by credits, descending" in table.controls.words.value
     head.click()
-    assert 'aria-sort="ascending">credits' in face.controls.page.value
+    assert 'aria-sort="ascending">credits' in table.controls.page.value
     head.click()
-    assert "sorted" not in face.controls.words.value + head.tooltip
+    assert "sorted" not in table.controls.words.value + head.tooltip
 
 
-def test_every_control_has_a_name(later: Later) -> None:
-    made = table(later).controls
+def test_every_control_has_an_accessible_name(tasks: Tasks) -> None:
+    parts = make_table(tasks).controls
 
-    for control in (made.text, made.status, made.model, made.since, made.until, made.number):
+    for control in (parts.text, parts.status, parts.model, parts.since, parts.until, parts.number):
         assert control.description
-    for button in (made.back, made.forward, made.renew):
+    for button in (parts.back, parts.forward, parts.renew):
         assert button.tooltip
 
 
-def test_at_an_end_the_page_knows_which_button_goes_the_other_way(later: Later) -> None:
-    made = table(later).controls
+def test_only_the_paging_buttons_are_marked_as_paging(tasks: Tasks) -> None:
+    parts = make_table(tasks).controls
     step = {
-        one for one in (made.back, made.forward, made.renew) if "kit-paging" in one._dom_classes
+        one for one in (parts.back, parts.forward, parts.renew) if "kit-paging" in one._dom_classes
     }
 
-    assert step == {made.back, made.forward}
+    assert step == {parts.back, parts.forward}

@@ -26,7 +26,7 @@ from tests.widgets.table.histories import history
         (TableView(since=date(2026, 3, 3), until=date(2026, 3, 3)), "d"),
     ],
 )
-def test_a_view_shows_what_it_asks_for(view: TableView, names: str) -> None:
+def test_a_view_filters_the_rows(view: TableView, names: str) -> None:
     frame = history()
 
     assert "".join(frame.index[positions(frame, view, search_rows)]) == names
@@ -41,7 +41,7 @@ def test_a_view_shows_what_it_asks_for(view: TableView, names: str) -> None:
         ("unheard of", "abcdef", "abcdef"),
     ],
 )
-def test_missing_values_come_last_either_way_and_equal_ones_keep_their_order(
+def test_missing_values_sort_last_and_equal_ones_keep_their_order(
     column: str, up: str, down: str
 ) -> None:
     frame = history()
@@ -63,7 +63,7 @@ def test_an_empty_frame_has_no_rows() -> None:
     assert choices(empty, "status") == []
 
 
-def test_columns_that_are_missing_match_nothing() -> None:
+def test_a_filter_on_a_missing_column_matches_no_row() -> None:
     frame = pd.DataFrame({"seed": [1, 2]}, index=["a", "b"])
 
     assert positions(frame, TableView(status="failed"), search_rows).tolist() == []
@@ -71,12 +71,12 @@ def test_columns_that_are_missing_match_nothing() -> None:
     assert positions(frame, TableView(text="b"), search_rows).tolist() == [1]
 
 
-def test_choices_are_sorted_and_without_missing_ones() -> None:
+def test_choices_are_sorted_without_missing_values() -> None:
     assert choices(history(), "model_id") == ["drift", "poster"]
     assert choices(history(), "unheard of") == []
 
 
-def test_the_frame_is_left_as_it_was() -> None:
+def test_the_frame_is_not_changed() -> None:
     frame = history()
     before = frame.copy(deep=True)
 

@@ -14,21 +14,21 @@ NAMES = [f"gen_{n}" for n in range(12)]
 
 
 class Source:
-    """A place to fetch from; it notes what was asked for."""
+    """A source of thumbnails that records which were fetched."""
 
-    def __init__(self, *, near: bytes | None = None) -> None:
-        self.asked: list[str] = []
-        self.near = near
+    def __init__(self, *, local: bytes | None = None) -> None:
+        self.fetched: list[str] = []
+        self.local = local
 
     def fetch(self, name: str) -> bytes | None:
-        self.asked.append(name)
+        self.fetched.append(name)
         return photo(64, 64)
 
     def thumbnails(self) -> Thumbnails:
-        return Thumbnails(self.fetch, lambda _: self.near)
+        return Thumbnails(self.fetch, lambda _: self.local)
 
 
-def test_they_come_a_few_at_a_time_and_are_kept() -> None:
+def test_thumbnails_are_fetched_in_batches_and_cached() -> None:
     source = Source()
     thumbnails = source.thumbnails()
     begin_page = thumbnails.begin_page()
@@ -37,36 +37,36 @@ def test_they_come_a_few_at_a_time_and_are_kept() -> None:
 
     assert counts == [5, 10, 12]
     assert list(thumbnails.fetch_missing(NAMES, thumbnails.begin_page())) == []
-    assert sorted(source.asked) == sorted(NAMES)
+    assert sorted(source.fetched) == sorted(NAMES)
 
 
-def test_turning_the_page_calls_the_rest_off() -> None:
+def test_a_page_change_cancels_the_remaining_batches() -> None:
     source = Source()
     thumbnails = source.thumbnails()
-    coming = thumbnails.fetch_missing(NAMES, thumbnails.begin_page())
-    next(coming)
+    batches = thumbnails.fetch_missing(NAMES, thumbnails.begin_page())
+    next(batches)
 
     latest = thumbnails.begin_page()
 
-    assert list(coming) == []
-    assert len(source.asked) == 5
+    assert list(batches) == []
+    assert len(source.fetched) == 5
     assert thumbnails.is_latest(latest)
 
 
-def test_what_is_near_is_not_fetched() -> None:
-    source = Source(near=photo(64, 64))
+def test_a_local_thumbnail_is_not_fetched() -> None:
+    source = Source(local=photo(64, 64))
     thumbnails = source.thumbnails()
 
     assert list(thumbnails.cached(NAMES)) == NAMES
     assert list(thumbnails.fetch_missing(NAMES, thumbnails.begin_page())) == []
-    assert source.asked == []
+    assert source.fetched == []
 
 
-def test_what_cannot_be_had_is_not_asked_for_again() -> None:
-    asked = []
+def test_a_thumbnail_that_failed_is_not_fetched_again() -> None:
+    fetched = []
 
     def fetch(name: str) -> bytes | None:
-        asked.append(name)
+        fetched.append(name)
         if name == "gen_0":
             raise NoAnswerError("gone")
         return b"no picture" if name == "gen_1" else None
@@ -75,11 +75,11 @@ def test_what_cannot_be_had_is_not_asked_for_again() -> None:
     for _ in range(2):
         list(thumbnails.fetch_missing(NAMES[:3], thumbnails.begin_page()))
 
-    assert sorted(asked) == NAMES[:3]
+    assert sorted(fetched) == NAMES[:3]
     assert set(thumbnails.cached(NAMES[:3]).values()) == {b""}
 
 
-def test_files_are_fetched_at_the_same_time() -> None:
+def test_thumbnails_are_fetched_concurrently() -> None:
     meeting = threading.Barrier(5, timeout=10)
 
     def fetch(name: str) -> bytes | None:
