@@ -10,7 +10,7 @@ from kit.studio import Studio, accounts
 from kit.widgets.account import Spent
 from tests.client.fixtures import drive
 from tests.waiting import until
-from tests.widgets.authoring import text
+from tests.widgets.writers import text
 
 NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
 

@@ -24,7 +24,7 @@ from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
 from tests.studio.neighbors import Neighbor
 from tests.waiting import until
-from tests.widgets.authoring import search, text
+from tests.widgets.writers import search, text
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from kit.studio import AsyncStudio, Studio
 from kit.studio.panel import PanelAccounts, PanelPages
 from tests.client.third_party import Server
 from tests.waiting import until
-from tests.widgets.authoring import text
+from tests.widgets.writers import text
 
 
 @pytest.fixture

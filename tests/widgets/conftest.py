@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from kit.widgets.form import Form
 from tests.conftest import NO_HISTORY
-from tests.widgets.forming import Api, Clock, model
+from tests.widgets.forms import Api, Clock, model
 
 
 @pytest.fixture

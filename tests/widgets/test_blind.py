@@ -7,7 +7,7 @@ import pytest
 from kit.errors import ConfigError
 from kit.explore.ratings import rank
 from kit.widgets.blind import BlindComparison
-from tests.widgets.exhibits import new_item, photo
+from tests.widgets.gallery_items import new_item, photo
 from tests.widgets.tree import below, find
 
 WORDS = "a lighthouse at dusk"

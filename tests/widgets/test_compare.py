@@ -10,7 +10,7 @@ from PIL import Image
 
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Fetched, GalleryItem
-from tests.widgets.exhibits import new_item, photo
+from tests.widgets.gallery_items import new_item, photo
 
 EVIL = "<script>alert('x')</script>\"'&"
 

@@ -18,7 +18,7 @@ from kit.widgets.background import Throttled
 from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
-from tests.widgets.forming import Api, Clock, model, price
+from tests.widgets.forms import Api, Clock, model, price
 from tests.widgets.table.histories import history
 from tests.widgets.tree import every, send
 

@@ -10,7 +10,7 @@ from kit import wire
 from kit.errors import BadRequestError, ConfigError, NoAnswerError, ParameterError
 from kit.widgets.form import Form
 from kit.widgets.form.presets import Presets
-from tests.widgets.forming import (
+from tests.widgets.forms import (
     RULE,
     Api,
     Clock,

@@ -11,7 +11,7 @@ from kit.widgets.accessibility import Accessibility
 from kit.widgets.form import Form
 from kit.widgets.form.fields import describe_adjustment
 from tests.widgets import tree
-from tests.widgets.forming import (
+from tests.widgets.forms import (
     COUNT,
     Api,
     Clock,

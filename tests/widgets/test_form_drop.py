@@ -14,8 +14,8 @@ import pytest
 from kit.errors import UploadError
 from kit.widgets.form import uploads as module
 from kit.widgets.form.uploads import Drop, Offer
-from tests.widgets.dropping import Page
-from tests.widgets.forming import Clock
+from tests.widgets.drop_page import Page
+from tests.widgets.forms import Clock
 
 LAKE, HILL = os.urandom(2500), os.urandom(1000)
 

@@ -11,7 +11,7 @@ from kit.widgets.form import Form
 from kit.widgets.form.fields import build
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Model, Parameter
-from tests.widgets.forming import Clock, control, note
+from tests.widgets.forms import Clock, control, note
 
 
 def field(**facts: Any) -> Any:

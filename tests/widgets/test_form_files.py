@@ -16,8 +16,8 @@ from kit.widgets.form.files import describe_drop_zone, explain_refusal, preview
 from kit.widgets.form.parts import SHEET, WidgetFactory
 from kit.widgets.form.picking import Picker, entries
 from kit.widgets.form.uploads import Offer
-from tests.widgets.dropping import Page
-from tests.widgets.forming import RULE, Api, Clock, click, control, model, note
+from tests.widgets.drop_page import Page
+from tests.widgets.forms import RULE, Api, Clock, click, control, model, note
 from tests.widgets.tree import below, every, find, send, styled
 
 PORTRAIT = wire.Parameter(name="portrait", type="image", media=True, required=True, max_items=2)

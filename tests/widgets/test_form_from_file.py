@@ -12,8 +12,8 @@ from kit.file_metadata import FileMetadata
 from kit.widgets.form import Form
 from kit.widgets.form.uploads import Drop
 from kit.widgets.result import ResultCard
-from tests.widgets.dropping import Page
-from tests.widgets.forming import Api, Clock, button, click, model, shown
+from tests.widgets.drop_page import Page
+from tests.widgets.forms import Api, Clock, button, click, model, shown
 from tests.widgets.tree import every, find
 
 FACE = wire.Parameter(name="face", type="image", media=True)

@@ -14,7 +14,7 @@ from kit.errors import BadRequestError, ParameterError
 from kit.widgets.form import Form
 from kit.widgets.form.presets import Presets
 from kit.wire import bounds
-from tests.widgets.forming import (
+from tests.widgets.forms import (
     SIZE,
     Api,
     Clock,

@@ -8,7 +8,7 @@ from kit import wire
 from kit.widgets import examples
 from kit.widgets.form import Form
 from kit.widgets.form.controls import step
-from tests.widgets.forming import COUNT, SEED, Api, Clock, click, control, model
+from tests.widgets.forms import COUNT, SEED, Api, Clock, click, control, model
 from tests.widgets.tree import styled
 
 FORMAT = wire.Parameter(name="format", default="jpeg", enum=["jpeg", "png"])

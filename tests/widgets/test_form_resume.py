@@ -9,7 +9,7 @@ from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
 from kit.widgets.form import Form
 from kit.widgets.form.runs import Run
-from tests.widgets.forming import Api, Clock, click, shown
+from tests.widgets.forms import Api, Clock, click, shown
 
 
 def button_labels(run: Run) -> list[str]:

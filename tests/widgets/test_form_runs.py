@@ -14,7 +14,7 @@ from kit.errors import GenerationFailedError, InsufficientCreditsError
 from kit.explore.sweeps.templates import template
 from kit.widgets.form import Form
 from kit.widgets.form.runs import MAX_RUNS, MAX_SAVED
-from tests.widgets.forming import (
+from tests.widgets.forms import (
     Api,
     Clock,
     click,

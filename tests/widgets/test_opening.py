@@ -13,8 +13,8 @@ from kit.widgets.boxes import OpenedBox
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Gallery
 from kit.widgets.result import OpenButtons, ResultOpener
-from tests.widgets.exhibits import new_item, photo
-from tests.widgets.forming import Clock
+from tests.widgets.forms import Clock
+from tests.widgets.gallery_items import new_item, photo
 from tests.widgets.tree import every, send
 
 

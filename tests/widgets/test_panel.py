@@ -15,8 +15,8 @@ from kit.errors import KitError, NoAnswerError
 from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage, heading, pages, render_panel
 from kit.widgets.panel.pages import CreatePage, ModelPage
-from tests.widgets.authoring import click, search, text
-from tests.widgets.forming import Api, Clock
+from tests.widgets.forms import Api, Clock
+from tests.widgets.writers import click, search, text
 
 MODELS = [
     wire.Model(id="poster", title="Poster", asset_type="image", description="flat <hills>"),

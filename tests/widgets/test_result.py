@@ -9,7 +9,7 @@ from kit import wire
 from kit.errors import NoAnswerError
 from kit.widgets.form import Form
 from kit.widgets.result import FileReceiver, ResultCard
-from tests.widgets.forming import SEED, Api, Clock, click, control, model, shown
+from tests.widgets.forms import SEED, Api, Clock, click, control, model, shown
 from tests.widgets.tree import every, find
 
 FACTS = wire.Generation(

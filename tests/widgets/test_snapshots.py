@@ -19,9 +19,9 @@ from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage, render_panel
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
-from tests.widgets.authoring import FakeWriter
-from tests.widgets.forming import Clock, control, model
+from tests.widgets.forms import Clock, control, model
 from tests.widgets.tree import find
+from tests.widgets.writers import FakeWriter
 
 pytestmark = pytest.mark.usefixtures("shell")
 

@@ -11,9 +11,9 @@ from kit import wire
 from kit.errors import KitError, NoAnswerError
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.writing import ScriptCard, Writing, WritingOrder, copy_button
-from tests.widgets.authoring import FakeWriter, click, control, search, text
-from tests.widgets.forming import Clock
+from tests.widgets.forms import Clock
 from tests.widgets.tree import send
+from tests.widgets.writers import FakeWriter, click, control, search, text
 
 
 @pytest.fixture

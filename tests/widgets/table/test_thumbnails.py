@@ -8,7 +8,7 @@ from PIL import Image
 from kit.errors import NoAnswerError
 from kit.widgets.table import Thumbnails, make_thumbnail
 from kit.widgets.table.drawing import THUMBNAIL
-from tests.widgets.exhibits import photo
+from tests.widgets.gallery_items import photo
 
 NAMES = [f"gen_{n}" for n in range(12)]
 

@@ -15,7 +15,7 @@ from kit.explore.archive import search_rows
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.table import HistoryTable
 from kit.widgets.table.rows import TableView
-from tests.widgets.exhibits import photo
+from tests.widgets.gallery_items import photo
 from tests.widgets.table.histories import history
 
 Work = Callable[[], None]

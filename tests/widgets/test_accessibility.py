@@ -17,8 +17,8 @@ from kit.widgets.background import BackgroundRunner
 from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
 from kit.widgets.writing import Writing
-from tests.widgets.authoring import FakeWriter
 from tests.widgets.table.histories import history
+from tests.widgets.writers import FakeWriter
 
 AT_ONCE = BackgroundRunner(begin=lambda work: work(), after=lambda _seconds, _work: lambda: None)
 PAGES = PageSet([PanelPage("One", ipywidgets.HTML)])
