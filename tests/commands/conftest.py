@@ -1,4 +1,4 @@
-"""The command line as a shell would call it, in this process."""
+"""The command line, called in this process as from a shell."""
 
 import json
 import logging
@@ -14,8 +14,8 @@ from kit.commands import build_parser, run
 
 
 @dataclass(frozen=True)
-class Done:
-    """What a command printed and how it ended."""
+class Result:
+    """The output and the exit code of a command."""
 
     code: int
     out: str
@@ -26,12 +26,12 @@ class Done:
         return json.loads(self.out)
 
 
-Kit = Callable[..., Done]
+Kit = Callable[..., Result]
 
 
 @pytest.fixture(autouse=True)
-def logging_as_it_was() -> Iterator[None]:
-    """Take back what a command set up for its own process."""
+def restored_logging() -> Iterator[None]:
+    """Undo the logging setup of a command."""
     root, ours = logging.getLogger(), logging.getLogger("kit")
     handlers, level, our_level = [*root.handlers], root.level, ours.level
     yield
@@ -49,7 +49,7 @@ def kit(
     monkeypatch.setenv("KIT_WORKERS", "1")
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: object) -> Done:
+    def call(*arguments: object) -> Result:
         capsys.readouterr()
         code = 0
         try:
@@ -58,7 +58,7 @@ def kit(
         except SystemExit as end:
             code = int(end.code or 0)
         out, err = capsys.readouterr()
-        return Done(code, out, err)
+        return Result(code, out, err)
 
     yield call
     local.stop()

@@ -3,7 +3,7 @@ import pytest
 from tests.commands.conftest import Kit
 
 
-def test_an_account_is_made_as_operation_1_has_it(kit: Kit) -> None:
+def test_a_created_account_is_printed_with_the_fields_of_the_api(kit: Kit) -> None:
     done = kit("accounts", "create", "--name", "Ada", "--email", "ada@example.org", "--json")
 
     assert done.code == 0
@@ -19,7 +19,7 @@ def test_accounts_are_listed(kit: Kit, account: str) -> None:
     assert account in kit("accounts", "list").out
 
 
-def test_a_name_of_several_lines_stands_on_one(kit: Kit) -> None:
+def test_a_name_of_several_lines_is_printed_on_one_line(kit: Kit) -> None:
     kit("accounts", "create", "--name", "Ada\nBob", "--email", "ada@example.org")
 
     assert "  Ada Bob  ada@example.org  " in kit("accounts", "list").out
@@ -39,7 +39,7 @@ def test_a_name_of_several_lines_stands_on_one(kit: Kit) -> None:
         (("--name", "A"), "Missing option '--email'"),
     ],
 )
-def test_a_bad_account_is_refused_with_a_sentence(
+def test_an_invalid_account_is_refused_with_an_error_message(
     kit: Kit, arguments: tuple[str, ...], sentence: str
 ) -> None:
     done = kit("accounts", "create", *arguments)
@@ -47,4 +47,4 @@ def test_a_bad_account_is_refused_with_a_sentence(
     assert done.code == 2
     assert sentence in done.err
     listed = kit("accounts", "list", "--json")
-    assert listed.code == 2 or listed.json == []  # the folder may not even have been made
+    assert listed.code == 2 or listed.json == []  # the data folder may not exist

@@ -1,4 +1,4 @@
-"""``kit audit``: every administrative act leaves a line, and no line holds a secret."""
+"""``kit audit``: every administrative act is recorded, without secrets."""
 
 import getpass
 from pathlib import Path
@@ -9,15 +9,15 @@ from tests.commands.conftest import Kit
 ME = f"cli:{getpass.getuser()}"
 
 
-def acts(kit: Kit, *options: object) -> list[tuple[str, str, str]]:
+def read_acts(kit: Kit, *options: object) -> list[tuple[str, str, str]]:
     rows = kit("audit", "--json", *options).json
     return [(row["actor"], row["act"], row["subject"]) for row in reversed(rows)]
 
 
-def test_every_act_on_the_command_line_says_who_did_what_to_what(
+def test_every_command_is_recorded_with_actor_act_and_subject(
     kit: Kit, account: str, tmp_path: Path
 ) -> None:
-    made = (
+    arguments = (
         "--account",
         account,
         "--name",
@@ -28,13 +28,13 @@ def test_every_act_on_the_command_line_says_who_did_what_to_what(
         "2100-01-01",
         "--json",
     )
-    key = kit("keys", "create", *made).json
+    key = kit("keys", "create", *arguments).json
     kit("credits", "grant", "--account", account, "--amount", "0.005", "--note", "thanks")
     kit("keys", "revoke", key["id"])
     kit("keys", "revoke", key["id"], "--sign-out")
     kit("backup", tmp_path / "copy")
 
-    assert acts(kit) == [
+    assert read_acts(kit) == [
         (ME, "account.created", account),
         (ME, "credits.granted", account),
         (ME, "key.created", key["id"]),
@@ -44,32 +44,32 @@ def test_every_act_on_the_command_line_says_who_did_what_to_what(
         (ME, "backup.made", "copy"),
     ]
     rows = {row["act"]: row for row in kit("audit", "--json").json}
-    told = rows["key.created"]["details"]
-    assert (told["cap"], told["scopes"], told["account"]) == ("2.5", "read", account)
-    assert told["expires"] == key["expiresAt"] == "2100-01-01T00:00:00.000Z"
+    details = rows["key.created"]["details"]
+    assert (details["cap"], details["scopes"], details["account"]) == ("2.5", "read", account)
+    assert details["expires"] == key["expiresAt"] == "2100-01-01T00:00:00.000Z"
     assert rows["credits.granted"]["details"] == {"credits": "5"}
     assert key["key"] not in kit("audit", "--json").out
 
 
-def test_a_restored_folder_knows_the_acts_before_and_that_it_was_restored(
+def test_a_restored_folder_keeps_its_audit_and_records_the_restore(
     kit: Kit, account: str, tmp_path: Path
 ) -> None:
     kit("backup", tmp_path / "copy")
     kit("restore", tmp_path / "copy", "--data", tmp_path / "other")
 
-    there = acts(kit, "--data", tmp_path / "other")
+    there = read_acts(kit, "--data", tmp_path / "other")
     assert [act for _, act, _ in there] == ["account.created", "credits.granted", "backup.restored"]
 
 
-def test_a_refused_act_leaves_no_line(kit: Kit, account: str) -> None:
+def test_a_refused_act_is_not_recorded(kit: Kit, account: str) -> None:
     kit("keys", "create", "--account", "acc_nobody", "--name", "x")
     kit("credits", "grant", "--account", "acc_nobody", "--amount", 1)
     kit("keys", "revoke", "key_nobody")
 
-    assert len(acts(kit)) == 2
+    assert len(read_acts(kit)) == 2
 
 
-def test_the_newest_lines_come_first_and_can_be_read(kit: Kit, account: str) -> None:
+def test_the_newest_acts_are_printed_first(kit: Kit, account: str) -> None:
     kit("credits", "grant", "--account", account, "--amount", 1, "--note", "thanks")
 
     head, line = kit("audit", "--limit", 1).out.splitlines()
@@ -77,13 +77,13 @@ def test_the_newest_lines_come_first_and_can_be_read(kit: Kit, account: str) -> 
     assert line.endswith(f"{ME}  credits.granted  {account}  credits 1, note thanks")
 
 
-def test_the_embedded_service_writes_down_its_demo_account_and_who_deletes(kit: Kit) -> None:
+def test_the_embedded_service_records_its_demo_account_and_deletions(kit: Kit) -> None:
     with library.connect() as studio:
         generation = studio.generate("flat", "a lake")
         generation.delete_outputs()
 
     me = f"embedded:{getpass.getuser()}"
-    found = acts(kit)
+    found = read_acts(kit)
     assert [(who, act) for who, act, _ in found[:3]] == [
         (me, "account.created"),
         (me, "credits.granted"),

@@ -9,7 +9,7 @@ from tests.commands.conftest import Kit
 from tests.waiting import until
 
 
-def test_a_backup_goes_there_and_back(kit: Kit, account: str, tmp_path: Path) -> None:
+def test_a_backup_can_be_restored(kit: Kit, account: str, tmp_path: Path) -> None:
     made = kit("backup", tmp_path / "copy.tar.gz")
     back = kit("restore", tmp_path / "copy.tar.gz", "--data", tmp_path / "back")
     listed = kit("accounts", "list", "--data", tmp_path / "back", "--json").json
@@ -19,7 +19,7 @@ def test_a_backup_goes_there_and_back(kit: Kit, account: str, tmp_path: Path) ->
     assert [(one["id"], one["credits"]) for one in listed] == [(account, 5)]
 
 
-def test_both_print_json(kit: Kit, account: str, tmp_path: Path) -> None:
+def test_backup_and_restore_print_json(kit: Kit, account: str, tmp_path: Path) -> None:
     facts = {"files": 0, "size_bytes": 0, "unfinished": 0, "missing": []}
 
     assert account
@@ -27,7 +27,7 @@ def test_both_print_json(kit: Kit, account: str, tmp_path: Path) -> None:
     assert kit("restore", tmp_path / "copy", "--data", tmp_path / "b", "--json").json == facts
 
 
-def test_what_cannot_be_is_said_in_a_sentence(kit: Kit, account: str, tmp_path: Path) -> None:
+def test_invalid_paths_are_refused(kit: Kit, account: str, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     assert account
@@ -47,7 +47,7 @@ def test_what_cannot_be_is_said_in_a_sentence(kit: Kit, account: str, tmp_path: 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a word")
-def test_one_that_is_ended_leaves_nothing(kit: Kit, account: str, tmp_path: Path) -> None:
+def test_a_terminated_backup_leaves_no_file(kit: Kit, account: str, tmp_path: Path) -> None:
     (tmp_path / "data" / "notebook").mkdir()
     with (tmp_path / "data" / "notebook" / "large").open("wb") as file:
         file.truncate(10 << 30)
@@ -55,9 +55,9 @@ def test_one_that_is_ended_leaves_nothing(kit: Kit, account: str, tmp_path: Path
     folder.mkdir()
     command = [sys.executable, "-m", "kit", "backup", str(folder / "a.tar.gz")]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        # in the midst of the large file, and not while something is prepared
+        # while the large file is written, not during the preparation
         until(lambda: any(it.stat().st_size > 50_000 for it in folder.glob(".a.tar.gz.*")))
         process.terminate()
-        said = process.communicate()[1]
+        errors = process.communicate()[1]
 
-    assert (process.returncode, said, [*folder.iterdir()]) == (130, b"", [])
+    assert (process.returncode, errors, [*folder.iterdir()]) == (130, b"", [])

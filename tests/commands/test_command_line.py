@@ -20,7 +20,7 @@ def test_the_help_names_every_command(kit: Kit) -> None:
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
-def test_a_command_has_help_of_its_own(kit: Kit, name: str) -> None:
+def test_every_command_has_its_own_help(kit: Kit, name: str) -> None:
     done = kit(name, "--help")
 
     assert done.code == 0
@@ -28,13 +28,13 @@ def test_a_command_has_help_of_its_own(kit: Kit, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
-def test_the_help_of_all_says_of_a_command_what_it_says_itself(kit: Kit, name: str) -> None:
+def test_the_main_help_describes_a_command_as_its_own_help_does(kit: Kit, name: str) -> None:
     sentence = {**COMMANDS, **GROUPS}[name].removesuffix(".")
 
     assert sentence in " ".join(kit(name, "--help").out.split())
 
 
-def test_the_version_is_said(kit: Kit) -> None:
+def test_the_version_is_printed(kit: Kit) -> None:
     assert kit("--version").out == f"kit {__version__}\n"
 
 
@@ -45,7 +45,7 @@ def test_an_unknown_command_is_named(kit: Kit) -> None:
     assert "srve" in done.err
 
 
-def test_whoever_has_read_enough_is_told_nothing() -> None:
+def test_a_closed_pipe_causes_no_error_message() -> None:
     command = [sys.executable, "-m", "kit", "--help"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -55,7 +55,7 @@ def test_whoever_has_read_enough_is_told_nothing() -> None:
         assert process.stderr.read() == b""
 
 
-def test_a_folder_that_cannot_be_made_is_one_sentence(kit: Kit, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_a_one_line_error(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = kit("tour", tmp_path / "file" / "pages")
 
@@ -65,7 +65,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(kit: Kit, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("command", [("ledger", "verify"), ("accounts", "list"), ("audit",)])
-def test_a_data_folder_that_is_mistyped_is_not_made(
+def test_a_mistyped_data_folder_is_not_created(
     kit: Kit, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     done = kit(*command, "--data", tmp_path / "dota")
@@ -75,18 +75,18 @@ def test_a_data_folder_that_is_mistyped_is_not_made(
     assert not (tmp_path / "dota").exists()
 
 
-def test_only_the_command_that_is_asked_for_is_loaded() -> None:
+def test_only_the_requested_command_is_imported() -> None:
     line = (
         "import sys; from kit.commands import build_parser; build_parser(['profiles', '--json']);"
         "print(*sorted(n for n in sys.modules if n.startswith('kit.commands.')))"
     )
-    told = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
 
-    assert "kit.commands.profiles" in told.stdout.split()
-    assert not {"kit.commands.lab", "kit.commands.serve"} & set(told.stdout.split())
+    assert "kit.commands.profiles" in done.stdout.split()
+    assert not {"kit.commands.lab", "kit.commands.serve"} & set(done.stdout.split())
 
 
-def test_an_output_without_unicode_says_all_the_same(kit: Kit, tmp_path: Path) -> None:
+def test_an_output_without_unicode_escapes_characters(kit: Kit, tmp_path: Path) -> None:
     kit("accounts", "create", "--name", "Zoë Зима 🎨", "--email", "zoe@example.org")
     line = [sys.executable, "-m", "kit", "accounts", "list"]
     environment = os.environ | {"PYTHONIOENCODING": "cp1252"}
@@ -107,7 +107,7 @@ def test_bytes_of_another_encoding_are_refused(kit: Kit) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes streams")
-def test_a_closed_output_changes_nothing(kit: Kit, account: str) -> None:
+def test_a_command_works_with_standard_output_closed(kit: Kit, account: str) -> None:
     line = f'exec "$0" -m kit keys create --account {account} --name shut --json >&-'
     subprocess.run(["/bin/sh", "-c", line, sys.executable], check=True)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 from tests.commands.conftest import Kit
 
 
-def test_the_report_of_a_month_is_a_file(kit: Kit, tmp_path: Path) -> None:
+def test_a_cost_report_is_written_to_a_file(kit: Kit, tmp_path: Path) -> None:
     kit("generate", "flat", "a lake", "-o", "a.png")
 
     done = kit("costs", "report", "--budget", "5", "-o", "costs.html")

@@ -7,7 +7,7 @@ from tests.commands.conftest import Kit
 from tests.conftest import sql
 
 
-def test_a_grant_is_added_to_the_millicredit(kit: Kit, account: str) -> None:
+def test_a_grant_is_added_exactly_to_the_millicredit(kit: Kit, account: str) -> None:
     done = kit("credits", "grant", "--account", account, "--amount", "0.005", "--json")
 
     assert done.json == {"accountId": account, "granted": 0.005, "balance": 5.005}
@@ -16,7 +16,7 @@ def test_a_grant_is_added_to_the_millicredit(kit: Kit, account: str) -> None:
 
 
 @pytest.mark.parametrize("amount", ["0", "-3", "nan", "1e-9", "much"])
-def test_a_grant_that_is_none_is_refused(kit: Kit, account: str, amount: str) -> None:
+def test_a_grant_of_an_invalid_amount_is_refused(kit: Kit, account: str, amount: str) -> None:
     done = kit("credits", "grant", "--account", account, f"--amount={amount}")
 
     assert done.code == 2
@@ -27,15 +27,13 @@ def test_a_grant_that_is_none_is_refused(kit: Kit, account: str, amount: str) ->
 @pytest.mark.parametrize(
     "words", [("credits", "grant", "--amount", "1"), ("keys", "list"), ("webhooks", "list")]
 )
-def test_an_account_that_there_is_not_is_no_empty_answer(
-    kit: Kit, account: str, words: tuple[str, ...]
-) -> None:
+def test_an_unknown_account_is_an_error(kit: Kit, account: str, words: tuple[str, ...]) -> None:
     done = kit(*words, "--account", "acc_nobody")
 
     assert (done.code, done.err) == (1, "kit: there is no account 'acc_nobody'\n")
 
 
-def test_the_books_can_be_verified_while_somebody_writes(kit: Kit, account: str) -> None:
+def test_the_ledger_can_be_verified_during_a_write_transaction(kit: Kit, account: str) -> None:
     connection = apsw.Connection(str(service_settings.load().database_path))
     connection.execute("BEGIN IMMEDIATE")
 
@@ -45,15 +43,15 @@ def test_the_books_can_be_verified_while_somebody_writes(kit: Kit, account: str)
         connection.close()
 
 
-def test_books_that_are_wrong_are_said_and_are_a_failure(kit: Kit, account: str) -> None:
+def test_a_wrong_balance_is_reported_and_fails_the_verification(kit: Kit, account: str) -> None:
     settings = service_settings.load()
     transact(settings, sql("UPDATE accounts SET balance = balance + 5 WHERE id = :id", id=account))
 
-    done, told = kit("ledger", "verify"), kit("ledger", "verify", "--json")
-    assert (done.code, done.out, told.code) == (1, "", 1)
+    done, as_json = kit("ledger", "verify"), kit("ledger", "verify", "--json")
+    assert (done.code, done.out, as_json.code) == (1, "", 1)
     assert f"{account}: balance 5.005, ledger 5\n" in done.err
     assert {
         "accountId": account,
         "subject": account,
         "problem": "balance 5.005, ledger 5",
-    } in told.json
+    } in as_json.json

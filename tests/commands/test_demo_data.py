@@ -1,4 +1,4 @@
-"""``kit demo-data``: a history to try the analysis on."""
+"""``kit demo-data``: a synthetic history to try the analysis on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def folder(kit: Kit, tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_history_is_there_and_the_books_are_right(folder: Path) -> None:
+def test_the_demo_history_and_its_ledger_agree(folder: Path) -> None:
     with kit.connect(data=folder) as studio:
         frame = studio.history.frame()
         ledger = studio.usage.frame(None)
@@ -47,7 +47,7 @@ def test_the_history_is_there_and_the_books_are_right(folder: Path) -> None:
     assert frame["credits_refunded"].sum() == pytest.approx(refunds)
 
 
-def test_it_looks_like_life(folder: Path) -> None:
+def test_the_demo_history_looks_realistic(folder: Path) -> None:
     with kit.connect(data=folder) as studio:
         frame = studio.history.frame(parameters=True)
     local.stop()
@@ -62,20 +62,20 @@ def test_it_looks_like_life(folder: Path) -> None:
     assert frame["completed_at"].max() < pd.Timestamp(UNTIL, tz="UTC")
 
 
-def test_a_folder_in_use_is_left_alone(folder: Path, kit: Kit) -> None:
+def test_an_existing_folder_is_refused(folder: Path, kit: Kit) -> None:
     done = kit("demo-data", folder)
 
     assert done.code == 2
     assert "name a new folder" in done.err
 
 
-def test_the_ledger_verifies(folder: Path, kit: Kit) -> None:
+def test_the_demo_ledger_passes_verification(folder: Path, kit: Kit) -> None:
     done = kit("ledger", "verify", "--data", folder)
 
     assert done.code == 0
 
 
-def test_the_same_seed_gives_the_same_story() -> None:
+def test_the_same_seed_gives_the_same_events() -> None:
     rule = {"base": 0.02, "multipliers": [{"parameter": "size", "values": {"1024": 2}}]}
     size = {"name": "size", "type": "integer", "default": 512, "enum": [512, 1024]}
     model = Model.model_validate({"id": "m", "settingParameters": [size], "pricing": rule})
@@ -89,7 +89,7 @@ def test_the_same_seed_gives_the_same_story() -> None:
 
 
 @pytest.mark.parametrize("wrong", [("--until", "1970-06-01"), ("--seed", -1)])
-def test_what_can_be_no_history_is_refused(
+def test_invalid_options_of_a_demo_history_are_refused(
     kit: Kit, tmp_path: Path, wrong: tuple[str, ...]
 ) -> None:
     done = kit("demo-data", tmp_path / "demo", *wrong)

@@ -1,4 +1,4 @@
-"""``kit deploy``: what the files name is there: settings, commands, ports and paths."""
+"""``kit deploy``: the settings, commands, ports and paths that the files name exist."""
 
 import re
 import shutil
@@ -19,28 +19,28 @@ from kit.service.settings import ServiceSettings
 from tests.commands.conftest import Kit
 
 FILES = ("compose", "dockerfile", "kubernetes", "systemd", "nginx", "capacity")
-#: What is set in the environment of a service, besides its settings.
+#: Environment variables of a service that are not settings.
 OTHERS = {"KIT_LOG_FORMAT"}
 CREDENTIALS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
 VALUES = {"POSTGRES_PASSWORD": "p", "FILES_SECRET": "s" * 20}
 VALUES |= {"STUDIO_HOST": "studio.example.org", "FILES_HOST": "files.example.org"}
 
 
-def filled(text: str) -> str:
-    """Return a compose file with the values of an environment."""
+def fill_in(text: str) -> str:
+    """Return a compose file with its variables replaced by values."""
     return re.sub(r"\$\{(\w+):\?\}", lambda found: VALUES[found[1]], text)
 
 
 @pytest.fixture
 def compose(kit: Kit) -> dict[str, Any]:
-    """What `kit deploy compose` prints."""
-    found: dict[str, Any] = yaml.safe_load(filled(kit("deploy", "compose").out))
+    """The output of `kit deploy compose`."""
+    found: dict[str, Any] = yaml.safe_load(fill_in(kit("deploy", "compose").out))
     return found
 
 
 @pytest.fixture
 def manifests(kit: Kit) -> dict[tuple[str, str], dict[str, Any]]:
-    """What `kit deploy kubernetes` prints, by kind and name."""
+    """The output of `kit deploy kubernetes`, by kind and name."""
     found = [*yaml.safe_load_all(kit("deploy", "kubernetes").out)]
     by_name = {(one["kind"], one["metadata"]["name"]): one for one in found}
     assert len(by_name) == len(found)
@@ -58,7 +58,7 @@ def pods(manifests: dict[tuple[str, str], dict[str, Any]]) -> Iterator[tuple[str
             yield name, one["spec"]["template"]
 
 
-def test_the_compose_file_is_what_the_specification_allows(kit: Kit, tmp_path: Path) -> None:
+def test_the_compose_file_conforms_to_the_specification(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "compose.yaml").write_text(kit("deploy", "compose").out)
     schema = ("check_jsonschema", "--builtin-schema", "vendor.compose-spec")
     done = subprocess.run(
@@ -72,7 +72,7 @@ def test_the_compose_file_is_what_the_specification_allows(kit: Kit, tmp_path: P
     assert done.returncode == 0, done.stdout
 
 
-def test_kubernetes_takes_each_manifest(manifests: dict[tuple[str, str], dict[str, Any]]) -> None:
+def test_each_manifest_is_valid(manifests: dict[tuple[str, str], dict[str, Any]]) -> None:
     schemas = pytest.importorskip("kubernetes_validate")  # 109 MB, not in the extra test
     for manifest in manifests.values():
         schemas.validate(manifest, "1.31", strict=True)
@@ -83,7 +83,7 @@ def test_kubernetes_takes_each_manifest(manifests: dict[tuple[str, str], dict[st
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_names_settings_and_commands_that_there_are(kit: Kit, name: str) -> None:
+def test_a_file_names_only_settings_and_commands_that_exist(kit: Kit, name: str) -> None:
     printed = kit("deploy", name)
 
     assert (printed.code, printed.err) == (0, "")
@@ -97,14 +97,14 @@ def test_a_file_names_settings_and_commands_that_there_are(kit: Kit, name: str) 
         assert f"\n{extra} = [" in declared
 
 
-def test_an_unknown_file_is_refused_with_those_that_there_are(kit: Kit) -> None:
+def test_an_unknown_file_is_refused_with_the_known_ones(kit: Kit) -> None:
     refused = kit("deploy", "swarm")
 
     assert refused.code == 2
     assert "compose" in refused.err
 
 
-def test_the_parts_of_compose_fit_together(compose: dict[str, Any]) -> None:
+def test_the_services_of_compose_refer_to_parts_that_exist(compose: dict[str, Any]) -> None:
     parts = compose["services"]
     assert {*compose} - {"x-kit", "x-storage", "x-service"} == {
         *("services", "configs", "networks", "secrets", "volumes")
@@ -124,7 +124,7 @@ def test_the_parts_of_compose_fit_together(compose: dict[str, Any]) -> None:
         assert {one["source"] for one in part.get("configs", ())} <= compose["configs"].keys()
 
 
-def test_what_compose_sets_is_what_the_service_takes(compose: dict[str, Any]) -> None:
+def test_the_variables_of_compose_are_valid_settings(compose: dict[str, Any]) -> None:
     parts = compose["services"]
     for name in ("first", "second", "worker", "migrate"):
         environ = {one: str(value) for one, value in parts[name]["environment"].items()}
@@ -145,7 +145,7 @@ def test_what_compose_sets_is_what_the_service_takes(compose: dict[str, Any]) ->
     assert caddy.count("{") == caddy.count("}")
 
 
-def test_every_pod_has_limits_and_every_one_that_serves_has_probes(
+def test_every_pod_has_limits_and_every_serving_one_has_probes(
     manifests: dict[tuple[str, str], dict[str, Any]],
 ) -> None:
     there = paths()
@@ -163,7 +163,7 @@ def test_every_pod_has_limits_and_every_one_that_serves_has_probes(
         assert mounts == {one["name"] for one in template["spec"].get("volumes", ())}
 
 
-def test_what_manifests_name_is_among_them(
+def test_objects_that_manifests_refer_to_are_among_them(
     manifests: dict[tuple[str, str], dict[str, Any]],
 ) -> None:
     for name, template in pods(manifests):
@@ -184,7 +184,7 @@ def test_what_manifests_name_is_among_them(
     assert not any("/metrics".startswith(one) for one in served)
 
 
-def test_what_manifests_set_is_what_the_service_takes(
+def test_the_variables_of_manifests_are_valid_settings(
     manifests: dict[tuple[str, str], dict[str, Any]],
 ) -> None:
     environ: dict[str, str] = {}
@@ -201,7 +201,7 @@ def test_what_manifests_set_is_what_the_service_takes(
     assert "studio-secret" not in str(worker)
 
 
-def test_systemd_goes_on_starting_it(kit: Kit) -> None:
+def test_systemd_keeps_restarting_the_service(kit: Kit) -> None:
     given = dict(
         line.split("=", 1) for line in kit("deploy", "systemd").out.splitlines() if "=" in line
     )
@@ -211,7 +211,7 @@ def test_systemd_goes_on_starting_it(kit: Kit) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd here")
-def test_systemd_takes_the_unit(kit: Kit, tmp_path: Path) -> None:
+def test_the_systemd_unit_is_valid(kit: Kit, tmp_path: Path) -> None:
     text = kit("deploy", "systemd").out.replace("/opt/kit/bin/kit", "/bin/true")
     (tmp_path / "kit.service").write_text(text)
     command = ["systemd-analyze", "verify", str(tmp_path / "kit.service")]

@@ -1,4 +1,4 @@
-"""The reference: whole, linked, and each example in the manual runs."""
+"""The reference: complete, with working links; the examples in the manual run."""
 
 import os
 import re
@@ -19,7 +19,7 @@ MANUAL = Path(docs.__file__).parents[1] / "manual"
 
 
 class Links(HTMLParser):
-    """Collects where a page leads to."""
+    """Collects the link targets of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_each_page_leads_only_to_pages_that_are_there(pages: Path) -> None:
+def test_each_page_links_only_to_pages_that_exist(pages: Path) -> None:
     found = sorted(pages.rglob("*.html"))
     assert len(found) >= 18
     for page in found:
@@ -49,7 +49,7 @@ def test_each_page_leads_only_to_pages_that_are_there(pages: Path) -> None:
             assert (page.parent / target).is_file(), (page, target)
 
 
-def test_the_public_face_is_on_its_pages_with_what_its_docstrings_say(pages: Path) -> None:
+def test_the_public_names_are_on_the_reference_pages(pages: Path) -> None:
     face = (pages / "kit/studio/sync.html").read_text("utf-8")
 
     for name in ("generate", "estimate", "recreate", "sweep", "form"):
@@ -57,7 +57,7 @@ def test_the_public_face_is_on_its_pages_with_what_its_docstrings_say(pages: Pat
     assert 'id="connect"' in (pages / "kit.html").read_text("utf-8")
 
 
-def test_each_error_says_what_to_do() -> None:
+def test_each_error_has_a_meaning_and_a_remedy() -> None:
     rows = docs.list_errors()[1:]
 
     assert {row[0].strip("`") for row in rows} == set(ApiError.by_code)

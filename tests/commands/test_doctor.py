@@ -15,7 +15,7 @@ from tests.commands.conftest import Kit
 from tests.ports import free_port
 
 
-def test_the_doctor_finds_nothing_wrong_and_asks_no_other_service(
+def test_the_doctor_finds_no_problem_and_requests_no_other_service(
     kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIT_BASE_URL", "http://127.0.0.1:9")
@@ -27,7 +27,7 @@ def test_the_doctor_finds_nothing_wrong_and_asks_no_other_service(
     assert [finding for finding in findings if not finding.ok] == []
 
 
-def test_a_picture_made_for_a_look_leaves_nothing_where_services_share(
+def test_doctor_and_gallery_leave_nothing_in_shared_storage_or_database(
     kit: Kit, account: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIT_DATABASE_URL", f"sqlite:///{tmp_path}/data/kit.db")
@@ -40,7 +40,7 @@ def test_a_picture_made_for_a_look_leaves_nothing_where_services_share(
     assert [path for path in (tmp_path / "shared").rglob("*") if path.is_file()] == []
 
 
-def test_the_doctor_lists_a_plug_in_that_is_left_out_and_says_why(kit: Kit) -> None:
+def test_the_doctor_lists_a_broken_plug_in_with_the_reason(kit: Kit) -> None:
     found = kit("doctor", "--json")
 
     [broken] = [finding for finding in found.json if not finding["ok"]]
@@ -64,7 +64,7 @@ for finding in doctor.examine(settings.load()):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there everybody has a profile")
-def test_a_user_without_a_home_is_told(tmp_path: Path) -> None:
+def test_the_doctor_reports_a_missing_home_folder(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _HOMELESS],
         env=os.environ | {"KIT_DATA": str(tmp_path / "data")},
@@ -76,7 +76,7 @@ def test_a_user_without_a_home_is_told(tmp_path: Path) -> None:
     assert "data folder" not in done.stdout
 
 
-def test_the_doctor_says_what_is_wrong_with_configured_models(
+def test_the_doctor_reports_problems_of_configured_models(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("FAR_KEY", raising=False)
@@ -97,7 +97,7 @@ def test_the_doctor_says_what_is_wrong_with_configured_models(
     assert "set that variable where the service runs" in done.out
 
 
-def test_the_doctor_says_what_to_do(kit: Kit, tmp_path: Path) -> None:
+def test_the_doctor_names_a_remedy(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     done = kit("doctor", "--data", tmp_path / "file" / "data")
@@ -106,7 +106,7 @@ def test_the_doctor_says_what_to_do(kit: Kit, tmp_path: Path) -> None:
     assert "set KIT_DATA to another folder" in done.out
 
 
-def test_a_service_without_notebooks_lacks_nothing(
+def test_the_doctor_skips_checks_of_jupyter_where_it_is_not_installed(
     kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_core", None)
@@ -117,7 +117,7 @@ def test_a_service_without_notebooks_lacks_nothing(
     assert not {"jupyterlab", "ipykernel", "JupyterLab", "kernel"} & {*names}
 
 
-def test_the_doctor_asks_a_bucket_and_a_cluster(
+def test_the_doctor_checks_a_bucket_and_a_cluster(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = free_port()
@@ -130,11 +130,11 @@ def test_the_doctor_asks_a_bucket_and_a_cluster(
 
     assert "FAIL  storage: the storage s3://media cannot be written" in done.out
     assert f"FAIL  cluster: nothing renders at tcp://127.0.0.1:{port}: start `kit" in done.out
-    assert "ok    a picture" in done.out  # made in a folder of its own
+    assert "ok    a picture" in done.out  # in a temporary folder
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
-def test_a_folder_that_is_no_data_folder_keeps_its_rights(kit: Kit, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_data_folder_keeps_its_permissions(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "srv" / "site").mkdir(parents=True)
     (tmp_path / "srv").chmod(0o755)
 
@@ -144,7 +144,7 @@ def test_a_folder_that_is_no_data_folder_keeps_its_rights(kit: Kit, tmp_path: Pa
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
-def test_what_others_could_read_is_reported_once_and_tightened(kit: Kit, tmp_path: Path) -> None:
+def test_exposed_files_are_reported_once_and_made_private(kit: Kit, tmp_path: Path) -> None:
     kit("accounts", "create", "--name", "Ada", "--email", "ada@example.org", "--credits", "1")
     found = [tmp_path / "data" / name for name in ("", "kit.db")]
     for path in found:
@@ -160,7 +160,7 @@ def test_what_others_could_read_is_reported_once_and_tightened(kit: Kit, tmp_pat
     assert (second["ok"], second["found"]) == (True, "only you can read what is kept")
 
 
-def test_the_doctor_names_what_tests_need(kit: Kit, tmp_path: Path) -> None:
+def test_the_doctor_checks_the_requirements_of_the_tests(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / ("openssl.exe" if os.name == "nt" else "openssl")).touch(mode=0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(tmp_path))

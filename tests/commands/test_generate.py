@@ -11,7 +11,7 @@ from tests.commands.conftest import Kit
 __all__ = ["api", "backend", "media"]
 
 
-def test_a_picture_is_made_and_its_file_printed(kit: Kit, tmp_path: Path) -> None:
+def test_a_picture_is_generated_and_its_path_printed(kit: Kit, tmp_path: Path) -> None:
     done = kit("generate", "flat", "a lake", "-p", "count=3", "-p", "smooth=yes", "-o", "a.png")
 
     assert done.code == 0
@@ -20,11 +20,11 @@ def test_a_picture_is_made_and_its_file_printed(kit: Kit, tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="there are no devices here")
-def test_a_device_keeps_its_name(kit: Kit) -> None:
+def test_a_device_can_be_the_output_path(kit: Kit) -> None:
     assert kit("generate", "flat", "a lake", "-o", os.devnull).out == f"{os.devnull}\n"
 
 
-def test_what_was_made_is_told_as_json(kit: Kit) -> None:
+def test_a_generation_is_printed_as_json(kit: Kit) -> None:
     done = kit("generate", "flat", "a lake", "-p", "size=big", "-p", "seed=7", "--json")
 
     assert done.json["credits"] == 1.2
@@ -46,7 +46,7 @@ def test_a_medium_is_sent_from_a_file(kit: Kit, tmp_path: Path) -> None:
     assert pixels(tmp_path / "b.png") == pixels(tmp_path / "a.png")
 
 
-def test_a_file_is_made_again_by_what_it_says(kit: Kit, tmp_path: Path) -> None:
+def test_a_file_is_generated_again_from_its_metadata(kit: Kit, tmp_path: Path) -> None:
     kit("generate", "flat", "a lake", "-p", "count=3", "-p", "seed=7", "-o", "a.png")
 
     done = kit("generate", "--from", "a.png", "-p", "count=2", "--json")
@@ -56,7 +56,7 @@ def test_a_file_is_made_again_by_what_it_says(kit: Kit, tmp_path: Path) -> None:
     assert "name a model" in kit("generate").err
 
 
-def test_what_is_not_read_of_the_file_of_another_program_is_said(
+def test_unread_metadata_of_another_program_is_reported(
     kit: Kit, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     info = PngImagePlugin.PngInfo()
@@ -70,7 +70,7 @@ def test_what_is_not_read_of_the_file_of_another_program_is_said(
     assert "no model 'dream'" in kit("generate", "--from", "a.png").err
 
 
-def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
+def test_parameters_of_any_name_and_type_are_parsed_as_in_a_form(
     kit: Kit, backend: ThirdParty, api: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIT_BASE_URL", api.url)
@@ -118,7 +118,7 @@ def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
         (("flat", "x", "-p", "does=fails"), "the clay is too dry"),
     ],
 )
-def test_a_bad_order_is_refused_with_a_sentence(
+def test_an_invalid_request_is_refused_with_an_error_message(
     kit: Kit, arguments: tuple[str, ...], sentence: str
 ) -> None:
     done = kit("generate", *arguments)
@@ -128,7 +128,7 @@ def test_a_bad_order_is_refused_with_a_sentence(
     assert done.out == ""
 
 
-def test_models_are_listed_as_operation_2_has_them(kit: Kit) -> None:
+def test_models_are_printed_as_the_api_lists_them(kit: Kit) -> None:
     listed = kit("models", "--json").json
 
     assert set(listed) == {"image", "video"}
@@ -137,8 +137,8 @@ def test_models_are_listed_as_operation_2_has_them(kit: Kit) -> None:
     assert "drift" in kit("models").out
 
 
-def test_a_tag_files_what_is_made(kit: Kit) -> None:
-    made = kit("generate", "flat", "a lake", "--tag", "campaign=winter", "--json").json["tags"]
+def test_a_generation_gets_the_given_tags(kit: Kit) -> None:
+    tags = kit("generate", "flat", "a lake", "--tag", "campaign=winter", "--json").json["tags"]
 
-    assert made == {"campaign": "winter"}
+    assert tags == {"campaign": "winter"}
     assert "--tag must be NAME=VALUE" in kit("generate", "flat", "a", "--tag", "winter").err

@@ -1,4 +1,4 @@
-"""Every command that prints a table prints JSON where it is asked to, with nothing around it."""
+"""Every command that prints a table prints only JSON with ``--json``."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from kit import commands
 from tests.commands.conftest import Kit
 
-#: What a command that prints a table is called with -> whether the JSON is a list.
+#: Arguments of the commands that print tables -> whether the JSON is a list.
 TABLES = {
     "accounts list": True,
     "audit": True,
@@ -20,15 +20,15 @@ TABLES = {
 
 
 @pytest.mark.parametrize("line", TABLES)
-def test_a_table_is_json_where_it_is_asked_for(kit: Kit, account: str, line: str) -> None:
+def test_a_table_is_printed_as_json_on_request(kit: Kit, account: str, line: str) -> None:
     done = kit(*line.format(account=account).split(), "--json")
 
     assert (done.code, done.err) == (0, "")
     assert isinstance(done.json, list if TABLES[line] else dict)
 
 
-# `kit move` needs a PostgreSQL server: its own test asks it for JSON.
-def test_no_command_with_a_table_is_left_out() -> None:
+# `kit move` needs a PostgreSQL server: its own test covers its JSON.
+def test_every_command_with_a_table_is_tested() -> None:
     folder = Path(str(commands.__file__)).parent
     shown = {path.stem for path in folder.glob("*.py") if " table(" in path.read_text("utf-8")}
 

@@ -15,7 +15,7 @@ def test_a_key_is_printed_once(kit: Kit, account: str) -> None:
     assert made.json["key"] not in kit("keys", "list", "--json").out
 
 
-def test_a_key_alone_is_all_that_a_script_reads(kit: Kit, account: str) -> None:
+def test_standard_output_has_only_the_key(kit: Kit, account: str) -> None:
     done = kit("keys", "create", "--account", account, "--name", "n")
 
     assert done.out.strip().startswith("cs_live_")
@@ -23,7 +23,7 @@ def test_a_key_alone_is_all_that_a_script_reads(kit: Kit, account: str) -> None:
     assert "not shown again" in done.err
 
 
-def test_a_revoked_key_is_listed_as_such(kit: Kit, account: str) -> None:
+def test_a_revoked_key_is_listed_as_revoked(kit: Kit, account: str) -> None:
     made = kit("keys", "create", "--account", account, "--name", "n", "--json").json
     kit("keys", "revoke", made["id"])
 
@@ -40,7 +40,7 @@ def test_a_revoked_key_is_listed_as_such(kit: Kit, account: str) -> None:
         (("--cap", "0"), "cap: must be more than 0"),
     ],
 )
-def test_a_bad_key_is_refused_with_a_sentence(
+def test_an_invalid_key_is_refused_with_an_error_message(
     kit: Kit, account: str, arguments: tuple[str, ...], sentence: str
 ) -> None:
     done = kit("keys", "create", "--account", account, "--name", "n", *arguments)
@@ -50,7 +50,7 @@ def test_a_bad_key_is_refused_with_a_sentence(
     assert kit("keys", "list", "--json").json == []
 
 
-def test_a_sign_out_is_said(kit: Kit, account: str) -> None:
+def test_a_sign_out_is_reported(kit: Kit, account: str) -> None:
     made = kit("keys", "create", "--account", account, "--name", "n", "--json").json
 
     assert "ended" not in kit("keys", "revoke", made["id"]).out

@@ -1,4 +1,4 @@
-"""``kit lab``: JupyterLab with the service beside it, until it is told to stop."""
+"""``kit lab``: JupyterLab with the service beside it, until it is stopped."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from tests.waiting import until
 
-ADDRESS = re.compile(r"http://127\.0\.0\.1:[1-9]\d*/\S*token=\w+")
+URL = re.compile(r"http://127\.0\.0\.1:[1-9]\d*/\S*token=\w+")
 CONFIG = re.compile(r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', re.DOTALL)
 
 SUBSHELLS = "@jupyterlab/apputils-extension:kernels-settings"
@@ -22,7 +22,7 @@ SUBSHELLS = "@jupyterlab/apputils-extension:kernels-settings"
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a word")
-def test_lab_opens_the_first_tutorial_asks_nothing_and_stops_with_its_service(
+def test_lab_opens_the_first_tutorial_and_stops_with_its_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
@@ -32,14 +32,14 @@ def test_lab_opens_the_first_tutorial_asks_nothing_and_stops_with_its_service(
     with log.open("w") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out)
     try:
-        address, page = until(lambda: shown(log), seconds=90)
-        assert address.endswith("/lab/tree/notebooks/01_quickstart.ipynb")
-        told = CONFIG.search(page)
-        assert told
-        off = json.loads(told[1])["disabledExtensions"]
+        url, page = until(lambda: open_lab(log), seconds=90)
+        assert url.endswith("/lab/tree/notebooks/01_quickstart.ipynb")
+        config = CONFIG.search(page)
+        assert config
+        off = json.loads(config[1])["disabledExtensions"]
         assert "@jupyterlab/apputils-extension:announcements" in off
-        token = address_of(log).partition("?")[2]
-        with urlopen(f"{address.partition('/lab/')[0]}/lab/api/settings/{SUBSHELLS}?{token}") as it:
+        token = read_url(log).partition("?")[2]
+        with urlopen(f"{url.partition('/lab/')[0]}/lab/api/settings/{SUBSHELLS}?{token}") as it:
             schema = json.load(it)["schema"]
         assert schema["properties"]["commsOverSubshells"]["default"] == "disabled"
         assert (data / "service.json").exists()
@@ -50,19 +50,19 @@ def test_lab_opens_the_first_tutorial_asks_nothing_and_stops_with_its_service(
     assert not (data / "service.json").exists()
 
 
-def address_of(log: Path) -> str:
-    """Return where Lab says that it is; empty before."""
-    found = ADDRESS.search(log.read_text())
+def read_url(log: Path) -> str:
+    """Return the URL that JupyterLab prints, or an empty string before."""
+    found = URL.search(log.read_text())
     return found[0] if found else ""
 
 
-def shown(log: Path) -> tuple[str, str] | None:
-    """Return where Lab opens and what is there; None as long as it does not answer."""
-    opened = address_of(log)
-    if not opened:
+def open_lab(log: Path) -> tuple[str, str] | None:
+    """Return the URL and the page of JupyterLab; None as long as it does not respond."""
+    url = read_url(log)
+    if not url:
         return None
     try:
-        with urlopen(opened, timeout=30) as answer:
+        with urlopen(url, timeout=30) as answer:
             return answer.url.partition("?")[0], answer.read().decode()
-    except URLError:  # it says where it will be a moment before it is
+    except URLError:  # the URL is printed a moment before the server listens
         return None

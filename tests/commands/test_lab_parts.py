@@ -16,16 +16,16 @@ PYTHON = (subprocess.list2cmdline if os.name == "nt" else shlex.join)([sys.execu
 IPYWIDGETS, ANYWIDGET = "@jupyter-widgets/jupyterlab-manager", "anywidget"
 
 
-def extension(folder: Path, name: str, release: str) -> None:
+def write_extension(folder: Path, name: str, release: str) -> None:
     (folder / name).mkdir(parents=True)
     (folder / name / "package.json").write_text(json.dumps({"version": release}))
 
 
 @pytest.fixture
-def right(tmp_path: Path) -> Path:
-    """A folder in which everything is as it should be."""
-    extension(tmp_path / "share", IPYWIDGETS, "5.0.16")
-    extension(tmp_path / "share", ANYWIDGET, version("anywidget"))
+def valid_folder(tmp_path: Path) -> Path:
+    """A folder with matching lab extensions."""
+    write_extension(tmp_path / "share", IPYWIDGETS, "5.0.16")
+    write_extension(tmp_path / "share", ANYWIDGET, version("anywidget"))
     return tmp_path / "share"
 
 
@@ -33,8 +33,8 @@ def examine(folders: Sequence[Path], kernel: Path = HERE, lab: Path = HERE) -> d
     return {finding.name: finding for finding in examine_lab(folders, kernel, lab)}
 
 
-def test_what_fits_is_fine(right: Path, tmp_path: Path) -> None:
-    found = examine([tmp_path / "nothing", right])
+def test_matching_extensions_are_ok(valid_folder: Path, tmp_path: Path) -> None:
+    found = examine([tmp_path / "nothing", valid_folder])
 
     assert all(finding.ok for finding in found.values())
     assert found["Lab's part of ipywidgets"].found.startswith("5.0.16 for ipywidgets 8")
@@ -44,30 +44,30 @@ def test_what_fits_is_fine(right: Path, tmp_path: Path) -> None:
     ("name", "package", "old"),
     [(IPYWIDGETS, "ipywidgets", "3.1.11"), (ANYWIDGET, "anywidget", "0.1.0")],
 )
-def test_an_extension_that_does_not_fit_is_named_with_its_cure(
-    right: Path, tmp_path: Path, name: str, package: str, old: str
+def test_an_incompatible_extension_is_named_with_a_remedy(
+    valid_folder: Path, tmp_path: Path, name: str, package: str, old: str
 ) -> None:
-    extension(tmp_path / "home", name, old)
+    write_extension(tmp_path / "home", name, old)
 
-    for folders, cure in (
-        ([tmp_path / "home", right], f"remove the folder {tmp_path / 'home' / name}"),
+    for folders, remedy in (
+        ([tmp_path / "home", valid_folder], f"remove the folder {tmp_path / 'home' / name}"),
         ([tmp_path / "home"], f"{PYTHON} -m pip install --force-reinstall {package}"),
         ([], f"{PYTHON} -m pip install --force-reinstall {package}"),
     ):
         found = examine(folders)[f"Lab's part of {package}"]
         assert not found.ok
-        assert found.remedy.startswith(cure)
+        assert found.remedy.startswith(remedy)
 
 
-def test_a_kernel_of_another_environment_is_named(right: Path) -> None:
-    found = examine([right], kernel=Path("/usr/bin/python3.99"))["kernel"]
+def test_a_kernel_of_another_environment_is_reported(valid_folder: Path) -> None:
+    found = examine([valid_folder], kernel=Path("/usr/bin/python3.99"))["kernel"]
 
     assert not found.ok
     assert found.remedy == f"{PYTHON} -m ipykernel install --sys-prefix"
 
 
-def test_a_lab_of_another_environment_is_named(right: Path) -> None:
-    found = examine([right], lab=Path("/opt/conda/bin/jupyter-lab"))["JupyterLab"]
+def test_a_jupyterlab_of_another_environment_is_reported(valid_folder: Path) -> None:
+    found = examine([valid_folder], lab=Path("/opt/conda/bin/jupyter-lab"))["JupyterLab"]
 
     assert "belongs to another environment" in found.found
     assert "kit lab" in found.remedy

@@ -18,7 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_service_is_saved_listed_and_forgotten(
+def test_a_profile_is_saved_listed_and_removed(
     kit: Kit, api: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
@@ -33,7 +33,7 @@ def test_a_service_is_saved_listed_and_forgotten(
     assert KEY not in login.out + listed.out
 
 
-def test_what_a_service_says_commands_no_terminal(
+def test_terminal_control_characters_of_a_service_are_removed(
     kit: Kit, api: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evil = "\x1b]0;evil\x07\x9b31m"
@@ -49,7 +49,7 @@ def test_what_a_service_says_commands_no_terminal(
     assert not {"\x1b", "\x07", "\x9b"} & {*listed.out, *refused.err}
 
 
-def test_no_key_on_standard_input_is_a_sentence(
+def test_a_missing_key_on_standard_input_is_reported(
     kit: Kit, api: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))

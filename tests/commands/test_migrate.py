@@ -1,4 +1,4 @@
-"""``kit migrate``: either database is brought up, and what runs on it works."""
+"""``kit migrate`` and ``kit move``: both databases get the newest schema, and commands work."""
 
 import re
 
@@ -9,13 +9,13 @@ from tests.commands.conftest import Kit
 
 @pytest.fixture
 def database_url(either_database: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Name the database to the commands."""
+    """Set the database URL for the commands."""
     monkeypatch.setenv("KIT_DATABASE_URL", either_database)
     return either_database
 
 
 @pytest.mark.usefixtures("database_url")
-def test_a_database_is_brought_up_and_worked_on(kit: Kit) -> None:
+def test_commands_work_on_a_migrated_database(kit: Kit) -> None:
     assert re.fullmatch(r"The database has the schema \d+.\n", kit("migrate").out)
     assert kit("migrate").code == 0
 
@@ -27,7 +27,7 @@ def test_a_database_is_brought_up_and_worked_on(kit: Kit) -> None:
     assert "ok    database: " in kit("doctor").out
 
 
-def test_a_backup_of_a_servers_database_is_left_to_its_tools(
+def test_a_backup_of_postgresql_is_refused_with_a_hint_to_pg_dump(
     kit: Kit, empty_postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIT_DATABASE_URL", empty_postgresql)
@@ -38,7 +38,7 @@ def test_a_backup_of_a_servers_database_is_left_to_its_tools(
     assert "pg_dump of the database, then a copy of the bucket" in done.err
 
 
-def test_a_server_that_is_not_there_is_one_sentence(
+def test_an_unreachable_database_server_is_reported(
     kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIT_DATABASE_URL", "postgresql://ada:secret@127.0.0.1:9/kit")
@@ -49,7 +49,7 @@ def test_a_server_that_is_not_there_is_one_sentence(
     assert "secret" not in done.out + done.err
 
 
-def test_a_data_folder_moves_and_goes_on(
+def test_a_data_folder_can_be_moved_to_postgresql(
     kit: Kit, account: str, empty_postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = kit("move", "--database", empty_postgresql, "--json")

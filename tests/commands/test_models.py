@@ -1,4 +1,4 @@
-"""``kit models`` tells what is missing from its list, and why."""
+"""``kit models`` reports invalid models that are missing from its list."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from kit import local
 from tests.commands.conftest import Kit
 
 
-def test_what_is_left_out_is_said_below_the_list(kit: Kit, tmp_path: Path) -> None:
+def test_invalid_models_are_reported_below_the_list(kit: Kit, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     (data / "engines.toml").write_text('[[diffuser]]\nid = "near"\n')
@@ -25,7 +25,7 @@ def test_what_is_left_out_is_said_below_the_list(kit: Kit, tmp_path: Path) -> No
     assert f"; correct {data / 'engines.toml'}" in done.err
 
 
-def test_of_another_service_nothing_is_said(
+def test_local_problems_are_not_reported_for_another_service(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, key = local.start_embedded(tmp_path / "other")
@@ -41,7 +41,7 @@ def test_of_another_service_nothing_is_said(
     assert done.err == ""
 
 
-def test_the_list_starts_no_service(kit: Kit, tmp_path: Path) -> None:
+def test_listing_models_starts_no_service(kit: Kit, tmp_path: Path) -> None:
     kit("models")
 
     assert not (tmp_path / "data" / "kit.db").exists()

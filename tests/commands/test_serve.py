@@ -13,7 +13,7 @@ from tests.commands.conftest import Kit
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a word")
-def test_the_service_answers_and_stops_on_a_signal(tmp_path: Path) -> None:
+def test_the_service_responds_and_stops_on_a_signal(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "kit", "serve", "--port", "0", "--data", str(tmp_path / "d")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -23,7 +23,7 @@ def test_the_service_answers_and_stops_on_a_signal(tmp_path: Path) -> None:
             assert json.load(answer)["info"]["title"] == "Creative Studio"
     finally:
         process.send_signal(signal.SIGINT)
-        # Not `communicate`: it loses what came along with the first line.
+        # Not `communicate`: it loses text that was read with the first line.
         with process:
             rest = process.stdout.read() if process.stdout else ""
 
@@ -32,7 +32,7 @@ def test_the_service_answers_and_stops_on_a_signal(tmp_path: Path) -> None:
     assert not (tmp_path / "d" / "service.json").exists()
 
 
-def test_a_port_that_is_taken_is_said(kit: Kit) -> None:
+def test_serve_reports_a_port_that_is_in_use(kit: Kit) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -42,14 +42,14 @@ def test_a_port_that_is_taken_is_said(kit: Kit) -> None:
     assert "give another --port" in done.err
 
 
-def test_a_database_that_is_unknown_is_said(kit: Kit) -> None:
+def test_serve_reports_an_unknown_type_of_database(kit: Kit) -> None:
     done = kit("serve", "--database", "oracle://x")
 
     assert done.code == 2
     assert "'oracle'" in done.err
 
 
-def test_a_bucket_that_does_not_answer_is_said(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_reports_an_unreachable_bucket(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("obstore")
     monkeypatch.setenv("KIT_STORAGE_URL", "s3://media?endpoint=http://127.0.0.1:9")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AK")
@@ -62,7 +62,7 @@ def test_a_bucket_that_does_not_answer_is_said(kit: Kit, monkeypatch: pytest.Mon
     assert "Traceback" not in done.err
 
 
-def test_a_folder_of_files_that_cannot_be_made_is_said(kit: Kit, tmp_path: Path) -> None:
+def test_serve_reports_a_storage_folder_that_cannot_be_created(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     done = kit("serve", "--port", 0, "--storage", f"file://{tmp_path}/file/below")
@@ -88,7 +88,7 @@ def test_settings_are_printed_as_variables_without_secrets(
     assert "sk-secret" not in printed
 
 
-def test_the_module_is_the_command() -> None:
+def test_python_m_kit_runs_the_command_line() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "kit", "nothing"], capture_output=True, text=True, env=os.environ
     )

@@ -1,4 +1,4 @@
-"""The tour: a notebook that was run, as a page that needs no kernel, no network and no script."""
+"""The tour: an executed notebook as a page without kernel, network and script."""
 
 import re
 from pathlib import Path
@@ -20,11 +20,11 @@ studio.generate("drift", "a lake", duration=1, resolution="360p")
 
 
 @pytest.mark.slow
-def test_a_page_of_the_tour_plays_what_its_run_made_and_asks_nobody(
+def test_a_tour_page_has_the_generated_video_and_requests_no_url(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    profiles.save("http://127.0.0.1:9", "cs_live_theirs")  # where nothing may be paid
+    profiles.save("http://127.0.0.1:9", "cs_live_theirs")  # it must not be charged
     monkeypatch.setenv("KIT_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("KIT_API_KEY", "cs_live_theirs")
     cells = [new_markdown_cell("# A film\n\nof a lake"), new_code_cell(FILM)]

@@ -1,4 +1,4 @@
-"""Configured models are shown with the others, unless somebody else would have to be paid."""
+"""Configured models in the gallery of examples: shown with the others, unless they cost credits."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,37 +31,37 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_would_cost_credits_elsewhere_is_shown_only_by_its_name(
+def test_a_model_that_costs_credits_elsewhere_is_only_made_on_request(
     kit: Kit, tmp_path: Path, home: Path
 ) -> None:
-    asked: list[str] = []
+    planned_ids: list[str] = []
 
-    def planned(found: Iterable[wire.Model]) -> list[Example]:
-        asked[:] = [model.id for model in found]
+    def plan_none(found: Iterable[wire.Model]) -> list[Example]:
+        planned_ids[:] = [model.id for model in found]
         return []
 
-    told: list[str] = []
+    lines: list[str] = []
 
-    assert make(tmp_path / "page.html", plan_examples=planned, say=told.append, data=home) == 0
-    assert "poster" in asked
-    assert "lab-image" not in asked
-    assert any("cost credits elsewhere: lab-image; --model ID" in line for line in told)
+    assert make(tmp_path / "page.html", plan_examples=plan_none, say=lines.append, data=home) == 0
+    assert "poster" in planned_ids
+    assert "lab-image" not in planned_ids
+    assert any("cost credits elsewhere: lab-image; --model ID" in line for line in lines)
 
-    assert make(tmp_path / "page.html", ["lab-image"], plan_examples=planned, data=home) == 0
-    assert asked == ["lab-image"]
+    assert make(tmp_path / "page.html", ["lab-image"], plan_examples=plan_none, data=home) == 0
+    assert planned_ids == ["lab-image"]
 
 
-def test_what_is_left_out_is_said(home: Path, tmp_path: Path) -> None:
-    told: list[str] = []
-    found = copy_configured(settings.load({}, data=home), tmp_path / "other", told.append)
+def test_invalid_entries_and_broken_engines_are_reported(home: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    found = copy_configured(settings.load({}, data=home), tmp_path / "other", lines.append)
 
     assert found == {"lab-image"}
     assert (tmp_path / "other" / "engines.toml").read_text() == ENTRIES
-    assert any("is left out: it is an unknown table; did you mean 'images'?" in s for s in told)
-    assert any("'broken' of the package 'demo-engines'" in sentence for sentence in told)
+    assert any("is left out: it is an unknown table; did you mean 'images'?" in s for s in lines)
+    assert any("'broken' of the package 'demo-engines'" in sentence for sentence in lines)
 
 
-def test_without_a_file_nothing_is_copied(tmp_path: Path) -> None:
+def test_nothing_is_copied_without_a_file_of_configured_models(tmp_path: Path) -> None:
     data = tmp_path / "other"
     found = copy_configured(settings.load({}, data=tmp_path / "home"), data, lambda _: None)
 

@@ -16,7 +16,7 @@ from kit.engines.media import soundfile
 from tests.commands.conftest import Kit
 
 
-def test_a_gallery_is_made_through_the_service(kit: Kit, tmp_path: Path) -> None:
+def test_a_gallery_page_is_generated_by_the_service(kit: Kit, tmp_path: Path) -> None:
     done = kit("models", "--gallery", "page.html", "--model", "clay")
 
     assert done.code == 0
@@ -28,30 +28,30 @@ def test_a_gallery_is_made_through_the_service(kit: Kit, tmp_path: Path) -> None
     assert "1 models" not in text
 
 
-def test_an_example_that_fails_is_a_card_with_its_sentence(kit: Kit, tmp_path: Path) -> None:
-    def planned(found: Iterable[wire.Model]) -> list[Example]:
+def test_a_failed_example_is_a_card_with_the_error_message(kit: Kit, tmp_path: Path) -> None:
+    def plan_examples(found: Iterable[wire.Model]) -> list[Example]:
         (flat,) = found
         deeds: list[dict[str, object]] = [{"does": "works"}, {"does": "fails"}, {"count": 99}]
         return [Example(model=flat, prompt="a lake", settings=deed) for deed in deeds]
 
     target = tmp_path / "page.html"
-    told: list[str] = []
+    lines: list[str] = []
 
-    assert make(target, ["flat"], say=told.append, plan_examples=planned) == 2
+    assert make(target, ["flat"], say=lines.append, plan_examples=plan_examples) == 2
     text = target.read_text(encoding="utf-8")
     assert text.count('<figure class="failed"') == 2
     assert "the clay is too dry" in text
     assert "must be at most 10" in text
-    assert any("the clay is too dry" in line for line in told)
+    assert any("the clay is too dry" in line for line in lines)
     with pytest.raises(typer.Exit) as end:
-        models.show_gallery(target, ["flat"], plan_examples=planned)
+        models.show_gallery(target, ["flat"], plan_examples=plan_examples)
     assert end.value.exit_code == 1
 
 
-def test_what_moves_or_sounds_lies_beside_the_page_and_asks_for_a_switch(
+def test_videos_and_sounds_are_files_beside_the_page_with_a_sound_switch(
     kit: Kit, tmp_path: Path
 ) -> None:
-    def planned(found: Iterable[wire.Model]) -> list[Example]:
+    def plan_examples(found: Iterable[wire.Model]) -> list[Example]:
         (model,) = found
         small = {"duration": 1, "resolution": "360p"}
         media = {"image": ("portrait",), "soundtrack": ("voice",)}
@@ -59,15 +59,15 @@ def test_what_moves_or_sounds_lies_beside_the_page_and_asks_for_a_switch(
 
     target = tmp_path / "page.html"
 
-    assert make(target, ["ken-burns"], plan_examples=planned) == 0
+    assert make(target, ["ken-burns"], plan_examples=plan_examples) == 0
     text = target.read_text(encoding="utf-8")
     files = {path.name for path in (tmp_path / "page_files").iterdir()}
     assert files == {"ken-burns-1.mp4", "voice.m4a"}
     assert all(f'src="page_files/{name}"' in text for name in files)
     assert 'class="frame" data-sound=""' in text
-    heard = soundfile.open_sound(tmp_path / "page_files" / "voice.m4a")
-    assert heard.seconds == pytest.approx(3.1, abs=0.1)
-    assert np.abs(heard.samples).max() > 0.4
+    sound = soundfile.open_sound(tmp_path / "page_files" / "voice.m4a")
+    assert sound.seconds == pytest.approx(3.1, abs=0.1)
+    assert np.abs(sound.samples).max() > 0.4
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_moves_or_sounds_lies_beside_the_page_and_asks_for_a_switch(
         (("--model", "poster"), "--model goes with --gallery"),
     ],
 )
-def test_a_gallery_that_cannot_be_made_is_refused(
+def test_invalid_gallery_arguments_are_refused(
     kit: Kit, arguments: tuple[str, ...], sentence: str
 ) -> None:
     done = kit("models", *arguments)
@@ -87,7 +87,7 @@ def test_a_gallery_that_cannot_be_made_is_refused(
     assert sentence in done.err
 
 
-def test_a_close_up_shows_one_part_of_the_input_and_of_the_sharper_result(tmp_path: Path) -> None:
+def test_a_close_up_shows_the_same_part_of_input_and_sharper_result(tmp_path: Path) -> None:
     before, after = (samples.write_sample(name, tmp_path) for name in ("small", "picture"))
 
     sheet = np.asarray(Image.open(io.BytesIO(close_up(before, after))).convert("L")).astype(int)

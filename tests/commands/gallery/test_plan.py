@@ -6,7 +6,7 @@ from kit.engines import samples
 from kit.engines.base import Definition
 from tests.commands.gallery.models import BUILT_IN, model_of
 
-#: Samples that are no pictures.
+#: The types of samples that are not pictures.
 KINDS = {
     **dict.fromkeys(("clip", "clip-1", "clip-2", "speaker"), "video"),
     **dict.fromkeys(("voice", "music"), "audio"),
@@ -22,7 +22,7 @@ def medium(name: str, kind: str, **more: object) -> wire.Parameter:
 
 
 @pytest.mark.parametrize("definition", BUILT_IN.values(), ids=BUILT_IN)
-def test_every_model_has_examples_that_the_service_would_take(definition: Definition) -> None:
+def test_every_model_has_examples_that_are_valid_requests(definition: Definition) -> None:
     model = model_of(definition)
 
     examples = plan([model])
@@ -39,20 +39,20 @@ def test_every_model_has_examples_that_the_service_would_take(definition: Defini
 
 
 @pytest.mark.parametrize("definition", BUILT_IN.values(), ids=BUILT_IN)
-def test_no_two_examples_of_a_model_are_alike(definition: Definition) -> None:
+def test_no_two_examples_of_a_model_are_equal(definition: Definition) -> None:
     examples = plan([model_of(definition)])
 
-    asked = [(e.prompt, dict(e.settings), dict(e.media)) for e in examples]
-    assert all(one not in asked[:place] for place, one in enumerate(asked))
+    requests = [(e.prompt, dict(e.settings), dict(e.media)) for e in examples]
+    assert all(one not in requests[:place] for place, one in enumerate(requests))
     assert len({(example.title, example.prompt) for example in examples}) == len(examples)
     assert len(examples) > 1
 
 
-def test_words_are_chosen_for_models_that_exist() -> None:
+def test_favorites_are_only_of_models_that_exist() -> None:
     assert FAVORITES.keys() <= BUILT_IN.keys()
 
 
-def test_one_setting_changes_at_a_time_and_technical_ones_stay() -> None:
+def test_examples_change_one_setting_at_a_time_and_no_technical_one() -> None:
     settings = [choice("format", "png", "jpeg"), choice("hue", "red", "blue", "green")]
     model = wire.Model(id="new", supports_prompt=True, setting_parameters=settings)
 
@@ -61,13 +61,13 @@ def test_one_setting_changes_at_a_time_and_technical_ones_stay() -> None:
     assert [e.title for e in examples] == ["", "hue=blue", "hue=green"]
 
 
-def test_an_unknown_picture_has_so_many_examples() -> None:
+def test_an_unknown_image_model_has_a_maximum_of_examples() -> None:
     model = wire.Model(id="new", setting_parameters=[choice("hue", *"abcdefghijklmnop")])
 
     assert len(plan([model])) == RULES["most"]["image"]
 
 
-def test_a_video_is_shown_small_and_short() -> None:
+def test_video_examples_are_small_and_short() -> None:
     settings = [
         choice("hue", "a", "b", "c", "d", "e", "f"),
         choice("camera", "push", "pull"),
@@ -82,7 +82,7 @@ def test_a_video_is_shown_small_and_short() -> None:
     assert {(e.settings["resolution"], e.settings["duration"]) for e in examples} == {("480p", 3)}
 
 
-def test_media_are_filled_by_name_and_kind() -> None:
+def test_samples_for_media_are_chosen_by_name_and_type() -> None:
     media = [
         medium("portrait", "image", required=True),
         medium("audio", "audio", required=True),
@@ -97,7 +97,7 @@ def test_media_are_filled_by_name_and_kind() -> None:
     }
 
 
-def test_a_prompt_is_given_where_it_is_needed_and_nowhere_else() -> None:
+def test_only_a_model_that_takes_a_prompt_gets_one() -> None:
     needed = wire.Model(id="new", prompt_required=True)
     refused = wire.Model(id="new", supports_prompt=False)
 
@@ -105,16 +105,14 @@ def test_a_prompt_is_given_where_it_is_needed_and_nowhere_else() -> None:
     assert plan([refused])[0].prompt is None
 
 
-def test_every_favorite_of_a_known_model_is_shown() -> None:
+def test_every_favorite_of_a_model_is_an_example() -> None:
     for name, known in FAVORITES.items():
         found = [example.shown for example in plan([model_of(BUILT_IN[name])])]
 
         assert all(v.get("settings", {}) in found for v in known.get("variants", ())), name
 
 
-def test_what_is_told_of_an_example_is_asked_for_and_nothing_technical_is_told_of_the_first() -> (
-    None
-):
+def test_an_example_shows_its_settings_without_technical_ones() -> None:
     for example in plan(map(model_of, BUILT_IN.values())):
         assert example.shown.items() <= example.settings.items()
         assert not {"seed", "duration"} & example.shown.keys()
@@ -128,12 +126,12 @@ def test_what_is_told_of_an_example_is_asked_for_and_nothing_technical_is_told_o
     ("value", "text"),
     [(True, "true"), (False, "false"), (2, "2"), (1.0, "1"), (0.25, "0.25"), ("9:16", "9:16")],
 )
-def test_a_value_is_shown_as_it_is_typed(value: object, text: str) -> None:
+def test_a_value_is_formatted_as_a_user_types_it(value: object, text: str) -> None:
     assert format_value(value) == text
     assert format_value("navy to black") == '"navy to black"'
 
 
-def test_a_title_is_a_caption_and_settings() -> None:
+def test_the_title_of_an_example_has_its_caption_and_settings() -> None:
     model = wire.Model(id="new")
 
     assert Example(model=model, caption="A face", shown={"a": 1, "b": True}).title == (
