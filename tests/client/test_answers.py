@@ -24,7 +24,7 @@ def reply(status: int, body: Any = None, **headers: str) -> Reply:
 @pytest.mark.parametrize(
     "kind", sorted(ApiError.by_code.values(), key=lambda k: k.code), ids=lambda kind: kind.code
 )
-def test_each_code_becomes_its_class(kind: type[ApiError]) -> None:
+def test_each_error_code_raises_its_class(kind: type[ApiError]) -> None:
     body = {"error": {"code": kind.code, "message": "as sent"}}
 
     error = answers.find_error(reply(kind.status, body))
@@ -47,13 +47,13 @@ def test_each_code_becomes_its_class(kind: type[ApiError]) -> None:
         (418, ApiError),
     ],
 )
-def test_an_unknown_code_falls_back_to_its_status(status: int, kind: type[ApiError]) -> None:
+def test_an_unknown_error_code_falls_back_to_the_status(status: int, kind: type[ApiError]) -> None:
     body = {"error": {"code": "E_SOMETHING", "message": "m"}}
 
     assert type(answers.find_error(reply(status, body))) is kind
 
 
-def test_an_html_page_never_reaches_a_message() -> None:
+def test_an_html_page_is_not_shown_in_the_error_message() -> None:
     error = answers.find_error(reply(502, b"<html><h1>nginx</h1></html>"))
 
     assert str(error) == "the service answered 502 Bad Gateway and gave no reason"
@@ -74,7 +74,7 @@ def test_an_html_page_never_reaches_a_message() -> None:
         ({"error": None}, "the service answered 400 Bad Request and gave no reason"),
     ],
 )
-def test_other_envelopes_are_understood(body: Any, message: str) -> None:
+def test_error_messages_of_other_envelopes_are_read(body: Any, message: str) -> None:
     assert str(answers.find_error(reply(400, body))) == message
 
 
@@ -88,13 +88,13 @@ def test_an_error_carries_details_and_request_id() -> None:
     assert (error.details, error.request_id) == (details, "req_7")
 
 
-def test_an_error_that_is_nested_without_end_is_one_of_its_status() -> None:
+def test_a_deeply_nested_error_body_falls_back_to_the_status() -> None:
     error = answers.find_error(Reply(403, {}, b"[" * 1_000_000))
 
     assert isinstance(error, errors.InsufficientScopeError)
 
 
-def test_an_endless_message_is_cut() -> None:
+def test_a_long_error_message_is_truncated() -> None:
     error = answers.find_error(reply(400, {"error": {"message": "x" * 10_000}}))
 
     assert len(str(error)) < 2100
@@ -124,11 +124,11 @@ def test_retry_after_is_read_in_all_its_forms(value: str | None, seconds: float 
 
 
 @pytest.mark.parametrize("ahead", [-1, 0, 1])
-def test_a_date_is_measured_by_the_clock_of_whoever_names_it(ahead: int) -> None:
-    theirs = NOW + timedelta(hours=ahead)
-    named = {"date": format_datetime(theirs, usegmt=True)}
-    until = format_datetime(theirs + timedelta(seconds=2), usegmt=True)
-    busy = Reply(429, {**named, "retry-after": until})
+def test_a_retry_after_date_is_relative_to_the_answers_date(ahead: int) -> None:
+    service_now = NOW + timedelta(hours=ahead)
+    date = {"date": format_datetime(service_now, usegmt=True)}
+    until = format_datetime(service_now + timedelta(seconds=2), usegmt=True)
+    busy = Reply(429, {**date, "retry-after": until})
 
     assert answers.retry_seconds(busy, now=NOW) == 2.0
     error = answers.find_error(busy, now=NOW)
@@ -137,7 +137,7 @@ def test_a_date_is_measured_by_the_clock_of_whoever_names_it(ahead: int) -> None
 
 
 @pytest.mark.parametrize("date", ["", "soon", "Sun, 99 Mar 2026 12:00:00 GMT"])
-def test_without_a_date_of_its_own_an_answer_counts_from_now(date: str) -> None:
+def test_a_retry_after_date_without_a_valid_date_header_counts_from_now(date: str) -> None:
     until = format_datetime(NOW + timedelta(seconds=7), usegmt=True)
 
     assert answers.retry_seconds(Reply(503, {"date": date, "retry-after": until}), now=NOW) == 7.0
@@ -156,12 +156,12 @@ def test_without_a_date_of_its_own_an_answer_counts_from_now(date: str) -> None:
         (b"<html><Message>login</Message></html>", "403 Forbidden and gave no reason"),
     ],
 )
-def test_the_reason_of_a_store_of_objects_is_read(content: bytes, message: str) -> None:
+def test_the_error_message_of_an_object_store_is_read(content: bytes, message: str) -> None:
     assert str(answers.find_error(Reply(403, {}, content))).endswith(message)
 
 
 @pytest.mark.parametrize(
-    ("header", "address"),
+    ("header", "url"),
     [
         (None, None),
         ("", None),
@@ -173,22 +173,22 @@ def test_the_reason_of_a_store_of_objects_is_read(content: bytes, message: str) 
         ("garbage; rel=next", None),
     ],
 )
-def test_the_next_page_is_found_in_a_link_header(header: str | None, address: str | None) -> None:
-    assert answers.next_link(header) == address
+def test_the_next_page_is_found_in_a_link_header(header: str | None, url: str | None) -> None:
+    assert answers.next_link(header) == url
 
 
-def test_a_page_instead_of_an_answer_is_named() -> None:
+def test_an_html_page_instead_of_json_is_reported() -> None:
     page = Reply(200, {"content-type": "text/html; charset=utf-8"}, b"<html>")
 
     with pytest.raises(ApiError, match=r"not JSON \(text/html\): check that base_url"):
         answers.read(calls.get_account(), page)
 
 
-def test_an_answer_without_its_id_is_named() -> None:
+def test_an_answer_without_its_id_names_the_missing_field() -> None:
     with pytest.raises(ApiError, match=r"GET /v1/account is not what .* id: Field required"):
         answers.read(calls.get_account(), reply(200, {"name": "Ada"}))
 
 
-def test_an_object_instead_of_a_list_is_named() -> None:
+def test_an_object_instead_of_a_list_is_reported() -> None:
     with pytest.raises(ApiError, match=r"Input should be a valid (list|array)"):
         answers.read(calls.list_generations(), reply(200, {}))

@@ -29,11 +29,11 @@ async def fail() -> None:
     raise ValueError("as told")
 
 
-def test_a_script_gets_a_result(bridge: Bridge) -> None:
+def test_run_returns_the_result(bridge: Bridge) -> None:
     assert bridge.run(double(4)) == 8
 
 
-def test_an_error_arrives(bridge: Bridge) -> None:
+def test_run_raises_the_error(bridge: Bridge) -> None:
     with pytest.raises(ValueError, match="as told"):
         bridge.run(fail())
 
@@ -52,7 +52,7 @@ def test_a_job_is_awaited_from_any_loop(bridge: Bridge) -> None:
     assert [asyncio.run(cell()) for _ in range(2)] == [8, 8]
 
 
-def test_twenty_threads_share_one_loop(bridge: Bridge) -> None:
+def test_many_threads_share_one_loop(bridge: Bridge) -> None:
     async def where() -> int:
         return threading.get_ident()
 
@@ -62,7 +62,7 @@ def test_twenty_threads_share_one_loop(bridge: Bridge) -> None:
     assert len(threads) == 1
 
 
-def test_a_job_that_would_wait_for_itself_says_so(bridge: Bridge) -> None:
+def test_a_job_awaited_on_its_own_loop_raises_an_error(bridge: Bridge) -> None:
     async def outer() -> None:
         job = bridge.submit(double(1))
         with pytest.raises(RuntimeError, match="write `await job`"):
@@ -72,25 +72,25 @@ def test_a_job_that_would_wait_for_itself_says_so(bridge: Bridge) -> None:
     bridge.run(outer())
 
 
-def test_a_canceled_job_cleans_up(bridge: Bridge) -> None:
-    begun, cleaned = threading.Event(), threading.Event()
+def test_a_canceled_job_runs_its_cleanup(bridge: Bridge) -> None:
+    started, cleaned = threading.Event(), threading.Event()
 
     async def long() -> None:
         try:
-            begun.set()
+            started.set()
             await asyncio.Event().wait()
         finally:
             cleaned.set()
 
     job = bridge.submit(long())
-    assert begun.wait(5)
+    assert started.wait(5)
     assert job.cancel()
     assert cleaned.wait(5)
     with pytest.raises(CancelledError):
         job.result(5)
 
 
-def test_a_job_canceled_at_once_leaves_nothing_behind(bridge: Bridge) -> None:
+def test_jobs_canceled_at_once_do_not_block_the_loop(bridge: Bridge) -> None:
     jobs = [bridge.submit(double(n)) for n in range(50)]
     for job in jobs:
         job.cancel()
@@ -116,7 +116,7 @@ def test_canceling_the_await_cancels_the_job(bridge: Bridge) -> None:
     assert cleaned.wait(5)
 
 
-def in_a_process(code: str) -> subprocess.CompletedProcess[str]:
+def run_code(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", dedent(code)],
         capture_output=True,
@@ -125,8 +125,8 @@ def in_a_process(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_nested_call_runs_on_our_own_loop_and_leaves_asyncio_alone() -> None:
-    done = in_a_process(
+def test_nested_calls_run_on_the_kits_loop_without_patching_asyncio() -> None:
+    done = run_code(
         """
         import asyncio
         from kit.client.bridge import KitLoop, bridge
@@ -156,7 +156,7 @@ def test_a_nested_call_runs_on_our_own_loop_and_leaves_asyncio_alone() -> None:
     assert done.returncode == 0
 
 
-def test_re_entrancy_is_not_switched_on_without_need(bridge: Bridge) -> None:
+def test_a_plain_call_does_not_patch_the_loop_class(bridge: Bridge) -> None:
     bridge.run(double(1))
 
     assert "_nest_patched" not in vars(asyncio.SelectorEventLoop)
@@ -165,7 +165,7 @@ def test_re_entrancy_is_not_switched_on_without_need(bridge: Bridge) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_child_has_a_loop_of_its_own() -> None:
-    done = in_a_process(
+    done = run_code(
         """
         import os, warnings
         from kit.client.bridge import bridge
@@ -186,7 +186,7 @@ def test_a_forked_child_has_a_loop_of_its_own() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_stop_is_heard_while_a_thread_is_awaited() -> None:
+def test_an_interrupt_cancels_the_await_of_a_thread() -> None:
     release, loop = threading.Event(), asyncio.new_event_loop()
     work = loop.create_task(to_thread(release.wait, 10))
     before = signal.signal(signal.SIGINT, lambda *_: work.cancel())
@@ -204,7 +204,7 @@ def test_a_stop_is_heard_while_a_thread_is_awaited() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
-def test_an_interrupt_cancels_the_job_and_waits_for_its_cleanup() -> None:
+def test_an_interrupt_cancels_the_job_after_its_cleanup() -> None:
     process = subprocess.Popen(
         [
             sys.executable,
@@ -235,6 +235,6 @@ def test_an_interrupt_cancels_the_job_and_waits_for_its_cleanup() -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGINT)
-        rest = process.stdout.read()
+        output = process.stdout.read()
 
-    assert rest == "cleaned\ninterrupted\n"
+    assert output == "cleaned\ninterrupted\n"

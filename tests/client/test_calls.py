@@ -34,7 +34,7 @@ def test_each_operation_has_its_method_and_path(
     assert (call.method, call.path) == (method, path)
 
 
-def test_bodies_are_camel_case_without_what_was_not_given() -> None:
+def test_bodies_are_camel_case_without_unset_fields() -> None:
     assert calls.start_generation(ORDER).body == {
         "modelId": "m",
         "prompt": "p",
@@ -42,7 +42,7 @@ def test_bodies_are_camel_case_without_what_was_not_given() -> None:
     }
 
 
-def test_scripts_spell_their_flags_as_the_document_does() -> None:
+def test_flags_of_scripts_are_spelled_as_in_the_api_document() -> None:
     order = wire.WriteScripts(topic="SPACE", title="T", duration="30", use_cta=True)
 
     assert calls.write_scripts(order).body == {
@@ -56,19 +56,19 @@ def test_scripts_spell_their_flags_as_the_document_does() -> None:
     }
 
 
-def test_filters_are_sent_only_where_given() -> None:
+def test_only_given_filters_are_sent() -> None:
     since = datetime(2026, 1, 2, tzinfo=UTC)
     call = calls.list_generations(limit=5, model_id="m", status=None, created_after=since)
 
     assert call.query == {"limit": "5", "modelId": "m", "createdAfter": "2026-01-02T00:00:00.000Z"}
 
 
-def test_each_post_has_a_key_of_its_own() -> None:
+def test_each_post_has_its_own_idempotency_key() -> None:
     first, second = calls.start_generation(ORDER), calls.start_generation(ORDER)
 
     assert first.key != second.key
     assert calls.start_generation(ORDER, key="mine").key == "mine"
 
 
-def test_a_status_address_replaces_the_path() -> None:
+def test_a_status_url_replaces_the_path() -> None:
     assert calls.get_generation("g", status_url="https://a.test/s/g").path == "https://a.test/s/g"

@@ -1,4 +1,4 @@
-"""Connection pools: lent to requests, never closed under one, never left behind."""
+"""Connection pools: a connection is closed after its last request, and none is left open."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from kit.client.http.sync import borrow
 HERE = "http://127.0.0.1:1"
 
 
-class Line(httpx.HTTPTransport):
-    """A transport that remembers how it was made and whether it was closed."""
+class RecordingTransport(httpx.HTTPTransport):
+    """A transport that records its options and whether it was closed."""
 
-    def __init__(self, **made: Any) -> None:
-        super().__init__(**made)
-        self.made = made
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.options = options
         self.closed = False
 
     def close(self) -> None:
@@ -26,8 +26,8 @@ class Line(httpx.HTTPTransport):
         self.closed = True
 
 
-def test_requests_to_one_origin_share_a_line() -> None:
-    pool: ConnectionPool[Line] = ConnectionPool(Line)
+def test_requests_to_one_origin_share_a_connection() -> None:
+    pool: ConnectionPool[RecordingTransport] = ConnectionPool(RecordingTransport)
 
     with borrow(pool, f"{HERE}/a") as first, borrow(pool, f"{HERE}/b") as second:
         assert first is second
@@ -37,45 +37,45 @@ def test_requests_to_one_origin_share_a_line() -> None:
 
 
 def test_certificates_are_loaded_for_https_only() -> None:
-    pool: ConnectionPool[Line] = ConnectionPool(Line)
+    pool: ConnectionPool[RecordingTransport] = ConnectionPool(RecordingTransport)
 
-    with borrow(pool, HERE) as plain, borrow(pool, "https://a.test") as secret:
-        assert isinstance(plain, Line)
-        assert isinstance(secret, Line)
-        assert plain.made["verify"].get_ca_certs() == []
-        assert secret.made["verify"].get_ca_certs() != []
-    for line in pool.close():
-        line.close()
+    with borrow(pool, HERE) as plain, borrow(pool, "https://a.test") as encrypted:
+        assert isinstance(plain, RecordingTransport)
+        assert isinstance(encrypted, RecordingTransport)
+        assert plain.options["verify"].get_ca_certs() == []
+        assert encrypted.options["verify"].get_ca_certs() != []
+    for transport in pool.close():
+        transport.close()
 
 
-def test_a_line_in_use_is_closed_by_its_last_user() -> None:
-    pool: ConnectionPool[Line] = ConnectionPool(Line)
-    borrowed, end, seen = threading.Event(), threading.Event(), []
+def test_a_connection_in_use_is_closed_after_its_last_request() -> None:
+    pool: ConnectionPool[RecordingTransport] = ConnectionPool(RecordingTransport)
+    started, end, transports = threading.Event(), threading.Event(), []
 
     def ask() -> None:
-        with borrow(pool, HERE) as line:
-            seen.append(line)
-            borrowed.set()
+        with borrow(pool, HERE) as transport:
+            transports.append(transport)
+            started.set()
             end.wait(10)
 
     thread = threading.Thread(target=ask)
     thread.start()
-    borrowed.wait(10)
+    started.wait(10)
     assert pool.close() == []
-    assert not seen[0].closed
+    assert not transports[0].closed
     end.set()
     thread.join()
-    assert seen[0].closed
+    assert transports[0].closed
 
 
-def test_a_request_after_the_closing_has_a_line_of_its_own() -> None:
-    pool: ConnectionPool[Line] = ConnectionPool(Line)
+def test_a_request_after_close_has_a_connection_of_its_own() -> None:
+    pool: ConnectionPool[RecordingTransport] = ConnectionPool(RecordingTransport)
     pool.close()
 
-    with borrow(pool, HERE) as late, borrow(pool, HERE) as later:
-        assert late is not later
-        assert isinstance(late, Line)
-        assert not late.closed
-    assert late.closed
-    assert isinstance(later, Line)
-    assert later.closed
+    with borrow(pool, HERE) as first, borrow(pool, HERE) as second:
+        assert first is not second
+        assert isinstance(first, RecordingTransport)
+        assert not first.closed
+    assert first.closed
+    assert isinstance(second, RecordingTransport)
+    assert second.closed

@@ -27,13 +27,13 @@ def cache(tmp_path: Path, api: Server) -> Cache:
     return Cache(tmp_path / "outputs", api.url)
 
 
-def done(url: str | None, **facts: Any) -> Generation:
+def make(url: str | None, **facts: Any) -> Generation:
     output = Output(content_type="image/png", **facts)
     return Generation(id="job-1", status="completed", output_url=url, output=output)
 
 
 def test_an_output_is_fetched_once(client: Client, cache: Cache, media: Server) -> None:
-    generation = done(f"{media.url}/out")
+    generation = make(f"{media.url}/out")
 
     paths = {client.run(downloads.output(cache, generation)) for _ in range(2)}
 
@@ -42,41 +42,39 @@ def test_an_output_is_fetched_once(client: Client, cache: Cache, media: Server) 
     assert paths.pop().read_bytes() == third_party.png()
 
 
-def test_a_known_hash_names_the_file_and_is_verified(
+def test_a_known_hash_is_verified_and_names_the_file(
     client: Client, cache: Cache, media: Server
 ) -> None:
-    path = client.run(downloads.output(cache, done(f"{media.url}/out", sha256=SHA)))
+    path = client.run(downloads.output(cache, make(f"{media.url}/out", sha256=SHA)))
 
     assert path.name == f"{SHA}.png"
 
 
-def test_a_wrong_hash_leaves_no_file(client: Client, cache: Cache, media: Server) -> None:
+def test_a_file_with_a_wrong_hash_is_removed(client: Client, cache: Cache, media: Server) -> None:
     with pytest.raises(NoAnswerError, match="SHA-256 differs") as caught:
-        client.run(downloads.output(cache, done(f"{media.url}/out", sha256="0" * 64)))
+        client.run(downloads.output(cache, make(f"{media.url}/out", sha256="0" * 64)))
 
     assert caught.value.generation_id == "job-1"
     assert list(cache.folder.iterdir()) == []
 
 
-def test_a_download_that_breaks_off_is_repeated(
-    client: Client, cache: Cache, media: Server
-) -> None:
+def test_a_broken_download_is_repeated(client: Client, cache: Cache, media: Server) -> None:
     media.script("GET", "/out", Answer(drop=True), Answer(503, {}))
 
-    path = client.run(downloads.output(cache, done(f"{media.url}/out")))
+    path = client.run(downloads.output(cache, make(f"{media.url}/out")))
 
     assert path.read_bytes() == third_party.png()
     assert [p.name for p in cache.folder.iterdir()] == [path.name]
 
 
-def test_an_expired_address_is_asked_for_anew(
+def test_an_expired_output_url_is_requested_again(
     client: Client, cache: Cache, media: Server, api: Server
 ) -> None:
     fresh = {"id": "job-1", "status": "completed", "outputUrl": f"{media.url}/fresh"}
     api.script("GET", "/v1/creative-studio/generations/job-1", Answer(200, fresh))
     media.script("GET", "/stale", Answer(403, {}))
 
-    path = client.run(downloads.output(cache, done(f"{media.url}/stale")))
+    path = client.run(downloads.output(cache, make(f"{media.url}/stale")))
 
     assert path.exists()
     assert [seen.path for seen in media.seen] == ["/stale", "/fresh"]
@@ -86,18 +84,18 @@ HTML = {"Content-Type": "text/html; charset=UTF-8"}
 
 
 @pytest.mark.parametrize(
-    ("instead", "why"),
+    ("answer", "why"),
     [
         (Answer(200, b"<!doctype html>sign in", HTML), "is a web page"),
         (Answer(200, b""), "is empty"),
         (Answer(204, b""), "is empty"),
     ],
 )
-def test_what_is_no_output_is_not_kept_as_one(
-    client: Client, cache: Cache, media: Server, instead: Answer, why: str
+def test_a_web_page_or_empty_body_is_not_cached_as_output(
+    client: Client, cache: Cache, media: Server, answer: Answer, why: str
 ) -> None:
-    generation = done(f"{media.url}/out")
-    media.script("GET", "/out", *[instead] * 5)
+    generation = make(f"{media.url}/out")
+    media.script("GET", "/out", *[answer] * 5)
 
     with pytest.raises(NoAnswerError, match=f"job-1 could not be fetched: what arrived {why}"):
         client.run(downloads.output(cache, generation))
@@ -105,43 +103,43 @@ def test_what_is_no_output_is_not_kept_as_one(
     assert client.run(downloads.output(cache, generation)).read_bytes() == third_party.png()
 
 
-def test_a_picture_that_is_called_a_page_is_one(
+def test_a_picture_with_the_content_type_html_is_kept(
     client: Client, cache: Cache, media: Server
 ) -> None:
     media.script("GET", "/out", Answer(200, third_party.png(), HTML))
 
-    assert client.run(downloads.output(cache, done(f"{media.url}/out"))).suffix == ".png"
+    assert client.run(downloads.output(cache, make(f"{media.url}/out"))).suffix == ".png"
 
 
-def test_a_generation_without_an_output_says_so(policy: Policy, cache: Cache) -> None:
+def test_a_generation_without_an_output_is_reported(policy: Policy, cache: Cache) -> None:
     late = Reply(200, {}, b'{"id": "job-1", "status": "completed"}')
-    steps, error = drive(downloads.output(cache, done(None), policy), *[late] * 4)
+    steps, error = drive(downloads.output(cache, make(None), policy), *[late] * 4)
 
     assert str(error) == "the generation job-1 has no output: its status is completed"
     assert isinstance(error, downloads.GoneError)
     assert sum(isinstance(step, Sleep) for step in steps) == 4  # it may come a little later
 
 
-def test_an_address_may_be_relative(cache: Cache, policy: Policy) -> None:
-    steps, _ = drive(downloads.output(cache, done("/files/x.png"), policy), Reply(400))
+def test_an_output_url_may_be_relative(cache: Cache, policy: Policy) -> None:
+    steps, _ = drive(downloads.output(cache, make("/files/x.png"), policy), Reply(400))
 
     assert steps[0].url == f"{cache.base_url}/files/x.png"
 
 
 @pytest.mark.parametrize("number", [429, 503])
-def test_a_busy_storage_is_left_alone_as_long_as_it_asks(
+def test_a_download_waits_as_long_as_a_busy_storage_asks(
     cache: Cache, policy: Policy, number: int
 ) -> None:
     busy, gone = Reply(number, {"retry-after": "3"}), Reply(400)
 
-    flow = downloads.output(cache, done("https://a.test/x"), policy)
+    flow = downloads.output(cache, make("https://a.test/x"), policy)
     steps, _ = drive(flow, busy, busy, gone)
 
     assert [step.seconds for step in steps if isinstance(step, Sleep)] == [3.0, 3.0]
 
 
-def test_a_storage_that_asks_for_too_long_is_not_waited_for(cache: Cache, policy: Policy) -> None:
-    flow = downloads.output(cache, done("https://a.test/x"), policy)
+def test_a_long_pause_asked_by_the_storage_is_not_waited_for(cache: Cache, policy: Policy) -> None:
+    flow = downloads.output(cache, make("https://a.test/x"), policy)
 
     steps, error = drive(flow, Reply(503, {"retry-after": "3600"}))
 
@@ -149,24 +147,24 @@ def test_a_storage_that_asks_for_too_long_is_not_waited_for(cache: Cache, policy
     assert str(error).endswith("the service asks to wait 60 minutes before the next request")
 
 
-def test_redirects_end(cache: Cache, policy: Policy) -> None:
-    around = Reply(302, {"location": "https://a.test/again"})
+def test_endless_redirects_are_given_up(cache: Cache, policy: Policy) -> None:
+    moved = Reply(302, {"location": "https://a.test/again"})
 
-    steps, error = drive(downloads.output(cache, done("https://a.test/x"), policy), *[around] * 6)
+    steps, error = drive(downloads.output(cache, make("https://a.test/x"), policy), *[moved] * 6)
 
     assert sum(isinstance(step, DownloadFile) for step in steps) == 6
     assert str(error).endswith("could not be fetched: its URL redirects, but not to a file")
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", "x" * 300, "C:\\x", "ü"])
-def test_an_odd_id_stays_inside_the_cache(cache: Cache, name: str) -> None:
+def test_an_unsafe_id_stays_inside_the_cache(cache: Cache, name: str) -> None:
     path = cache.path(Generation(id=name, output_url="https://a.test/x.PNG?sig=1"))
 
     assert path.parent == cache.folder
     assert len(path.name) < 120
 
 
-def test_two_services_do_not_share_files(tmp_path: Path) -> None:
+def test_two_services_do_not_share_cached_files(tmp_path: Path) -> None:
     generation = Generation(id="1", output_url="https://a.test/x.png")
 
     paths = {Cache(tmp_path, url).path(generation) for url in ("https://a.test", "https://b.test")}
@@ -175,45 +173,45 @@ def test_two_services_do_not_share_files(tmp_path: Path) -> None:
 
 
 def test_a_poster_is_kept_beside_its_video(client: Client, cache: Cache, media: Server) -> None:
-    generation = done(f"{media.url}/out", thumbnail_url=f"{media.url}/thumb")
+    generation = make(f"{media.url}/out", thumbnail_url=f"{media.url}/thumb")
 
     posters = {client.run(downloads.poster(cache, generation)) for _ in range(2)}
 
     assert posters == {third_party.png()}
     assert len(media.seen) == 1
-    assert client.run(downloads.poster(cache, done(None).model_copy(update={"id": "2"}))) is None
+    assert client.run(downloads.poster(cache, make(None).model_copy(update={"id": "2"}))) is None
 
 
-def test_a_poster_that_cannot_be_had_is_none(client: Client, cache: Cache, media: Server) -> None:
+def test_a_poster_that_is_missing_is_none(client: Client, cache: Cache, media: Server) -> None:
     media.script("GET", "/thumb", Answer(404, {}))
 
     assert (
-        client.run(downloads.poster(cache, done(None, thumbnail_url=f"{media.url}/thumb"))) is None
+        client.run(downloads.poster(cache, make(None, thumbnail_url=f"{media.url}/thumb"))) is None
     )
 
 
-def test_an_answer_that_changed_meanwhile_is_not_mixed_up(policy: Policy, cache: Cache) -> None:
+def test_a_generation_that_failed_meanwhile_is_reported(policy: Policy, cache: Cache) -> None:
     body = json.dumps({"id": "job-1", "status": "failed", "error": "gone"}).encode()
-    flow = downloads.output(cache, done("https://a.test/x"), policy)
+    flow = downloads.output(cache, make("https://a.test/x"), policy)
 
     _, error = drive(flow, Reply(404), Reply(200, {}, body))
 
     assert str(error) == "the generation job-1 has no output: its status is failed"
 
 
-# ── what broke off ───────────────────────────────────────────────────────────────────────────────
+# ── resumed downloads ─────────────────────────────────────────────────────────────────────────────
 
 
 class Halves:
-    """Another origin that sends half of a file, breaks off, and knows ranges."""
+    """Another origin that sends half of a file first, and supports ranges."""
 
     def __init__(self, content: bytes, *, etag: str = '"1"') -> None:
         self.content, self.etag, self.whole = content, etag, True
 
     def __call__(self, request: Request) -> Answer:
-        asked = request.headers.get("range")
+        requested = request.headers.get("range")
         same = request.headers.get("if-range", self.etag) == self.etag
-        start = int(asked.removeprefix("bytes=")[:-1]) if asked and same else 0
+        start = int(requested.removeprefix("bytes=")[:-1]) if requested and same else 0
         rest = self.content[start:]
         headers = {"ETag": self.etag, "Content-Type": "image/png"}
         if start:
@@ -222,10 +220,10 @@ class Halves:
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_download_goes_on_where_it_broke_off(client: Client, cache: Cache, known: bool) -> None:
+def test_a_broken_download_is_resumed_by_range(client: Client, cache: Cache, known: bool) -> None:
     with third_party.serve(Halves(third_party.png())) as media:
         facts = {"sha256": SHA} if known else {}
-        path = client.run(downloads.output(cache, done(f"{media.url}/out", **facts)))
+        path = client.run(downloads.output(cache, make(f"{media.url}/out", **facts)))
 
     assert path.read_bytes() == third_party.png()
     first, second = (seen.headers.get("range") for seen in media.seen)
@@ -233,29 +231,29 @@ def test_a_download_goes_on_where_it_broke_off(client: Client, cache: Cache, kno
     assert media.seen[1].headers.get("if-range") == (None if known else '"1"')
 
 
-def test_a_file_that_changed_meanwhile_is_fetched_whole(client: Client, cache: Cache) -> None:
+def test_a_file_that_has_changed_is_fetched_from_the_start(client: Client, cache: Cache) -> None:
     halves = Halves(third_party.png())
     with third_party.serve(halves) as media:
 
-        def changed(request: Request) -> Answer:
+        def answer_changed(request: Request) -> Answer:
             answer = halves(request)
             if len(media.seen) > 1:
                 halves.etag = '"2"'
                 return replace(halves(request), cut=None)
             return answer
 
-        media.app = changed
-        path = client.run(downloads.output(cache, done(f"{media.url}/out")))
+        media.app = answer_changed
+        path = client.run(downloads.output(cache, make(f"{media.url}/out")))
 
     assert path.read_bytes() == third_party.png()
     assert len(media.seen) == 2
 
 
-def test_the_next_call_goes_on_where_the_last_one_ended(
+def test_the_next_call_resumes_an_interrupted_download(
     client: Client, cache: Cache, policy: Policy
 ) -> None:
     with third_party.serve(Halves(third_party.png())) as media:
-        generation = done(f"{media.url}/out", sha256=SHA)
+        generation = make(f"{media.url}/out", sha256=SHA)
         flow = downloads.output(cache, generation, policy)
         client.perform(next(flow))
         flow.close()  # the kernel was interrupted
@@ -268,7 +266,7 @@ def test_the_next_call_goes_on_where_the_last_one_ended(
     assert [p.name for p in cache.folder.iterdir()] == [path.name]
 
 
-def test_pieces_that_do_not_fit_are_thrown_away(
+def test_a_partial_file_of_other_content_is_discarded(
     client: Client, cache: Cache, media: Server
 ) -> None:
     cache.folder.mkdir()
@@ -276,7 +274,7 @@ def test_pieces_that_do_not_fit_are_thrown_away(
     app = Halves(third_party.png())
     media.app = lambda seen: replace(app(seen), cut=None)
 
-    path = client.run(downloads.output(cache, done(f"{media.url}/out", sha256=SHA)))
+    path = client.run(downloads.output(cache, make(f"{media.url}/out", sha256=SHA)))
 
     assert path.read_bytes() == third_party.png()
     assert [seen.headers.get("range") for seen in media.seen] == ["bytes=17-", None]

@@ -1,4 +1,4 @@
-"""Both faces, driven over the same steps, do the same."""
+"""The blocking and the async client give the same results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server
 
 ORDER = wire.StartGeneration(model_id="paint", prompt="p")
-Face = Callable[[Flow[Any]], Any]
+Run = Callable[[Flow[Any]], Any]
 
 
 @pytest.fixture(params=["sync", "aio"])
-def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Iterator[Face]:
-    """Run a flow to its end, on either face; `run.name` is the face's."""
+def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Iterator[Run]:
+    """A function that runs a flow to its end, on either client."""
     if request.param == "sync":
         with closing(Client(settings, sleep=clock.sleep)) as client:
             yield client.run
@@ -36,7 +36,7 @@ def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Ite
         aclient.disconnect()
 
 
-def test_a_generation_goes_from_start_to_file(run: Face, api: Server, settings: Settings) -> None:
+def test_a_generation_is_started_and_downloaded(run: Run, api: Server, settings: Settings) -> None:
     receipt = run(flows.ask(calls.start_generation(ORDER)))
     done = run(SharedWait().wait(receipt.id))
     cache = downloads.Cache(settings.data, settings.base_url)
@@ -51,7 +51,7 @@ def test_a_generation_goes_from_start_to_file(run: Face, api: Server, settings: 
     ]
 
 
-def test_retries_send_the_same_key(run: Face, api: Server, clock: Clock) -> None:
+def test_retries_send_the_same_key(run: Run, api: Server, clock: Clock) -> None:
     path = "/v1/creative-studio/generations"
     busy = third_party.problem(503, "unavailable", "busy", **{"Retry-After": "2"})
     api.script("POST", path, busy, busy)
@@ -65,8 +65,8 @@ def test_retries_send_the_same_key(run: Face, api: Server, clock: Clock) -> None
     assert clock.slept[1] >= 2.0
 
 
-def test_a_service_that_kept_an_answer_before_is_asked_again_under_the_same_key(
-    run: Face, api: Server
+def test_a_start_is_repeated_with_its_key_where_the_service_replays_answers(
+    run: Run, api: Server
 ) -> None:
     path = "/v1/creative-studio/generations"
     kept = Answer(200, {"id": "job-7"}, {"Idempotency-Replayed": "true"})
@@ -80,14 +80,14 @@ def test_a_service_that_kept_an_answer_before_is_asked_again_under_the_same_key(
     assert keys[1] == keys[2] != keys[0]
 
 
-def test_a_file_is_uploaded_whole(run: Face, media: Server) -> None:
+def test_a_file_is_uploaded_completely(run: Run, media: Server) -> None:
     file = uploads.source(third_party.png())
 
     assert run(uploads.upload("retouch", file)) == "u-upload.png"
     assert media.seen[0].body == third_party.png()
 
 
-def test_an_error_of_the_service_arrives_as_its_class(run: Face, api: Server) -> None:
+def test_an_error_of_the_service_raises_its_class(run: Run, api: Server) -> None:
     path = "/v1/creative-studio/generations"
     api.script("POST", path, third_party.problem(402, "insufficient_credits", "1 needed"))
 

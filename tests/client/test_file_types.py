@@ -1,4 +1,4 @@
-"""Files are known by what they hold: addresses and announcements come second."""
+"""A file's type comes from its content; its URL and its headers come second."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def picture(kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def fetched(tmp_path: Path, content: bytes, headers: dict[str, str], **facts: Any) -> Path:
-    """Return where the output of a generation lies after a download that brings these bytes."""
+def fetch(tmp_path: Path, content: bytes, headers: dict[str, str], **facts: Any) -> Path:
+    """Return the path of an output after a download of these bytes."""
     cache = Cache(tmp_path / "outputs", BASE)
     generation = Generation(id="g", status="completed", **facts)
     flow = downloads.output(cache, generation)
@@ -68,16 +68,16 @@ def fetched(tmp_path: Path, content: bytes, headers: dict[str, str], **facts: An
 )
 @pytest.mark.parametrize("url", ["/out/x", "/x.php?id=1", "/out/x.png"])
 @pytest.mark.parametrize("asset_type", [None, "image", "VIDEO"])
-def test_the_content_names_an_output(
+def test_the_content_decides_the_extension_of_an_output(
     tmp_path: Path, content: bytes, ending: str, url: str, asset_type: str | None
 ) -> None:
-    path = fetched(tmp_path, content, {}, output_url=url, asset_type=asset_type)
+    path = fetch(tmp_path, content, {}, output_url=url, asset_type=asset_type)
 
     assert path.suffix == ending
 
 
 @pytest.mark.parametrize(
-    ("sent", "facts", "ending"),
+    ("kind", "facts", "ending"),
     [
         ("video/mp4", {"output_url": "/x.php", "asset_type": None}, ".mp4"),
         ("video/webm; codecs=vp9", {"output_url": "/x"}, ".webm"),
@@ -88,17 +88,17 @@ def test_the_content_names_an_output(
         ("", {"output_url": "/a"}, ""),
     ],
 )
-def test_where_the_content_says_nothing_the_answer_does(
-    tmp_path: Path, sent: str, facts: dict[str, Any], ending: str
+def test_unknown_content_takes_its_extension_from_the_answer(
+    tmp_path: Path, kind: str, facts: dict[str, Any], ending: str
 ) -> None:
-    path = fetched(tmp_path, b"????" * 20, {"content-type": sent} if sent else {}, **facts)
+    path = fetch(tmp_path, b"????" * 20, {"content-type": kind} if kind else {}, **facts)
 
     assert path.suffix == ending
 
 
 @pytest.mark.parametrize("ending", [".jpeg", ".jpg"])
-def test_a_usual_ending_of_the_same_kind_stays(tmp_path: Path, ending: str) -> None:
-    path = fetched(tmp_path, picture("JPEG"), {}, output_url=f"/a{ending.upper()}")
+def test_a_usual_extension_of_the_same_type_is_kept(tmp_path: Path, ending: str) -> None:
+    path = fetch(tmp_path, picture("JPEG"), {}, output_url=f"/a{ending.upper()}")
 
     assert path.suffix == ending
 
@@ -107,7 +107,7 @@ def test_a_usual_ending_of_the_same_kind_stays(tmp_path: Path, ending: str) -> N
     ("name", "kind"),
     [("a.webp", "image/webp"), ("A.OGG", "audio/ogg"), ("a.m4a", "audio/mp4"), ("a.abcd", "")],
 )
-def test_a_name_says_the_same_where_the_system_lists_no_types(name: str, kind: str) -> None:
+def test_types_are_guessed_from_names_without_the_systems_list(name: str, kind: str) -> None:
     program = f"""\
 import mimetypes
 mimetypes.knownfiles.clear()
@@ -119,7 +119,7 @@ print(guess_type({name!r}))
     assert done.stdout.strip() == kind
 
 
-def test_one_nobody_knows_is_no_other_kind_than_wanted() -> None:
+def test_a_file_of_unknown_type_is_accepted_for_any_parameter() -> None:
     wanted = Parameter(name="ref", type="image", media=True)
 
     file_types.check_type_for(wanted, "a.bin", file_types.UNKNOWN)
@@ -127,11 +127,11 @@ def test_one_nobody_knows_is_no_other_kind_than_wanted() -> None:
         file_types.check_type_for(wanted, "a.mp3", "audio/mpeg")
 
 
-# ── connections that are gone ────────────────────────────────────────────────────────────────────
+# ── lost connections ──────────────────────────────────────────────────────────────────────────────
 
 
-def tried(clock: Clock, policy: Policy, tmp_path: Path, *outcomes: Any) -> tuple[list[Any], Any]:
-    """Drive a download on a clock that its pauses move."""
+def drive(clock: Clock, policy: Policy, tmp_path: Path, *outcomes: Any) -> tuple[list[Any], Any]:
+    """Drive a download on a clock that its pauses advance."""
     generation = Generation(id="g", status="completed", output_url=f"{BASE}/x.png")
     flow = downloads.output(Cache(tmp_path / "outputs", BASE), generation, policy)
     left, steps = list(outcomes), []
@@ -154,8 +154,8 @@ def tried(clock: Clock, policy: Policy, tmp_path: Path, *outcomes: Any) -> tuple
         return steps, error
 
 
-def test_a_download_outlasts_an_outage(clock: Clock, policy: Policy, tmp_path: Path) -> None:
-    steps, path = tried(
+def test_a_download_survives_an_outage(clock: Clock, policy: Policy, tmp_path: Path) -> None:
+    steps, path = drive(
         clock, policy, tmp_path, *[NoReply("gone")] * 12, Reply(200, {}, sha256="0" * 64)
     )
 
@@ -168,16 +168,16 @@ def test_a_download_outlasts_an_outage(clock: Clock, policy: Policy, tmp_path: P
 def test_a_download_is_given_up_after_the_deadline(
     clock: Clock, policy: Policy, tmp_path: Path
 ) -> None:
-    _, error = tried(clock, policy, tmp_path, *[NoReply("gone")] * 99)
+    _, error = drive(clock, policy, tmp_path, *[NoReply("gone")] * 99)
 
     assert str(error).endswith("could not be fetched: gone")
     assert policy.deadline - policy.longest < clock.now <= policy.deadline
 
 
-def test_what_arrives_wrong_is_not_fetched_for_a_minute(
+def test_a_wrong_download_is_repeated_only_as_often_as_attempts_allow(
     clock: Clock, policy: Policy, tmp_path: Path
 ) -> None:
-    steps, error = tried(clock, policy, tmp_path, *[Reply(200, {}, sha256=None)] * 99)
+    steps, error = drive(clock, policy, tmp_path, *[Reply(200, {}, sha256=None)] * 99)
 
     assert "what arrived is empty" in str(error)
     assert sum(isinstance(step, DownloadFile) for step in steps) == policy.attempts

@@ -24,7 +24,7 @@ GONE = NoReply("no connection", harmless=True)
 BROKE = NoReply("the connection broke")
 
 
-def coded(number: int, code: str | int) -> Reply:
+def error(number: int, code: str | int) -> Reply:
     return Reply(number, {}, json.dumps({"error": {"code": code, "message": "no"}}).encode())
 
 
@@ -33,7 +33,7 @@ RECEIPT = ok({"id": "g"})
 
 
 @pytest.mark.parametrize("bad", [GONE, BROKE, *map(status, (429, 500, 502, 503, 504))])
-def test_a_get_is_tried_again(bad: Any, policy: Policy) -> None:
+def test_a_failed_get_is_retried(bad: Any, policy: Policy) -> None:
     steps, result = drive(flows.ask(calls.get_account(), policy), bad, bad, ACCOUNT)
 
     assert result.id == "a"
@@ -41,7 +41,7 @@ def test_a_get_is_tried_again(bad: Any, policy: Policy) -> None:
 
 
 @pytest.mark.parametrize("number", [400, 401, 402, 403, 404, 409, 501])
-def test_what_will_not_get_better_is_not_tried_again(number: int, policy: Policy) -> None:
+def test_a_permanent_error_is_not_retried(number: int, policy: Policy) -> None:
     steps, error = drive(flows.ask(calls.get_account(), policy), status(number))
 
     assert len(steps) == 1
@@ -54,25 +54,25 @@ def test_what_will_not_get_better_is_not_tried_again(number: int, policy: Policy
         GONE,
         status(429),
         status(503, retry_after="0"),
-        coded(503, "unavailable"),
+        error(503, "unavailable"),
         status(409, retry_after="0"),
     ],
     ids=str,
 )
-def test_a_start_is_tried_again_under_the_same_key(bad: Any, policy: Policy) -> None:
+def test_a_start_that_was_not_executed_is_retried_with_its_key(bad: Any, policy: Policy) -> None:
     call = calls.start_generation(ORDER)
 
     steps, result = drive(flows.ask(call, policy), bad, bad, RECEIPT)
 
-    asked = [step for step in steps if isinstance(step, SendRequest)]
+    sent = [step for step in steps if isinstance(step, SendRequest)]
     assert result.id == "g"
-    assert [step.headers["Idempotency-Key"] for step in asked] == [call.key] * 3
+    assert [step.headers["Idempotency-Key"] for step in sent] == [call.key] * 3
 
 
 @pytest.mark.parametrize(
-    "bad", [BROKE, coded(503, 503), *map(status, (303, 408, 409, 500, 501, 502, 503, 504))], ids=str
+    "bad", [BROKE, error(503, 503), *map(status, (303, 408, 409, 500, 501, 502, 503, 504))], ids=str
 )
-def test_a_start_that_may_have_been_charged_is_not_tried_again(bad: Any, policy: Policy) -> None:
+def test_a_start_that_may_have_been_charged_is_not_retried(bad: Any, policy: Policy) -> None:
     steps, error = drive(flows.ask(calls.start_generation(ORDER), policy), bad)
 
     assert len(steps) == 1
@@ -82,7 +82,7 @@ def test_a_start_that_may_have_been_charged_is_not_tried_again(bad: Any, policy:
 UNSURE = [
     BROKE,
     *map(status, (303, 408, 500, 501, 502, 503, 504)),
-    coded(500, "internal_error"),
+    error(500, "internal_error"),
     status(409, retry_after="0"),
     Reply(200, {}, b'{"status": "accepted"}'),
     Reply(202, {}, b"<html>thank you</html>"),
@@ -92,14 +92,14 @@ SURE = [
     NoReply("no connection", harmless=True, sent=False),
     *map(status, (301, 307, 308, 400, 401, 402, 403, 404, 409, 413, 422, 429)),
     status(503, retry_after="0"),
-    coded(503, "unavailable"),
+    error(503, "unavailable"),
 ]
 TITLE = calls.suggest_title("SPACE")
 
 
 @pytest.mark.parametrize("call", [calls.start_generation(ORDER), TITLE], ids=lambda c: c.path)
 @pytest.mark.parametrize("bad", UNSURE, ids=str)
-def test_an_answer_that_says_neither_yes_nor_no_leaves_a_doubt(
+def test_an_unclear_answer_to_a_start_is_unsettled(
     bad: Any, call: calls.Call[Any], policy: Policy
 ) -> None:
     _, error = drive(flows.ask(call, policy), *[bad] * 9)
@@ -111,14 +111,14 @@ def test_an_answer_that_says_neither_yes_nor_no_leaves_a_doubt(
 
 
 @pytest.mark.parametrize("bad", SURE, ids=str)
-def test_a_refusal_leaves_no_doubt(bad: Any, policy: Policy) -> None:
+def test_a_refused_start_is_settled(bad: Any, policy: Policy) -> None:
     _, error = drive(flows.ask(calls.start_generation(ORDER), policy), *[bad] * 9)
 
     assert not error.unsettled
     assert "carried out" not in f"{error}"
 
 
-def test_a_refusal_of_a_second_attempt_does_not_settle_the_first(policy: Policy) -> None:
+def test_a_refused_retry_does_not_settle_the_first_attempt(policy: Policy) -> None:
     call = calls.start_generation(ORDER)
     broke = NoReply("the connection broke", harmless=True)  # to a service that honors keys
 
@@ -130,7 +130,7 @@ def test_a_refusal_of_a_second_attempt_does_not_settle_the_first(policy: Policy)
 
 @pytest.mark.parametrize("bad", [BROKE, status(500), Reply(200, {}, b"{}")], ids=str)
 @pytest.mark.parametrize("call", [calls.get_account(), calls.estimate(ORDER)], ids=lambda c: c.path)
-def test_what_costs_nothing_is_never_in_doubt(
+def test_a_failed_request_without_a_charge_is_settled(
     bad: Any, call: calls.Call[Any], policy: Policy
 ) -> None:
     _, error = drive(flows.ask(call, policy), *[bad] * 9)
@@ -161,7 +161,7 @@ def test_a_post_without_a_key_is_sent_once(bad: Any, policy: Policy) -> None:
     ],
     ids=lambda call: call.path,
 )
-def test_what_costs_nothing_is_tried_again_though_it_may_have_been_done(
+def test_a_post_without_a_charge_is_retried_after_a_broken_connection(
     call: calls.Call[Any], policy: Policy
 ) -> None:
     steps, _ = drive(flows.ask(call, policy), BROKE, status(502), status(400))
@@ -169,7 +169,7 @@ def test_what_costs_nothing_is_tried_again_though_it_may_have_been_done(
     assert sum(isinstance(step, SendRequest) for step in steps) == 3
 
 
-def test_an_error_of_the_service_that_stays_is_told(policy: Policy) -> None:
+def test_a_lasting_server_error_is_raised_after_all_attempts(policy: Policy) -> None:
     broken = Reply(500, {}, b'{"error": {"code": "internal_error", "message": "a bug"}}')
 
     steps, error = drive(flows.ask(calls.get_account(), policy), *[broken] * 9)
@@ -179,21 +179,21 @@ def test_an_error_of_the_service_that_stays_is_told(policy: Policy) -> None:
     assert str(error) == "a bug"
 
 
-def test_a_pause_that_passes_the_moment_is_not_begun(policy: Policy) -> None:
-    asked = flows.ask(calls.start_generation(ORDER), policy)
+def test_a_retry_beyond_the_time_limit_is_not_waited_for(policy: Policy) -> None:
+    flow = flows.ask(calls.start_generation(ORDER), policy)
 
-    steps, error = drive(flows.limit_time(asked, 2.0, policy.clock), status(503, retry_after="20"))
+    steps, error = drive(flows.limit_time(flow, 2.0, policy.clock), status(503, retry_after="20"))
 
     assert get_pauses(steps) == []
     assert isinstance(error, UnavailableError)
     assert str(error).endswith("the service asks to wait 20 s before the next request")
 
 
-def test_a_pause_that_ends_in_time_is_made(policy: Policy) -> None:
-    asked = flows.ask(calls.start_generation(ORDER), policy)
+def test_a_retry_within_the_time_limit_is_waited_for(policy: Policy) -> None:
+    flow = flows.ask(calls.start_generation(ORDER), policy)
 
     steps, result = drive(
-        flows.limit_time(asked, 2.0, policy.clock), status(503, retry_after="1"), RECEIPT
+        flows.limit_time(flow, 2.0, policy.clock), status(503, retry_after="1"), RECEIPT
     )
 
     assert get_pauses(steps) == [1.0]
@@ -214,7 +214,7 @@ def test_a_retry_after_beyond_the_deadline_is_not_waited_for(policy: Policy) -> 
     assert error.retry_after == 86400.0
 
 
-def test_a_long_wait_is_told(policy: Policy) -> None:
+def test_a_long_pause_is_reported(policy: Policy) -> None:
     steps, _ = drive(
         flows.ask(calls.get_account(), policy),
         status(429, retry_after="1"),
@@ -222,34 +222,34 @@ def test_a_long_wait_is_told(policy: Policy) -> None:
         ACCOUNT,
     )
 
-    told = [step.why for step in steps if isinstance(step, Sleep)]
-    assert told[0] == ""
-    assert told[1].endswith("the service asks to wait 40 s before the next request")
+    reasons = [step.why for step in steps if isinstance(step, Sleep)]
+    assert reasons[0] == ""
+    assert reasons[1].endswith("the service asks to wait 40 s before the next request")
 
 
-def test_a_wait_that_is_too_long_is_in_the_error(policy: Policy) -> None:
+def test_a_pause_that_is_too_long_is_named_in_the_error(policy: Policy) -> None:
     _, error = drive(flows.ask(calls.get_account(), policy), status(429, retry_after="86400"))
 
     assert str(error).endswith("the service asks to wait 24 hours before the next request")
 
 
-def test_attempts_end(policy: Policy) -> None:
+def test_attempts_are_limited(policy: Policy) -> None:
     steps, error = drive(flows.ask(calls.get_account(), policy), *[GONE] * 9)
 
     assert sum(isinstance(step, SendRequest) for step in steps) == policy.attempts
     assert str(error) == "no connection"
 
 
-def test_pauses_double_and_dice_only_add() -> None:
-    calm, wild = Policy(dice=lambda: 0.0), Policy(dice=lambda: 1.0)
+def test_pauses_double_and_jitter_only_adds() -> None:
+    fixed, random = Policy(dice=lambda: 0.0), Policy(dice=lambda: 1.0)
 
-    assert [calm.backoff(n, None) for n in range(3)] == pytest.approx([0.1, 0.2, 0.4])
-    assert [wild.backoff(n, None) for n in range(3)] == pytest.approx([0.2, 0.4, 0.8])
-    assert wild.backoff(99, None) == wild.longest
-    assert calm.backoff(0, 3.0) == 3.0
+    assert [fixed.backoff(n, None) for n in range(3)] == pytest.approx([0.1, 0.2, 0.4])
+    assert [random.backoff(n, None) for n in range(3)] == pytest.approx([0.2, 0.4, 0.8])
+    assert random.backoff(99, None) == random.longest
+    assert fixed.backoff(0, 3.0) == 3.0
 
 
-# ── lists ────────────────────────────────────────────────────────────────────────────────────────
+# ── lists ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def page(*ids: str, following: str | None = None) -> Reply:
@@ -257,28 +257,28 @@ def page(*ids: str, following: str | None = None) -> Reply:
     return ok(items, **({"link": f'<{following}>; rel="next"'} if following else {}))
 
 
-def listed(*outcomes: Reply, limit: int | None) -> tuple[list[Any], list[str]]:
+def list_ids(*outcomes: Reply, limit: int | None) -> tuple[list[Any], list[str]]:
     steps, items = drive(flows.list_all(calls.list_generations(), limit), *outcomes)
     return steps, [item.id for item in items]
 
 
-def test_pages_are_followed_to_their_end() -> None:
-    steps, ids = listed(page("c", "b", following="/v1/x?cursor=b"), page("a"), limit=None)
+def test_pages_are_followed_to_the_last_one() -> None:
+    steps, ids = list_ids(page("c", "b", following="/v1/x?cursor=b"), page("a"), limit=None)
 
     assert ids == ["c", "b", "a"]
     assert steps[1].call.path == "/v1/x?cursor=b"
 
 
-def test_a_limit_needs_no_more_pages_than_it_takes() -> None:
-    steps, ids = listed(page("c", "b", following="/next"), limit=1)
+def test_a_limit_requests_no_more_pages_than_needed() -> None:
+    steps, ids = list_ids(page("c", "b", following="/next"), limit=1)
 
     assert (len(steps), ids) == (1, ["c"])
 
 
-def test_pages_that_lead_nowhere_end() -> None:
+def test_endless_or_circular_pages_end() -> None:
     ends = (page(following=f"/{number}") for number in range(99))
-    steps, empty = listed(page("a", following="/n"), *ends, limit=None)
-    _, circle = listed(page("a", following="/n"), page("b", following="/n"), limit=None)
+    steps, empty = list_ids(page("a", following="/n"), *ends, limit=None)
+    _, circle = list_ids(page("a", following="/n"), page("b", following="/n"), limit=None)
 
     assert (empty, len(steps)) == (["a"], 6)
     assert circle == ["a", "b"]

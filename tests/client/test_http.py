@@ -1,4 +1,4 @@
-"""What really leaves: on a loopback server, never on a patched transport."""
+"""What is really sent, to a loopback server instead of a patched transport."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from tests.client import third_party
 from tests.client.third_party import KEY, Answer, Server
 
 
-def test_a_call_carries_the_key_to_its_own_origin(client: Client, api: Server) -> None:
+def test_a_call_sends_the_key_to_its_own_origin(client: Client, api: Server) -> None:
     client.run(flows.ask(calls.get_account()))
 
     assert api.seen[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_a_path_prefix_stays_in_front(api: Server, tmp_path: Path) -> None:
+def test_a_path_prefix_of_the_base_url_is_kept(api: Server, tmp_path: Path) -> None:
     api.script("GET", "/studio/api/v1/account", Answer(200, {"id": "a"}))
 
     with closing(Client(Settings(f"{api.url}/studio/api/", KEY, tmp_path))) as client:
         assert client.run(flows.ask(calls.get_account())).id == "a"
 
 
-def test_a_prefix_that_an_answer_repeats_is_not_doubled(api: Server, tmp_path: Path) -> None:
+def test_a_path_prefix_repeated_by_an_answer_is_not_doubled(api: Server, tmp_path: Path) -> None:
     connection = Sender(Settings(f"{api.url}/studio", KEY, tmp_path))
 
     assert connection.address("/studio/v1/x?cursor=1") == f"{api.url}/studio/v1/x?cursor=1"
     assert connection.address("/v1/x") == f"{api.url}/studio/v1/x"
 
 
-def test_the_key_never_goes_to_another_origin(client: Client, media: Server) -> None:
+def test_the_key_is_never_sent_to_another_origin(client: Client, media: Server) -> None:
     for path in (f"{media.url}/v1/x", f"http://localhost:{media.url.rpartition(':')[2]}/v1/x"):
         client.perform(SendRequest(calls.Call("GET", path, lambda body: body)))
         client.perform(DownloadFile(path, client.settings.data / "x", with_key=True))
@@ -88,7 +88,7 @@ def test_an_upload_sends_exactly_the_headers_of_its_ticket(client: Client, media
     assert media.seen[0].body == b"abc"
 
 
-def test_an_upload_to_the_own_origin_carries_no_key(client: Client, api: Server) -> None:
+def test_an_upload_to_the_services_origin_sends_no_key(client: Client, api: Server) -> None:
     api.script("PUT", "/in", Answer(200))
 
     client.perform(UploadFile(f"{api.url}/in", {}, lambda: io.BytesIO(b"abc"), 3))
@@ -97,7 +97,7 @@ def test_an_upload_to_the_own_origin_carries_no_key(client: Client, api: Server)
 
 
 @pytest.mark.parametrize("size", [0, 1, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 3 << 18])
-def test_every_size_arrives_whole(client: Client, media: Server, size: int) -> None:
+def test_an_upload_of_any_size_arrives_whole(client: Client, media: Server, size: int) -> None:
     content = bytes(n % 251 for n in range(size))
 
     client.perform(UploadFile(f"{media.url}/in", {}, lambda: io.BytesIO(content), size))
@@ -105,9 +105,9 @@ def test_every_size_arrives_whole(client: Client, media: Server, size: int) -> N
     assert media.seen[0].body == content
 
 
-def test_nobody_listening_is_a_sentence(tmp_path: Path) -> None:
-    with third_party.serve(third_party.storage) as gone:
-        url = gone.url
+def test_a_refused_connection_is_reported(tmp_path: Path) -> None:
+    with third_party.serve(third_party.storage) as server:
+        url = server.url
 
     outcome = Sender(Settings(url, KEY, tmp_path)).send(SendRequest(calls.get_account()))
 
@@ -116,14 +116,14 @@ def test_nobody_listening_is_a_sentence(tmp_path: Path) -> None:
     assert outcome.harmless
 
 
-def test_a_dropped_connection_is_a_sentence(client: Client, api: Server) -> None:
+def test_a_dropped_connection_is_reported(client: Client, api: Server) -> None:
     api.script("GET", "/v1/account", *[Answer(drop=True)] * 5)
 
     with pytest.raises(NoAnswerError, match=f"connection to {api.url} broke"):
         client.run(flows.ask(calls.get_account()))
 
 
-def test_a_proxy_is_not_asked_for_what_is_here(
+def test_a_proxy_is_not_used_for_loopback(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
@@ -146,7 +146,7 @@ def test_a_proxy_is_not_asked_for_what_is_here(
         ("SSL_CERT_FILE", "/no/such.pem", "SSL_CERT_FILE .* cannot be read: No such file"),
     ],
 )
-def test_a_proxy_or_certificates_that_cannot_be_used_are_a_sentence(
+def test_an_unusable_proxy_or_certificate_file_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str, sentence: str
 ) -> None:
     monkeypatch.delenv("NO_PROXY", raising=False)
@@ -164,7 +164,7 @@ def test_a_proxy_or_certificates_that_cannot_be_used_are_a_sentence(
 @pytest.mark.parametrize(
     "call", [calls.suggest_title("a \ud83d"), calls.list_generations(model_id="a \ud83d")]
 )
-def test_half_a_character_is_a_sentence(
+def test_half_a_character_in_a_request_is_refused(
     client: Client, api: Server, call: calls.Call[object]
 ) -> None:
     with pytest.raises(BadRequestError, match="half a character"):
@@ -173,7 +173,7 @@ def test_half_a_character_is_a_sentence(
     assert api.seen == []
 
 
-def test_an_answer_that_unpacks_to_too_much_is_not_read(client: Client, api: Server) -> None:
+def test_a_response_that_decompresses_to_too_much_is_not_read(client: Client, api: Server) -> None:
     packer, blanks = zlib.compressobj(1, wbits=31), b" " * 1_000_000
     packed = b"".join([*(packer.compress(blanks) for _ in range(101)), packer.flush()])
     api.script("GET", "/v1/account", Answer(200, packed, {"Content-Encoding": "gzip"}))
@@ -184,7 +184,7 @@ def test_an_answer_that_unpacks_to_too_much_is_not_read(client: Client, api: Ser
     assert len(api.requests("GET", "/v1/account")) == 1
 
 
-def test_a_file_without_an_end_takes_no_room(client: Client, media: Server, tmp_path: Path) -> None:
+def test_a_file_over_the_size_limit_is_empty(client: Client, media: Server, tmp_path: Path) -> None:
     target = tmp_path / "a.png"
     media.script("GET", "/a.png", Answer(200, b"x" * 3000))
 
@@ -195,7 +195,7 @@ def test_a_file_without_an_end_takes_no_room(client: Client, media: Server, tmp_
     assert target.stat().st_size == 0
 
 
-def test_facts_of_the_last_answer_are_kept(client: Client, api: Server) -> None:
+def test_the_last_response_is_kept(client: Client, api: Server) -> None:
     assert client.last_response is None
     answer = Answer(200, {"id": "a"}, {"X-Request-Id": "req_1"})
     api.script("GET", "/v1/account", answer)
@@ -208,7 +208,7 @@ def test_facts_of_the_last_answer_are_kept(client: Client, api: Server) -> None:
     assert last.request_id == "req_1"
 
 
-def test_a_service_that_repeats_the_key_does_not_leak_it(client: Client, api: Server) -> None:
+def test_a_key_repeated_by_the_service_is_masked(client: Client, api: Server) -> None:
     api.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", f"what is {KEY}?"))
 
     with pytest.raises(InvalidApiKeyError, match=r"what is tp_test_…\?") as caught:
@@ -226,14 +226,14 @@ def test_no_repr_and_no_log_shows_the_key(client: Client, caplog: pytest.LogCapt
     assert KEY not in " ".join([*shown, caplog.text])
 
 
-def test_a_closed_client_opens_again(client: Client) -> None:
+def test_a_closed_client_can_be_used_again(client: Client) -> None:
     client.run(flows.ask(calls.get_account()))
     client.close()
 
     assert client.run(flows.ask(calls.get_account())).id == "a1"
 
 
-def test_an_address_that_is_none_is_an_outcome(client: Client) -> None:
+def test_an_invalid_url_is_reported_as_an_outcome(client: Client) -> None:
     outcome = client.perform(UploadFile("http://[bad", {}, lambda: io.BytesIO(b"a"), 1))
 
     assert isinstance(outcome, NoReply)

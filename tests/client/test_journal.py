@@ -33,7 +33,7 @@ def receipt(number: str, credits: str | None = "0.05") -> Receipt:
     return Receipt.model_validate({"id": number, "creditsCharged": credits})
 
 
-def test_what_was_started_is_pending_until_it_ends(journal: Journal) -> None:
+def test_a_started_generation_is_pending_until_it_ends(journal: Journal) -> None:
     journal.add_start(receipt("a"))
     journal.add_start(receipt("b"))
     journal.add_end(Generation(id="a", status="completed"))
@@ -41,14 +41,14 @@ def test_what_was_started_is_pending_until_it_ends(journal: Journal) -> None:
     assert journal.pending() == ["b"]
 
 
-def test_receipts_say_what_was_charged(journal: Journal) -> None:
+def test_credits_come_from_the_receipts(journal: Journal) -> None:
     journal.add_start(receipt("a", "0.10"))
     journal.add_start(receipt("b", None))
 
     assert journal.credits() == {"a": Decimal("0.10")}
 
 
-def test_an_equal_request_finds_what_it_led_to(journal: Journal) -> None:
+def test_an_equal_request_finds_its_earlier_generations(journal: Journal) -> None:
     journal.add_start(receipt("a"), request="x")
     journal.add_start(receipt("b"), request="x")
     journal.add_start(receipt("c"), request="y")
@@ -66,7 +66,7 @@ def test_a_request_that_failed_is_not_found_again(journal: Journal, status: str)
     assert journal.find_earlier("x") == ["a"]
 
 
-def test_it_survives_its_process_and_is_for_the_user_only(journal: Journal, path: Path) -> None:
+def test_the_journal_is_persistent_and_private(journal: Journal, path: Path) -> None:
     journal.add_start(receipt("a"))
 
     assert Journal(path).pending() == ["a"]
@@ -74,13 +74,13 @@ def test_it_survives_its_process_and_is_for_the_user_only(journal: Journal, path
 
 
 @pytest.mark.parametrize(
-    "odd", [{"id": 77}, {"credits": "much"}, {"credits": "NaN"}, {"at": 5}], ids=str
+    "fields", [{"id": 77}, {"credits": "much"}, {"credits": "NaN"}, {"at": 5}], ids=str
 )
-def test_a_line_that_makes_no_sense_is_skipped(
-    journal: Journal, path: Path, odd: dict[str, object]
+def test_an_invalid_line_is_skipped(
+    journal: Journal, path: Path, fields: dict[str, object]
 ) -> None:
     journal.add_start(receipt("gen_1"))
-    line = {"id": "gen_2", "at": "2026-01-01T00:00:00Z", "credits": "0.5", **odd}
+    line = {"id": "gen_2", "at": "2026-01-01T00:00:00Z", "credits": "0.5", **fields}
     with path.open("a") as file:
         file.write(json.dumps(line) + "\n")
 
@@ -88,7 +88,7 @@ def test_a_line_that_makes_no_sense_is_skipped(
     assert journal.pending() == ["gen_1"]
 
 
-def test_a_line_cut_short_by_a_crash_is_skipped(journal: Journal, path: Path) -> None:
+def test_a_truncated_line_is_skipped(journal: Journal, path: Path) -> None:
     journal.add_start(receipt("a"))
     with path.open("a") as file:
         file.write('{"id": "b", "at"\n[]\n{"no": "id"}\n\n')
@@ -97,7 +97,7 @@ def test_a_line_cut_short_by_a_crash_is_skipped(journal: Journal, path: Path) ->
     assert journal.pending() == ["a", "c"]
 
 
-def test_a_last_line_cut_short_takes_no_other_along(journal: Journal, path: Path) -> None:
+def test_a_truncated_last_line_does_not_corrupt_the_next_one(journal: Journal, path: Path) -> None:
     journal.add_start(receipt("a"))
     with path.open("a") as file:
         file.write('{"id": "b", "at": "20')
@@ -108,7 +108,7 @@ def test_a_last_line_cut_short_takes_no_other_along(journal: Journal, path: Path
     assert Journal(path).pending() == ["a", "c"]
 
 
-def test_what_another_kernel_adds_is_seen(journal: Journal, path: Path) -> None:
+def test_entries_of_another_kernel_are_read(journal: Journal, path: Path) -> None:
     journal.add_start(receipt("a", "0.10"), request="x")
     assert journal.pending() == ["a"]
 
@@ -122,7 +122,7 @@ def test_what_another_kernel_adds_is_seen(journal: Journal, path: Path) -> None:
     assert journal.starts() == {"x": [("a", True), ("b", True)]}
 
 
-def test_what_kernels_add_at_once_is_all_kept(path: Path) -> None:
+def test_concurrent_appends_of_several_processes_are_all_kept(path: Path) -> None:
     program = f"""\
 from pathlib import Path
 from kit.private import JsonLines
@@ -135,7 +135,7 @@ for number in range(300):
     assert sum(1 for _ in JsonLines(path)) == 900
 
 
-def test_a_journal_that_was_put_aside_begins_anew(journal: Journal, path: Path) -> None:
+def test_a_journal_whose_file_was_renamed_starts_empty(journal: Journal, path: Path) -> None:
     journal.add_start(receipt("a"))
     assert journal.pending() == ["a"]
     path.rename(path.with_suffix(".old"))
@@ -146,11 +146,11 @@ def test_a_journal_that_was_put_aside_begins_anew(journal: Journal, path: Path) 
     assert journal.pending() == ["b"]
 
 
-def test_a_long_journal_is_read_once(journal: Journal, path: Path) -> None:
+def test_lines_already_read_are_not_read_again(journal: Journal, path: Path) -> None:
     for number in range(50):
         journal.add_start(receipt(f"g{number}"))
     assert len(journal.credits()) == 50
-    with path.open("r+b") as file:  # what was read already is not looked at again
+    with path.open("r+b") as file:  # damages the lines already read
         file.write(b"x" * (path.stat().st_size - 1))
 
     journal.add_start(receipt("g50"))
@@ -158,33 +158,33 @@ def test_a_long_journal_is_read_once(journal: Journal, path: Path) -> None:
     assert len(journal.credits()) == 51
 
 
-def test_lines_of_many_threads_do_not_mix(journal: Journal) -> None:
+def test_lines_written_by_many_threads_are_intact(journal: Journal) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: journal.add_start(receipt(f"g{n}"), request="x" * 500), range(200)))
 
     assert sorted(journal.pending()) == sorted(f"g{n}" for n in range(200))
 
 
-def test_each_service_has_its_own(tmp_path: Path) -> None:
-    def of(url: str, name: str = "") -> Journal:
+def test_each_service_and_profile_has_its_own_journal(tmp_path: Path) -> None:
+    def open_journal(url: str, name: str = "") -> Journal:
         return Journal.of(Settings(url, KEY, tmp_path, name=name))
 
-    of("https://a.test").add_start(receipt("a"))
-    of("https://a.test", "../../odd name").add_start(receipt("o"))
+    open_journal("https://a.test").add_start(receipt("a"))
+    open_journal("https://a.test", "../../odd name").add_start(receipt("o"))
 
-    assert of("https://b.test").pending() == []
-    assert of("https://a.test").pending() == ["a"]
-    assert of("https://a.test", "../../odd name").pending() == ["o"]
-    assert of("https://b.test", "../../odd name").pending() == []
+    assert open_journal("https://b.test").pending() == []
+    assert open_journal("https://a.test").pending() == ["a"]
+    assert open_journal("https://a.test", "../../odd name").pending() == ["o"]
+    assert open_journal("https://b.test", "../../odd name").pending() == []
     assert {p.parent for p in tmp_path.rglob("*.jsonl")} == {tmp_path / "notebook" / "journal"}
 
 
-# ── intents ──────────────────────────────────────────────────────────────────────────────────────
+# ── intents ───────────────────────────────────────────────────────────────────────────────────────
 
 BODY = {"modelId": "paint", "prompt": "a lake \u2028", "parameters": {"size": 1.5}}
 
 
-def test_what_is_about_to_leave_is_known_until_it_is_answered(journal: Journal, path: Path) -> None:
+def test_an_intent_is_listed_until_it_is_answered_or_settled(journal: Journal, path: Path) -> None:
     journal.add_intent("k1", BODY, request="x")
     journal.add_intent("k2", {}, request="y")
 
@@ -202,14 +202,14 @@ def test_what_is_about_to_leave_is_known_until_it_is_answered(journal: Journal, 
     assert [bool(journal.start(name).at) for name in "ab"] == [True, False]
 
 
-def test_a_start_without_a_key_settles_nothing(journal: Journal) -> None:
+def test_a_start_without_a_key_settles_no_intent(journal: Journal) -> None:
     journal.add_intent("k1", BODY)
     journal.add_start(receipt("a"))
 
     assert [each.key for each in journal.intents()] == ["k1"]
 
 
-def test_intents_that_make_no_sense_are_skipped(journal: Journal, path: Path) -> None:
+def test_invalid_intents_are_skipped(journal: Journal, path: Path) -> None:
     journal.add_intent("k1", BODY)
     with path.open("a") as file:
         file.write('{"intent": "k2"}\n{"intent": "k3", "at": "soon"}\n')
@@ -220,7 +220,7 @@ def test_intents_that_make_no_sense_are_skipped(journal: Journal, path: Path) ->
     assert [each.key for each in journal.intents()] == ["k1", "k6"]
 
 
-def test_lines_of_before_are_read(journal: Journal, path: Path) -> None:
+def test_lines_of_earlier_versions_are_read(journal: Journal, path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(
         '{"id": "a", "at": "2026-01-02T03:04:05.000Z", "request": "x", "model_id": "m", '
@@ -234,7 +234,7 @@ def test_lines_of_before_are_read(journal: Journal, path: Path) -> None:
     assert (journal.pending(), journal.shown_hash("a")) == ([], "")
 
 
-def test_what_a_service_showed_of_it_is_kept(journal: Journal, path: Path) -> None:
+def test_the_hash_of_what_the_service_showed_is_kept(journal: Journal, path: Path) -> None:
     journal.add_start(receipt("a"))
     journal.add_end(Generation(id="a", status="completed"), shown="abc")
 
@@ -242,12 +242,12 @@ def test_what_a_service_showed_of_it_is_kept(journal: Journal, path: Path) -> No
     assert journal.shown_hash("b") == ""
 
 
-def test_a_disk_that_takes_a_part_of_a_line_is_full(
+def test_a_partly_written_line_is_reported_as_a_full_disk(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = os.write
+    real_write = os.write
     with monkeypatch.context() as patch:
-        patch.setattr(os, "write", lambda file, content: real(file, content[:9]))
+        patch.setattr(os, "write", lambda file, content: real_write(file, content[:9]))
         with pytest.raises(OSError, match="No space left"):
             journal.add_start(receipt("a"))
     journal.add_start(receipt("b"))
@@ -255,7 +255,7 @@ def test_a_disk_that_takes_a_part_of_a_line_is_full(
     assert journal.pending() == ["b"]
 
 
-def test_no_key_is_written_down(tmp_path: Path) -> None:
+def test_the_api_key_is_not_written_to_disk(tmp_path: Path) -> None:
     Journal.of(Settings("https://a.test", KEY, tmp_path)).add_start(receipt("a"), request="x")
 
     files = [p for p in tmp_path.rglob("*") if p.is_file()]
@@ -276,17 +276,17 @@ def test_starts_are_listed_in_their_order_and_state(journal: Journal) -> None:
     assert {(entry.model_id, entry.credits) for entry in journal.entries()} == {("m", "0.50")}
 
 
-def test_how_long_a_generation_takes_is_learned_by_model_and_price(path: Path) -> None:
+def test_usual_seconds_are_learned_by_model_and_price(path: Path) -> None:
     def line(name: str, at: str, **fields: str) -> str:
         return json.dumps({"id": name, "at": f"2026-01-02T03:{at}.000Z", **fields}) + "\n"
 
     path.parent.mkdir()
     with path.open("w") as file:
-        for n, (model, credits, took) in enumerate(
+        for n, (model, credits, seconds) in enumerate(
             [("m", "0.5", 10), ("m", "0.5", 12), ("m", "0.5", 59), ("m", "1.0", 30), ("o", "9", 1)]
         ):
             file.write(line(f"{n}", f"0{n}:00", model_id=model, credits=credits))
-            file.write(line(f"{n}", f"0{n}:{took:02}", state="completed"))
+            file.write(line(f"{n}", f"0{n}:{seconds:02}", state="completed"))
         file.write(line("bad", "10:00", model_id="m", credits="0.5"))
         file.write(line("bad", "10:01", state="failed"))
     journal = Journal(path)
@@ -299,7 +299,7 @@ def test_how_long_a_generation_takes_is_learned_by_model_and_price(path: Path) -
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_process_that_was_forked_while_it_was_read_reads_it_anew(tmp_path: Path) -> None:
+def test_a_process_forked_during_a_read_reads_the_journal_again(tmp_path: Path) -> None:
     code = """
 import os, pathlib, signal, sys, threading, time
 from kit.client.journal import Journal

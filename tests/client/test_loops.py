@@ -11,12 +11,12 @@ import pytest
 from kit.client import loops
 
 
-def kernel(release: str) -> dict[str, Any]:
+def make_modules(release: str) -> dict[str, Any]:
     return {"ipykernel": SimpleNamespace(__version__=release)}
 
 
-def loop(*marks: str) -> Any:
-    """Return something of a class that was patched."""
+def make_loop(*marks: str) -> Any:
+    """Return an event loop whose class has these marks of a patch."""
     return type("Loop", (SimpleNamespace,), dict.fromkeys(marks, True))()
 
 
@@ -31,31 +31,31 @@ def loop(*marks: str) -> Any:
         (("_nest_patched", "_nest_asyncio2"), "7.4.0", False),
     ],
 )
-def test_only_what_loses_messages_is_warned_of(
+def test_only_a_patch_that_loses_messages_causes_a_warning(
     marks: tuple[str, ...], release: str, warned: bool
 ) -> None:
-    sentence = loops.patch_warning(loop(*marks), modules=kernel(release))
+    sentence = loops.patch_warning(make_loop(*marks), modules=make_modules(release))
 
     assert bool(sentence) is warned
     assert not sentence or f"ipykernel {release}" in sentence
 
 
-def test_a_script_has_no_kernel_that_could_lose_something() -> None:
-    assert loops.patch_warning(loop("_nest_patched"), modules={}) is None
+def test_a_script_without_a_kernel_gets_no_warning() -> None:
+    assert loops.patch_warning(make_loop("_nest_patched"), modules={}) is None
 
 
-def test_without_a_running_loop_there_is_nothing_to_lose() -> None:
+def test_there_is_no_warning_without_a_running_loop() -> None:
     assert loops.patch_warning() is None
 
 
-def test_a_loop_that_nobody_patched_is_left_in_peace() -> None:
+def test_an_unpatched_loop_causes_no_warning() -> None:
     async def cell() -> str | None:
-        return loops.patch_warning(modules=kernel("7.4.0"))
+        return loops.patch_warning(modules=make_modules("7.4.0"))
 
     assert asyncio.run(cell()) is None
 
 
-def test_the_warning_comes_once_and_names_the_cure() -> None:
+def test_the_warning_appears_once_and_names_the_fix() -> None:
     code = """
 import asyncio, ipykernel, tempfile, nest_asyncio
 from pathlib import Path

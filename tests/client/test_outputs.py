@@ -1,4 +1,4 @@
-"""Outputs: when they come late, how their files are named, and where there is no room for them."""
+"""Outputs: available late, names of their cached files, and failed writes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kit.errors import NoAnswerError
 from kit.wire import Generation, Output
 from tests.client import third_party
 from tests.client.fixtures import drive
-from tests.client.test_downloads import cache, done
+from tests.client.test_downloads import cache, make
 from tests.client.third_party import Answer, Server
 
 __all__ = ["cache"]
 
 
-def test_an_output_that_comes_a_poll_later_is_waited_for(
+def test_an_output_available_some_polls_later_is_waited_for(
     client: Client, cache: Cache, media: Server, api: Server
 ) -> None:
     path = "/v1/creative-studio/generations/job-1"
@@ -31,25 +31,23 @@ def test_an_output_that_comes_a_poll_later_is_waited_for(
     api.script("GET", path, *[Answer(200, late)] * 2)
     api.script("GET", path, Answer(200, {**late, "outputUrl": f"{media.url}/out"}))
 
-    found = client.run(downloads.output(cache, done(None)))
+    found = client.run(downloads.output(cache, make(None)))
 
     assert found.read_bytes() == third_party.png()
     assert len(api.requests("GET", path)) == 3
 
 
-def test_one_that_turns_out_to_have_failed_is_not_asked_for_again(
-    cache: Cache, policy: Policy
-) -> None:
+def test_the_output_of_a_failed_generation_is_requested_once(cache: Cache, policy: Policy) -> None:
     failed = Reply(200, {}, b'{"id": "job-1", "status": "failed"}')
-    _, error = drive(downloads.output(cache, done(None), policy), failed)
+    _, error = drive(downloads.output(cache, make(None), policy), failed)
 
     assert str(error) == "the generation job-1 has no output: its status is failed"
 
 
-# ── names in the cache ───────────────────────────────────────────────────────────────────────────
+# ── names in the cache ────────────────────────────────────────────────────────────────────────────
 
 
-def made(cache: Cache, moment: datetime | None, prompt: str = "a lake") -> Path:
+def find(cache: Cache, moment: datetime | None, prompt: str = "a lake") -> Path:
     return cache.path(
         Generation(
             id="j1", status="completed", asset_type="image", created_at=moment, prompt=prompt
@@ -57,14 +55,14 @@ def made(cache: Cache, moment: datetime | None, prompt: str = "a lake") -> Path:
     )
 
 
-def test_ids_that_begin_again_have_other_files(cache: Cache) -> None:
+def test_reused_ids_have_different_cached_files(cache: Cache) -> None:
     one = datetime(2026, 1, 2, tzinfo=UTC)
 
-    assert made(cache, one) == made(cache, one)
-    assert len({made(cache, one), made(cache, one + timedelta(1)), made(cache, one, "fox")}) == 3
+    assert find(cache, one) == find(cache, one)
+    assert len({find(cache, one), find(cache, one + timedelta(1)), find(cache, one, "fox")}) == 3
 
 
-def test_a_poster_that_is_older_than_its_generation_is_fetched_anew(
+def test_a_poster_older_than_its_generation_is_fetched_again(
     client: Client, cache: Cache, media: Server
 ) -> None:
     fetched = datetime(2026, 1, 2, tzinfo=UTC)
@@ -83,22 +81,22 @@ def test_a_poster_that_is_older_than_its_generation_is_fetched_anew(
     assert len(media.seen) == 1
 
 
-# ── no room ──────────────────────────────────────────────────────────────────────────────────────
+# ── failed writes ─────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_file_that_cannot_be_written_is_a_sentence(
+def test_a_file_that_cannot_be_written_is_reported(
     client: Client, cache: Cache, media: Server
 ) -> None:
     cache.folder.write_text("in the way")
 
     with pytest.raises(NoAnswerError, match=r"could not be written to .*outputs: ") as caught:
-        client.run(downloads.output(cache, done(f"{media.url}/out")))
+        client.run(downloads.output(cache, make(f"{media.url}/out")))
 
     assert caught.value.generation_id == "job-1"
     assert len(media.seen) == 1
 
 
-def test_a_poster_without_room_is_none(client: Client, cache: Cache, media: Server) -> None:
+def test_a_poster_that_is_not_written_is_none(client: Client, cache: Cache, media: Server) -> None:
     cache.folder.write_text("in the way")
 
-    assert client.run(downloads.poster(cache, done(None, thumbnail_url=f"{media.url}/s"))) is None
+    assert client.run(downloads.poster(cache, make(None, thumbnail_url=f"{media.url}/s"))) is None

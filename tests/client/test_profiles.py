@@ -14,7 +14,7 @@ URL, KEY = "https://studio.test", "cs_live_0123456789"
 
 
 class Vault:
-    """A keyring; `works` is whether it keeps anything, `open` whether it answers at all."""
+    """A keyring; `works`: whether it stores keys, `open`: whether it is unlocked."""
 
     def __init__(self, *, works: bool = True, open: bool = True) -> None:
         self.kept: dict[tuple[str, str], str] = {}
@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "config" / "profiles.toml"
 
 
-def test_a_key_goes_to_the_keyring_and_comes_back(path: Path) -> None:
+def test_a_key_is_saved_in_the_keyring_and_found_again(path: Path) -> None:
     vault = Vault()
 
     saved = profiles.save(URL, KEY, name="work", path=path, vault=vault)
@@ -55,7 +55,7 @@ def test_a_key_goes_to_the_keyring_and_comes_back(path: Path) -> None:
 @pytest.mark.parametrize(
     ("vault", "why"), [(Vault(works=False), "it kept nothing"), (Vault(open=False), "RuntimeError")]
 )
-def test_a_keyring_that_keeps_nothing_is_not_trusted(
+def test_the_file_keeps_the_key_when_the_keyring_stores_nothing(
     path: Path, vault: Vault, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     saved = profiles.save(URL, KEY, path=path, vault=vault)
@@ -63,12 +63,12 @@ def test_a_keyring_that_keeps_nothing_is_not_trusted(
     assert not saved.in_keyring
     assert profiles.find("default", path=path) == (URL, KEY)
     assert is_private(path)
-    [told] = [record.getMessage() for record in caplog.records]
-    assert told.startswith(f"the keyring stored no key ({why}): the key of 'default' is in {path}")
-    assert KEY not in told
+    [text] = [record.getMessage() for record in caplog.records]
+    assert text.startswith(f"the keyring stored no key ({why}): the key of 'default' is in {path}")
+    assert KEY not in text
 
 
-def test_a_keyring_that_does_not_open_any_more_is_a_sentence(path: Path) -> None:
+def test_a_locked_keyring_is_reported(path: Path) -> None:
     vault = Vault()
     profiles.save(URL, KEY, path=path, vault=vault)
     vault.open = False
@@ -82,7 +82,7 @@ def test_a_keyring_that_does_not_open_any_more_is_a_sentence(path: Path) -> None
     assert [each.name for each in profiles.list_profiles(path=path)] == ["default"]
 
 
-def test_a_profile_whose_key_is_gone_can_be_forgotten(path: Path) -> None:
+def test_a_profile_without_its_key_can_be_forgotten(path: Path) -> None:
     profiles.save(URL, KEY, path=path, vault=Vault())
 
     profiles.forget("default", path=path, vault=Vault())
@@ -91,7 +91,7 @@ def test_a_profile_whose_key_is_gone_can_be_forgotten(path: Path) -> None:
 
 
 class Keyrings(ModuleType):
-    """The package `keyring` with a backend that is of no use, or set up wrongly."""
+    """The package `keyring` with an unusable backend or a wrong configuration."""
 
     class Keyring:
         pass
@@ -110,7 +110,7 @@ class Keyrings(ModuleType):
     ("problem", "why"),
     [(None, "none works on this system"), (RuntimeError("no bus"), "RuntimeError")],
 )
-def test_a_keyring_of_no_use_leaves_the_key_in_the_file_and_says_so(
+def test_an_unusable_keyring_is_reported_and_the_key_stays_in_the_file(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -124,14 +124,14 @@ def test_a_keyring_of_no_use_leaves_the_key_in_the_file_and_says_so(
 
     assert not profiles.save(URL, KEY).in_keyring
 
-    [told] = [record.getMessage() for record in caplog.records]
-    assert f"({why})" in told
+    [text] = [record.getMessage() for record in caplog.records]
+    assert f"({why})" in text
     assert is_private(profiles.file())
     assert profiles.find("default") == (URL, KEY)
     profiles.forget("default")
 
 
-def test_without_the_package_the_file_is_the_usual_place(
+def test_without_the_keyring_package_the_key_is_saved_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -142,7 +142,7 @@ def test_without_the_package_the_file_is_the_usual_place(
     assert caplog.records == []
 
 
-def test_a_key_that_left_the_keyring_is_a_sentence(path: Path) -> None:
+def test_a_key_missing_from_the_keyring_is_reported(path: Path) -> None:
     profiles.save(URL, KEY, path=path, vault=Vault())
 
     with pytest.raises(ConfigError, match="not in the keyring any more"):
@@ -162,7 +162,7 @@ def test_profiles_are_listed_without_keys(path: Path) -> None:
     assert KEY not in repr(found)
 
 
-def test_a_forgotten_profile_leaves_nothing(path: Path) -> None:
+def test_forgetting_a_profile_removes_its_key(path: Path) -> None:
     vault = Vault()
     profiles.save(URL, KEY, path=path, vault=vault)
     profiles.save(URL, KEY, name="other", path=path)
@@ -175,7 +175,7 @@ def test_a_forgotten_profile_leaves_nothing(path: Path) -> None:
         profiles.forget("default", path=path)
 
 
-def test_what_cannot_be_right_is_not_saved(path: Path) -> None:
+def test_an_invalid_url_or_a_reserved_name_is_not_saved(path: Path) -> None:
     with pytest.raises(ConfigError):
         profiles.save("studio.test", KEY, path=path)
     with pytest.raises(ConfigError, match="stands for the embedded service"):

@@ -16,13 +16,13 @@ def mine(tmp_path: Path) -> Settings:
     return Settings("https://a.test", KEY, tmp_path, name="mine")
 
 
-def embedded(folder: Path, port: int) -> Settings:
+def embedded_settings(folder: Path, port: int) -> Settings:
     url = f"http://127.0.0.1:{port}"
     location = ServiceLocation(url, lambda refused: refused)
     return Settings(url, KEY, folder, name="embedded", location=location)
 
 
-def test_a_profile_has_records_for_each_address(mine: Settings) -> None:
+def test_records_are_separate_for_each_profile_and_url(mine: Settings) -> None:
     yours = replace(mine, name="yours")
     elsewhere = replace(mine, base_url="https://b.test")
     nameless = replace(mine, name="")
@@ -33,16 +33,16 @@ def test_a_profile_has_records_for_each_address(mine: Settings) -> None:
     assert mine.records("prices").path == replace(mine, api_key="other").records("prices").path
 
 
-def test_the_embedded_service_keeps_its_records_whatever_its_port(tmp_path: Path) -> None:
-    one, two = embedded(tmp_path, 1), embedded(tmp_path, 2)
+def test_the_embedded_service_has_the_same_records_on_any_port(tmp_path: Path) -> None:
+    one, two = embedded_settings(tmp_path, 1), embedded_settings(tmp_path, 2)
 
     assert one.records("journal").path == two.records("journal").path
     assert one.records("journal").path.name == "embedded.jsonl"
     assert one.records_folder("history") == two.records_folder("history")
 
 
-def test_a_profile_with_its_name_does_not_share_them(tmp_path: Path, mine: Settings) -> None:
-    theirs = embedded(tmp_path, 1)
+def test_a_profile_named_embedded_has_records_of_its_own(tmp_path: Path, mine: Settings) -> None:
+    theirs = embedded_settings(tmp_path, 1)
     file = theirs.records("journal").path
     file.parent.mkdir(parents=True)
     file.write_text("theirs")
@@ -54,7 +54,7 @@ def test_a_profile_with_its_name_does_not_share_them(tmp_path: Path, mine: Setti
     assert file.read_text() == "theirs"
 
 
-def test_to_ask_makes_nothing(tmp_path: Path, mine: Settings) -> None:
+def test_asking_for_records_creates_no_files(tmp_path: Path, mine: Settings) -> None:
     assert list(mine.records("journal")) == []
     mine.records_folder("history")
 

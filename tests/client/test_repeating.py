@@ -1,4 +1,4 @@
-"""Who is known to honor idempotency keys by the form of its own."""
+"""The form of an API key tells whether its service honors idempotency keys."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tests.client.third_party import KEY
 from tests.conftest import Service
 
 
-def test_keys_of_our_service_are_known(service: Service) -> None:
+def test_a_key_of_our_service_is_well_formed(service: Service) -> None:
     assert api_keys.is_well_formed(service.key(service.account(), "read"))
 
 
-def test_a_key_with_another_ending_is_nobodys(service: Service) -> None:
+def test_a_key_with_a_wrong_checksum_is_not_well_formed(service: Service) -> None:
     key = service.key(service.account(), "read")
     other = key[:-1] + ("0" if key[-1] != "0" else "1")
 
@@ -21,5 +21,5 @@ def test_a_key_with_another_ending_is_nobodys(service: Service) -> None:
 
 
 @pytest.mark.parametrize("key", [KEY, "", "cs_test_", "cs_live_" + "0" * 36, "sk-" + "a" * 40])
-def test_other_keys_say_nothing(key: str) -> None:
+def test_keys_of_other_services_are_not_well_formed(key: str) -> None:
     assert not api_keys.is_well_formed(key)

@@ -1,4 +1,4 @@
-"""Tickets for uploads: those that do not fit, that have ended, and that lead somewhere relative."""
+"""Upload tickets: unusable ones, expired ones, and ones with a relative URL."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def ticket(expires: str | None = None, **headers: str) -> Reply:
     return Reply(200, {}, facts.model_dump_json(by_alias=True).encode())
 
 
-def sent(policy: Policy, *outcomes: Any) -> tuple[int, Any]:
-    """Drive an upload; return how many tickets were asked for, and its result or error."""
+def drive_upload(policy: Policy, *outcomes: Any) -> tuple[int, Any]:
+    """Drive an upload; return the number of requested tickets, and its result or error."""
     steps, result = drive(uploads.upload("m", FILE, policy), *outcomes)
     return sum(isinstance(step, SendRequest) for step in steps), result
 
@@ -51,13 +51,11 @@ def sent(policy: Policy, *outcomes: Any) -> tuple[int, Any]:
         (ticket(), Reply(410, {}, b'{"error": {"message": "the ticket has EXPIRED"}}')),
     ],
 )
-def test_a_ticket_that_has_ended_is_renewed_once(
-    refused: tuple[Reply, Reply], policy: Policy
-) -> None:
-    assert sent(policy, *refused, ticket(), Reply(200)) == (2, "u")
+def test_an_expired_ticket_is_renewed_once(refused: tuple[Reply, Reply], policy: Policy) -> None:
+    assert drive_upload(policy, *refused, ticket(), Reply(200)) == (2, "u")
 
-    asked, error = sent(policy, *refused * 9)
-    assert asked == 2
+    tickets, error = drive_upload(policy, *refused * 9)
+    assert tickets == 2
     assert isinstance(error, UploadError)
 
 
@@ -70,14 +68,14 @@ def test_a_ticket_that_has_ended_is_renewed_once(
     ],
 )
 def test_any_other_refusal_is_final(refused: tuple[Reply, Reply], policy: Policy) -> None:
-    asked, error = sent(policy, *refused)
+    tickets, error = drive_upload(policy, *refused)
 
-    assert asked == 1
+    assert tickets == 1
     assert "was refused" in str(error)
 
 
-def test_the_reason_of_the_store_is_told(policy: Policy) -> None:
-    _, error = sent(policy, *(ticket(), EXPIRED) * 2)
+def test_the_reason_of_the_storage_is_reported(policy: Policy) -> None:
+    _, error = drive_upload(policy, *(ticket(), EXPIRED) * 2)
 
     assert str(error) == "the file 'upload.png' was refused: Request has expired"
 
@@ -92,7 +90,7 @@ def test_the_reason_of_the_store_is_told(policy: Policy) -> None:
         ({"x note": "a"}, "wants the header 'x note', which cannot be sent"),
     ],
 )
-def test_a_ticket_that_cannot_be_used_is_a_sentence_and_nothing_is_sent(
+def test_an_unusable_ticket_is_reported_and_nothing_is_sent(
     headers: dict[str, str], sentence: str, policy: Policy
 ) -> None:
     steps, error = drive(uploads.upload("m", FILE, policy), ticket(**headers))
@@ -102,25 +100,25 @@ def test_a_ticket_that_cannot_be_used_is_a_sentence_and_nothing_is_sent(
     assert not any(isinstance(step, UploadFile) for step in steps)
 
 
-def test_a_ticket_may_name_the_right_length(policy: Policy) -> None:
-    assert sent(policy, ticket(Content_Length=str(FILE.size)), Reply(200)) == (1, "u")
+def test_a_ticket_may_require_the_right_content_length(policy: Policy) -> None:
+    assert drive_upload(policy, ticket(Content_Length=str(FILE.size)), Reply(200)) == (1, "u")
 
 
-def put(url: str) -> UploadFile:
+def make_upload(url: str) -> UploadFile:
     return UploadFile(url, {"X-A": "1"}, lambda: io.BytesIO(b"abc"), 3)
 
 
-def test_an_address_may_be_relative(api: Server, client: Client, settings: Settings) -> None:
+def test_an_upload_url_may_be_relative(api: Server, client: Client, settings: Settings) -> None:
     api.script("PUT", "/in/x", Answer(200, {}), Answer(200, {}))
 
-    reply = client.perform(put("/in/x"))
+    reply = client.perform(make_upload("/in/x"))
     assert isinstance(reply, Reply)
     assert reply.status == 200
     assert [seen.path for seen in api.seen] == ["/in/x"]
     assert "authorization" not in {name.lower() for name in api.seen[0].headers}
 
 
-# ── whose limits hold ────────────────────────────────────────────────────────────────────────────
+# ── limits of other services ──────────────────────────────────────────────────────────────────────
 
 MODEL = wire.Model(
     id="m", media_parameters=[wire.Parameter(name="shape", type="mesh", media=True, max_items=3)]
@@ -136,7 +134,7 @@ MODEL = wire.Model(
         ("a.mkv", b"????", "video/x-matroska"),
     ],
 )
-def test_another_service_decides_itself_what_it_takes(
+def test_another_service_gets_file_types_that_ours_refuses(
     tmp_path: Path, name: str, content: bytes, content_type: str
 ) -> None:
     path = tmp_path / name
@@ -151,14 +149,14 @@ def test_another_service_decides_itself_what_it_takes(
         uploads.sources(MODEL, path)
 
 
-def test_an_ended_ticket_needs_a_refusal() -> None:
+def test_a_server_error_does_not_mean_an_expired_ticket() -> None:
     facts = wire.Ticket(upload_id="u", upload_url="/u", expires_at=None)
 
     assert not uploads.is_expired(facts, Reply(500, {}, b'{"error": "expired"}'))
 
 
 @pytest.mark.parametrize("content", [png() + b"more", png()[:-4]])
-def test_a_file_that_has_changed_is_not_sent(
+def test_a_file_that_changed_after_its_inspection_is_not_sent(
     tmp_path: Path, content: bytes, policy: Policy
 ) -> None:
     path = tmp_path / "a.png"

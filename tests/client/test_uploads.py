@@ -57,14 +57,14 @@ def wav() -> bytes:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_content_tells_its_type_and_how_its_name_ends(head: bytes, content_type: str) -> None:
+def test_the_content_decides_type_and_extension(head: bytes, content_type: str) -> None:
     found = uploads.source(head)
 
     assert found.content_type == content_type
     assert found.name == f"upload{EXTENSIONS[content_type][0]}"
 
 
-def test_the_name_helps_where_the_content_says_nothing_else(tmp_path: Path) -> None:
+def test_the_name_decides_the_type_of_ambiguous_content(tmp_path: Path) -> None:
     picture, sound = tmp_path / "photo.jpg", tmp_path / "sound.aac"
     picture.write_bytes(png())
     sound.write_bytes(b"????")
@@ -77,12 +77,12 @@ def test_the_name_helps_where_the_content_says_nothing_else(tmp_path: Path) -> N
     assert uploads.source(memo.rename(tmp_path / "memo.mp4")).content_type == "video/mp4"
 
 
-def test_a_path_bytes_a_file_and_a_source_are_the_same_file(tmp_path: Path) -> None:
+def test_paths_bytes_open_files_and_sources_give_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(png())
     with path.open("rb") as file:
-        given: list[Any] = [path, str(path), png(), bytearray(png()), io.BytesIO(png()), file]
-        found = [uploads.source(item) for item in given]
+        media: list[Any] = [path, str(path), png(), bytearray(png()), io.BytesIO(png()), file]
+        found = [uploads.source(item) for item in media]
 
     assert len({item.sha256() for item in found}) == 1
     assert {item.size for item in found} == {len(png())}
@@ -105,7 +105,7 @@ def test_an_open_file_is_not_read_into_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "1", "P", "CMYK", "HSV"])
-def test_a_picture_object_is_sent_as_png(mode: str) -> None:
+def test_a_pillow_image_is_sent_as_png(mode: str) -> None:
     file = uploads.source(Image.new(mode, (5, 3)))
 
     with file.open() as stream, Image.open(stream) as sent:
@@ -130,7 +130,7 @@ def test_an_array_is_sent_while_another_thread_imports_pictures(
     assert uploads.source(np.ones((4, 4), "uint8")).content_type == "image/png"
 
 
-def test_floats_of_an_array_span_the_whole_range() -> None:
+def test_an_array_of_floats_is_scaled_to_the_whole_range() -> None:
     file = uploads.source(np.array([[0.0, 0.5, 1.0]]))
 
     with file.open() as stream, Image.open(stream) as sent:
@@ -156,7 +156,7 @@ def test_floats_of_an_array_span_the_whole_range() -> None:
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else type(value).__name__,
 )
-def test_what_cannot_be_sent_is_a_sentence(medium: Any, message: str) -> None:
+def test_an_invalid_medium_is_reported(medium: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         uploads.source(medium)
 
@@ -168,17 +168,17 @@ def test_one_medium_goes_to_the_first_media_parameter() -> None:
     assert uploads.sources(MODEL, {"picture": png(), "hints": None}).keys() == {"picture"}
 
 
-def test_a_model_without_media_says_so() -> None:
+def test_media_for_a_model_without_media_are_refused() -> None:
     with pytest.raises(ParameterError, match="'plain' takes no media"):
         uploads.sources(wire.Model(id="plain"), png())
 
 
-def test_a_sound_where_a_picture_is_wanted_is_refused() -> None:
+def test_a_sound_for_a_picture_parameter_is_refused() -> None:
     with pytest.raises(ParameterError, match="picture takes a medium of type image"):
         uploads.sources(MODEL, {"picture": wav()})
 
 
-def test_a_name_that_the_service_would_refuse_is_refused_before_it_is_sent() -> None:
+def test_an_invalid_file_name_is_refused_before_the_upload() -> None:
     named = io.BytesIO(png())
     named.name = "a\nb.png"
     ours = MODEL.model_copy(update={"pricing": wire.Rule(base=1)})
@@ -189,12 +189,12 @@ def test_a_name_that_the_service_would_refuse_is_refused_before_it_is_sent() -> 
     assert uploads.sources(MODEL, {"picture": named}).keys() == {"picture"}
 
 
-def test_a_sound_tells_how_long_it_is() -> None:
+def test_the_length_of_a_sound_is_read() -> None:
     assert float(uploads.source(wav()).seconds() or 0) == pytest.approx(1.5)
     assert uploads.source(b"ID3 and nothing").seconds() is None
 
 
-# ── sending ──────────────────────────────────────────────────────────────────────────────────────
+# ── sending ───────────────────────────────────────────────────────────────────────────────────────
 
 TICKET = Reply(
     201,
@@ -206,12 +206,12 @@ TICKET = Reply(
 FILE = uploads.source(png())
 
 
-def test_a_ticket_is_asked_for_and_used(policy: Policy) -> None:
+def test_an_upload_requests_a_ticket_and_uses_it(policy: Policy) -> None:
     steps, result = drive(uploads.upload("m", FILE, policy), TICKET, Reply(200))
 
-    asked, put = steps
+    ticket, put = steps
     assert result == "u"
-    assert asked.call.body == {
+    assert ticket.call.body == {
         "fileName": "upload.png",
         "contentType": "image/png",
         "fileSizeBytes": len(png()),
@@ -221,7 +221,7 @@ def test_a_ticket_is_asked_for_and_used(policy: Policy) -> None:
 
 
 @pytest.mark.parametrize("bad", [NoReply("gone"), Reply(503), Reply(500)])
-def test_a_broken_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) -> None:
+def test_a_failed_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) -> None:
     steps, result = drive(uploads.upload("m", FILE, policy), TICKET, bad, TICKET, Reply(200))
 
     assert result == "u"
@@ -235,7 +235,7 @@ def test_a_broken_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) ->
     assert steps[0].headers["Idempotency-Key"] != steps[3].headers["Idempotency-Key"]
 
 
-def test_a_ticket_is_asked_for_again_where_the_service_broke(policy: Policy) -> None:
+def test_a_ticket_is_requested_again_after_a_server_error(policy: Policy) -> None:
     broken = Reply(500, {}, b'{"error": {"code": "internal_error", "message": "oops"}}')
 
     _, result = drive(uploads.upload("m", FILE, policy), broken, TICKET, Reply(200))
@@ -244,7 +244,7 @@ def test_a_ticket_is_asked_for_again_where_the_service_broke(policy: Policy) -> 
 
 
 @pytest.mark.parametrize("number", [429, 503])
-def test_a_busy_storage_is_left_alone_as_long_as_it_asks(policy: Policy, number: int) -> None:
+def test_an_upload_waits_as_long_as_a_busy_storage_asks(policy: Policy, number: int) -> None:
     busy = Reply(number, {"retry-after": "3"})
 
     steps, result = drive(uploads.upload("m", FILE, policy), TICKET, busy, TICKET, Reply(200))
@@ -291,7 +291,7 @@ def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
         (NoReply("gone"), "the file 'upload.png' did not arrive: gone"),
     ],
 )
-def test_a_file_that_is_not_there_is_said_in_a_sentence(
+def test_a_failed_upload_is_reported_with_its_cause(
     policy: Policy, answer: Any, sentence: str
 ) -> None:
     _, error = drive(uploads.upload("m", FILE, policy), *[TICKET, answer] * 5)
@@ -299,7 +299,7 @@ def test_a_file_that_is_not_there_is_said_in_a_sentence(
     assert str(error) == sentence
 
 
-def test_references_have_the_shape_that_the_parameter_wants(policy: Policy) -> None:
+def test_upload_references_have_the_shape_of_their_parameter(policy: Policy) -> None:
     media = {"picture": (FILE,), "hints": (FILE,)}
 
     _, references = drive(
@@ -309,10 +309,10 @@ def test_references_have_the_shape_that_the_parameter_wants(policy: Policy) -> N
     assert references == {"picture": "u", "hints": ["u"]}
 
 
-def test_it_is_told_how_much_has_left(policy: Policy) -> None:
+def test_upload_progress_is_reported(policy: Policy) -> None:
     media = {"picture": (FILE,), "hints": (FILE,)}
-    told: list[tuple[str, float]] = []
-    flow = uploads.upload_all(MODEL, media, policy, lambda *news: told.append(news))
+    progress: list[tuple[str, float]] = []
+    flow = uploads.upload_all(MODEL, media, policy, lambda *update: progress.append(update))
     step = next(flow)
     for _ in range(2):
         put = flow.send(TICKET)
@@ -325,11 +325,11 @@ def test_it_is_told_how_much_has_left(policy: Policy) -> None:
             step = None  # type: ignore[assignment]
 
     assert step is None
-    assert [name for name, _ in told] == ["upload.png"] * 4
-    assert [share for _, share in told] == pytest.approx([0.25, 0.5, 0.75, 1.0], abs=0.01)
+    assert [name for name, _ in progress] == ["upload.png"] * 4
+    assert [share for _, share in progress] == pytest.approx([0.25, 0.5, 0.75, 1.0], abs=0.01)
 
 
-def test_another_hash_than_was_sent_is_another_attempt(policy: Policy) -> None:
+def test_an_upload_with_a_wrong_hash_is_repeated(policy: Policy) -> None:
     wrong = Reply(200, {}, b'{"sha256": "beef"}', sha256="cafe")
     right = Reply(200, {}, b'{"sha256": "CAFE"}', sha256="cafe")
 
@@ -339,13 +339,13 @@ def test_another_hash_than_was_sent_is_another_attempt(policy: Policy) -> None:
     assert sum(isinstance(step, UploadFile) for step in steps) == 2
 
 
-# ── what is no file of a known kind ──────────────────────────────────────────────────────────────
+# ── files of other types ──────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
     ("white", "dtype"), [(65535, "uint16"), (True, "bool"), (255, "int32"), (1.0, "float32")]
 )
-def test_the_lightest_value_of_an_array_is_white(white: float, dtype: str) -> None:
+def test_the_largest_value_of_an_array_is_white(white: float, dtype: str) -> None:
     file = uploads.source(np.full((2, 3), white, dtype))
 
     with file.open() as stream, Image.open(stream) as picture:
@@ -353,7 +353,7 @@ def test_the_lightest_value_of_an_array_is_white(white: float, dtype: str) -> No
 
 
 @pytest.mark.parametrize("suffix", ["bmp", "tiff", "tga", "qoi"])
-def test_a_picture_of_another_kind_is_sent_as_png(tmp_path: Path, suffix: str) -> None:
+def test_a_picture_of_another_format_is_sent_as_png(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"lake.{suffix}"
     Image.new("RGB", (5, 4), "teal").save(path)
 
@@ -364,8 +364,8 @@ def test_a_picture_of_another_kind_is_sent_as_png(tmp_path: Path, suffix: str) -
         assert (picture.size, picture.getpixel((2, 2))) == ((5, 4), (0, 128, 128))
 
 
-def inks_profile() -> bytes:
-    """Return a profile of four inks, of which only black is seen. Source: ICC.1:2001-04, 6."""
+def make_cmyk_profile() -> bytes:
+    """Return a CMYK profile that shows only black. Source: ICC.1:2001-04, 6."""
     kind = (0x2400000, b"prtr", b"CMYK", b"Lab ", b"acsp", 63190, 65536, 54061)
     table = struct.pack(
         ">4s4x4B9i", b"mft1", 4, 3, 2, 0, 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 16
@@ -376,8 +376,8 @@ def inks_profile() -> bytes:
     return head + struct.pack(">I4sII", 1, b"A2B0", 144, len(table)) + table
 
 
-@pytest.mark.parametrize(("profile", "shown"), [(inks_profile(), 255), (None, 0), (b"?", 0)])
-def test_a_picture_of_four_inks_is_sent_as_its_profile_shows_it(
+@pytest.mark.parametrize(("profile", "shown"), [(make_cmyk_profile(), 255), (None, 0), (b"?", 0)])
+def test_a_cmyk_picture_is_converted_with_its_profile(
     tmp_path: Path, profile: bytes | None, shown: int
 ) -> None:
     path = tmp_path / "a.tiff"
@@ -388,7 +388,7 @@ def test_a_picture_of_four_inks_is_sent_as_its_profile_shows_it(
         assert abs(picture.getpixel((2, 2))[0] - shown) <= 1
 
 
-def test_a_picture_of_floats_is_refused_and_not_sent_as_black(tmp_path: Path) -> None:
+def test_a_picture_of_floats_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tiff"
     Image.fromarray(np.full((4, 5), 0.5, np.float32)).save(path)
 
@@ -397,7 +397,7 @@ def test_a_picture_of_floats_is_refused_and_not_sent_as_black(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("brand", [b"heic", b"heix", b"mif1"])
-def test_a_picture_that_nothing_can_read_is_no_video(tmp_path: Path, brand: bytes) -> None:
+def test_an_unreadable_heic_file_is_not_sent_as_video(tmp_path: Path, brand: bytes) -> None:
     path = tmp_path / "a.heic"
     path.write_bytes(b"\0\0\0\x18ftyp" + brand + b"0" * 100)
 
@@ -407,16 +407,16 @@ def test_a_picture_that_nothing_can_read_is_no_video(tmp_path: Path, brand: byte
 
 
 @pytest.mark.parametrize(
-    "address", ["ftp://a.test/b.png?sig=secret", "s3://bucket/b.png", "data:image/png;base64,aa"]
+    "url", ["ftp://a.test/b.png?sig=secret", "s3://bucket/b.png", "data:image/png;base64,aa"]
 )
 @pytest.mark.parametrize("kind", [str, Path])
-def test_an_address_is_no_path(address: str, kind: Any) -> None:
+def test_an_unsupported_url_is_refused(url: str, kind: Any) -> None:
     with pytest.raises(ParameterError, match="is an address that is not fetched") as caught:
-        uploads.source(kind(address))
+        uploads.source(kind(url))
 
     assert "secret" not in str(caught.value)
 
 
-def test_a_drive_is_no_address() -> None:
+def test_a_path_with_a_drive_letter_is_not_taken_as_a_url() -> None:
     with pytest.raises(ParameterError, match="there is no file"):
         uploads.source("C:/nowhere/b.png")

@@ -26,54 +26,54 @@ def running(word: str = "processing", **headers: str) -> Reply:
     return ok({"id": "g", "status": word}, **headers)
 
 
-def waited(policy: Policy, *outcomes: Any, **options: Any) -> tuple[list[Any], Any]:
+def wait(policy: Policy, *outcomes: Any, **options: Any) -> tuple[list[Any], Any]:
     return drive(SharedWait(policy).wait("g", **options), *outcomes)
 
 
 @pytest.mark.parametrize("word", sorted(wire.FINISHED))
-def test_waiting_ends_at_every_word_for_an_end(word: str, policy: Policy) -> None:
-    _, result = waited(policy, running(), running(word))
+def test_waiting_ends_at_every_final_status(word: str, policy: Policy) -> None:
+    _, result = wait(policy, running(), running(word))
 
     assert result.state == wire.FINISHED[word]
 
 
 @pytest.mark.parametrize("word", ["FAIL", "TIMED_OUT", "timeout"])
-def test_a_failure_has_many_words(word: str) -> None:
+def test_every_failure_status_means_failed(word: str) -> None:
     assert wire.Generation(id="g", status=word).state == "failed"
 
 
-def test_an_unknown_word_ends_with_an_output(policy: Policy) -> None:
+def test_an_unknown_status_with_an_output_means_completed(policy: Policy) -> None:
     done = ok({"id": "g", "status": "hooray", "outputUrl": "https://a.test/x"})
 
-    _, result = waited(policy, running("sleeping"), done)
+    _, result = wait(policy, running("sleeping"), done)
 
     assert result.state == "completed"
 
 
-@pytest.mark.parametrize(("asked", "taken"), [("3", 3.0), ("60", 5.0)])
-def test_the_service_sets_the_pace_until_the_deadline(
-    policy: Policy, asked: str, taken: float
+@pytest.mark.parametrize(("asked", "pause"), [("3", 3.0), ("60", 5.0)])
+def test_retry_after_sets_the_polling_pause_until_the_timeout(
+    policy: Policy, asked: str, pause: float
 ) -> None:
-    steps, _ = waited(policy, running(retry_after=asked), running("completed"), timeout=5.0)
+    steps, _ = wait(policy, running(retry_after=asked), running("completed"), timeout=5.0)
 
-    assert get_pauses(steps) == [taken]
+    assert get_pauses(steps) == [pause]
 
 
-def test_without_a_hint_the_pace_follows_the_time_waited(clock: Clock, policy: Policy) -> None:
+def test_without_retry_after_the_polling_pause_grows(clock: Clock, policy: Policy) -> None:
     seen: list[float] = []
 
     def poll(_: wire.Generation) -> None:
         seen.append(clock.now)
         clock.now += 10.0
 
-    steps, _ = waited(policy, *[running()] * 5, running("completed"), on_update=poll)
+    steps, _ = wait(policy, *[running()] * 5, running("completed"), on_update=poll)
 
     assert get_pauses(steps) == pytest.approx([0.1, 1.5, 3.0, 4.5, 5.0])
 
 
-def test_an_unchanged_answer_is_asked_for_by_its_etag(policy: Policy) -> None:
+def test_polls_send_the_etag_of_the_last_answer(policy: Policy) -> None:
     updates: list[str] = []
-    steps, result = waited(
+    steps, result = wait(
         policy,
         running(etag='"1"'),
         Reply(304),
@@ -87,11 +87,11 @@ def test_an_unchanged_answer_is_asked_for_by_its_etag(policy: Policy) -> None:
     assert result.status == "completed"
 
 
-def test_a_deadline_names_the_generation(clock: Clock, policy: Policy) -> None:
+def test_a_timeout_names_the_generation(clock: Clock, policy: Policy) -> None:
     def poll(_: wire.Generation) -> None:
         clock.now += 4.0
 
-    _, error = waited(policy, *[running()] * 9, timeout=10.0, on_update=poll)
+    _, error = wait(policy, *[running()] * 9, timeout=10.0, on_update=poll)
 
     assert isinstance(error, NoAnswerError)
     assert error.generation_id == "g"
@@ -100,75 +100,75 @@ def test_a_deadline_names_the_generation(clock: Clock, policy: Policy) -> None:
 
 @pytest.mark.parametrize("bad", [status(401), status(404), status(501)])
 def test_an_error_while_waiting_names_the_generation(bad: Reply, policy: Policy) -> None:
-    _, error = waited(policy, running(), bad)
+    _, error = wait(policy, running(), bad)
 
     assert error.generation_id == "g"
 
 
-def test_one_poll_that_fails_does_not_end_the_waiting(policy: Policy) -> None:
-    _, done = waited(policy, running(), status(500), running("completed"))
+def test_one_failed_poll_does_not_end_the_wait(policy: Policy) -> None:
+    _, done = wait(policy, running(), status(500), running("completed"))
 
     assert done.state == "completed"
 
 
-def test_a_busy_service_is_not_waited_for_beyond_the_timeout(policy: Policy) -> None:
-    steps, error = waited(policy, running(), status(503, retry_after="20"), timeout=5.0)
+def test_a_busy_service_is_waited_for_no_longer_than_the_timeout(policy: Policy) -> None:
+    steps, error = wait(policy, running(), status(503, retry_after="20"), timeout=5.0)
 
     assert max(get_pauses(steps)) < 5.0
     assert error.generation_id == "g"
     assert str(error).endswith("the service asks to wait 20 s before the next request")
 
 
-# ── answers that are held ────────────────────────────────────────────────────────────────────────
+# ── long polling ──────────────────────────────────────────────────────────────────────────────────
 
 
-def held(body: Any = None, etag: str = '"1"') -> Reply:
+def hold(body: Any = None, etag: str = '"1"') -> Reply:
     headers = {"preference-applied": "wait=20", "etag": etag, "retry-after": "1"}
     return Reply(304, headers) if body is None else Reply(200, headers, json.dumps(body).encode())
 
 
-def test_the_service_is_asked_to_hold_its_answer(clock: Clock, policy: Policy) -> None:
-    steps, _ = waited(policy, held({"id": "g"}), held({"id": "g", "status": "completed"}))
+def test_polls_ask_the_service_to_hold_its_answer(clock: Clock, policy: Policy) -> None:
+    steps, _ = wait(policy, hold({"id": "g"}), hold({"id": "g", "status": "completed"}))
 
     asked = [step.headers for step in steps if isinstance(step, SendRequest)]
     assert [headers["Prefer"] for headers in asked] == ["wait=20"] * 2
     assert [headers["If-None-Match"] for headers in asked] == ['"unseen"', '"1"']
 
 
-def test_after_a_held_answer_the_next_request_follows_at_once(policy: Policy) -> None:
-    done = held({"id": "g", "status": "done"})
-    steps, _ = waited(policy, held({"id": "g"}), done)
-    claimed, _ = waited(policy, held({"id": "g"}), held(), done)
+def test_the_next_poll_follows_a_held_answer_at_once(policy: Policy) -> None:
+    done = hold({"id": "g", "status": "done"})
+    steps, _ = wait(policy, hold({"id": "g"}), done)
+    unheld, _ = wait(policy, hold({"id": "g"}), hold(), done)
 
     assert get_pauses(steps) == [0.05]
-    assert get_pauses(claimed) == [0.05, 1.0], "a service that only claims to hold says how often"
+    assert get_pauses(unheld) == [0.05, 1.0], "a service that only claims to hold decides the pause"
 
 
-def test_nobody_is_held_beyond_the_timeout(clock: Clock, policy: Policy) -> None:
-    steps, _ = waited(policy, held({"id": "g"}), held({"id": "g", "status": "done"}), timeout=2.9)
+def test_an_answer_is_held_no_longer_than_the_timeout(clock: Clock, policy: Policy) -> None:
+    steps, _ = wait(policy, hold({"id": "g"}), hold({"id": "g", "status": "done"}), timeout=2.9)
 
     assert [step.headers.get("Prefer") for step in steps if isinstance(step, SendRequest)] == [
         "wait=2"
     ] * 2
 
 
-def test_an_odd_answer_to_an_unknown_etag_is_asked_again_without(policy: Policy) -> None:
-    steps, result = waited(policy, Reply(304), running("completed"))
+def test_a_304_to_an_unknown_etag_is_repeated_without_the_etag(policy: Policy) -> None:
+    steps, result = wait(policy, Reply(304), running("completed"))
 
     assert "If-None-Match" not in [s for s in steps if isinstance(s, SendRequest)][1].headers
     assert result.state == "completed"
 
 
-# ── many at once ─────────────────────────────────────────────────────────────────────────────────
+# ── many at once ──────────────────────────────────────────────────────────────────────────────────
 
 LIST = "/v1/creative-studio/generations"
 
 
 class Service:
-    """Generations that end `each` seconds after one another; it notes what it is asked.
+    """Generations that end `each` seconds after one another; it records the requests.
 
-    `shows` is the size of its pages, `links` whether one leads to the next, `hides` whether those
-    that run are in no list, `broken` what a list is answered with.
+    `shows` is the page size, `links` whether a page links to the next, `hides` whether running
+    generations are not listed, `broken` the answer to a request for the list.
     """
 
     def __init__(
@@ -199,17 +199,17 @@ class Service:
             limit = int(step.call.query.get("limit", 50))
             return self.broken or self.page(limit, int(query.partition("=")[2] or 0))
         known = path.rpartition("/")[2]
-        return ok(self.told(known)) if known in self.ids else status(404)
+        return ok(self.to_json(known)) if known in self.ids else status(404)
 
     def page(self, limit: int, start: int) -> Reply:
-        rows = [self.told(known) for known in reversed(self.ids)]
+        rows = [self.to_json(known) for known in reversed(self.ids)]
         if self.hides:
             rows = [row for row in rows if row["status"] == "completed"]
         end = start + min(self.shows, limit)
         more = self.links and end < len(rows)
         return ok(rows[start:end], **({"link": f'<{LIST}?from={end}>; rel="next"'} if more else {}))
 
-    def told(self, known: str) -> dict[str, str]:
+    def to_json(self, known: str) -> dict[str, str]:
         ended = self.clock.now >= self.each * (1 + self.ids.index(known))
         return {"id": known, "status": "completed" if ended else "processing"}
 
@@ -222,9 +222,9 @@ class Service:
         return max(sum(t <= each < t + seconds for each in self.times) for t in self.times)
 
 
-def together(board: SharedWait, service: Service, clock: Clock, ids: list[str]) -> dict[str, Any]:
-    """Drive a wait for each id as if each had a thread of its own; return how each ended."""
-    waits = {known: board.wait(known) for known in ids}
+def drive_all(shared: SharedWait, service: Service, clock: Clock, ids: list[str]) -> dict[str, Any]:
+    """Drive a wait for each id as in threads of their own; return each result or error."""
+    waits = {known: shared.wait(known) for known in ids}
     wakes: dict[str, tuple[float, Any]] = dict.fromkeys(ids, (0.0, None))
     ended: dict[str, Any] = {}
     while wakes:
@@ -243,9 +243,9 @@ def together(board: SharedWait, service: Service, clock: Clock, ids: list[str]) 
     return ended
 
 
-def looked(board: SharedWait, service: Service, ids: list[str]) -> dict[str, wire.Generation]:
-    """Drive a look at some generations, and return what it finds."""
-    flow = board.check_all(dict.fromkeys(ids))
+def check_all(shared: SharedWait, service: Service, ids: list[str]) -> dict[str, wire.Generation]:
+    """Drive one check of some generations, and return those it finds."""
+    flow = shared.check_all(dict.fromkeys(ids))
     try:
         step = next(flow)
         while True:
@@ -255,10 +255,10 @@ def looked(board: SharedWait, service: Service, ids: list[str]) -> dict[str, wir
         return found
 
 
-def test_a_hundred_waiters_cost_one_request_a_tick(clock: Clock, policy: Policy) -> None:
+def test_a_hundred_waiters_share_one_request_per_pause(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 100)
 
-    ended = together(SharedWait(policy), service, clock, service.ids)
+    ended = drive_all(SharedWait(policy), service, clock, service.ids)
 
     assert {item.state for item in ended.values()} == {"completed"}
     assert clock.now == pytest.approx(30.0, abs=6.0)
@@ -266,10 +266,10 @@ def test_a_hundred_waiters_cost_one_request_a_tick(clock: Clock, policy: Policy)
     assert service.lists >= len(service.asked) - 5
 
 
-def test_what_the_list_does_not_show_is_asked_for_by_itself(clock: Clock, policy: Policy) -> None:
+def test_a_generation_missing_from_the_list_is_polled_alone(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 30, shows=10)
 
-    ended = together(SharedWait(policy), service, clock, service.ids)
+    ended = drive_all(SharedWait(policy), service, clock, service.ids)
 
     assert {item.state for item in ended.values()} == {"completed"}
     assert 0 < service.lists < len(service.asked)
@@ -286,42 +286,42 @@ def test_what_the_list_does_not_show_is_asked_for_by_itself(clock: Clock, policy
         ({"broken": ok([])}, 21),
     ],
 )
-def test_a_list_that_shows_too_little_costs_bounded_requests(
+def test_an_incomplete_list_causes_a_limited_number_of_requests(
     clock: Clock, policy: Policy, pages: dict[str, Any], most: int
 ) -> None:
     service = Service(clock, 100, each=0.0, **pages)
     began = 120.0
-    service.told = lambda known: {  # type: ignore[method-assign]
+    service.to_json = lambda known: {  # type: ignore[method-assign]
         "id": known,
         "status": "completed"
         if clock.now >= began + service.ids.index(known) / 10
         else "processing",
     }
 
-    ended = together(SharedWait(policy), service, clock, service.ids)
+    ended = drive_all(SharedWait(policy), service, clock, service.ids)
 
     assert {item.state for item in ended.values()} == {"completed"}
-    assert clock.now - began < 45  # ten seconds of them ending, and until each was asked for
+    assert clock.now - began < 45  # they end within ten seconds, and each is polled later
     assert service.busiest(10.0) <= 4 * 10 + most
     late = [moment for moment in service.times if 60 <= moment < 110]
     assert len(late) <= most * 11
 
 
-def test_pages_are_followed_while_they_show_several_of_ours(clock: Clock, policy: Policy) -> None:
+def test_pages_are_followed_while_they_hold_several_of_ours(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 1000, each=0.0, shows=10, links=True)
 
-    found = looked(SharedWait(policy), service, ["g999", "g998", "g3"])
+    found = check_all(SharedWait(policy), service, ["g999", "g998", "g3"])
 
     assert list(found) == ["g999", "g998", "g3"]
     assert service.asked == [LIST, LIST, f"{LIST}/g3"]
 
 
-def test_a_list_that_showed_nothing_is_looked_at_again_now_and_then(
+def test_a_list_without_awaited_generations_is_read_again_sometimes(
     clock: Clock, policy: Policy
 ) -> None:
     service = Service(clock, 40, each=3.0, hides=True)
 
-    together(SharedWait(policy), service, clock, service.ids)
+    drive_all(SharedWait(policy), service, clock, service.ids)
 
     singles = len(service.asked) - service.lists
     assert service.lists > 5
@@ -329,53 +329,53 @@ def test_a_list_that_showed_nothing_is_looked_at_again_now_and_then(
 
 
 @pytest.mark.parametrize("bad", [status(401), status(429, retry_after="900")])
-def test_what_concerns_every_request_ends_the_waiting(
+def test_an_error_that_concerns_every_request_ends_the_wait(
     clock: Clock, policy: Policy, bad: Reply
 ) -> None:
     service = Service(clock, 5, each=30.0, broken=bad)
 
-    ended = together(SharedWait(policy), service, clock, service.ids)
+    ended = drive_all(SharedWait(policy), service, clock, service.ids)
 
     assert sum(isinstance(error, KitError) for error in ended.values()) >= 4  # one was alone
 
 
 @pytest.mark.parametrize("refused", ["limit", "list"])
-def test_a_service_with_less_of_a_list_is_waited_for_too(
+def test_waiting_works_where_the_list_or_its_limit_is_refused(
     clock: Clock, policy: Policy, refused: str
 ) -> None:
     service = Service(clock, 60)
     service.refuses.add(refused)
 
-    ended = together(SharedWait(policy), service, clock, service.ids)
+    ended = drive_all(SharedWait(policy), service, clock, service.ids)
 
     assert {item.state for item in ended.values()} == {"completed"}
     assert service.lists == 1 if refused == "list" else service.lists > 3
 
 
-def test_one_that_is_not_there_does_not_disturb_the_others(clock: Clock, policy: Policy) -> None:
+def test_an_unknown_id_does_not_disturb_the_other_waits(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 5)
 
-    ended = together(SharedWait(policy), service, clock, [*service.ids, "nobody"])
+    ended = drive_all(SharedWait(policy), service, clock, [*service.ids, "nobody"])
 
-    lost = ended.pop("nobody")
-    assert isinstance(lost, NotFoundError)
-    assert lost.generation_id == "nobody"
+    error = ended.pop("nobody")
+    assert isinstance(error, NotFoundError)
+    assert error.generation_id == "nobody"
     assert {item.state for item in ended.values()} == {"completed"}
 
 
-def test_a_failure_reaches_every_waiter_with_its_own_id(
+def test_a_shared_failure_names_each_waiters_own_generation(
     clock: Clock, policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # as where a cluster's library is loaded: it teaches `copy` to share what an error holds
+    # as with a loaded Dask library, which makes `copy` share the attributes of errors
     monkeypatch.setitem(copyreg.dispatch_table, InvalidApiKeyError, lambda e: (lambda: e, ()))
     service = Service(clock, 8)
     answer = service.__call__
-    service.told = lambda known: {"id": known, "status": "processing"}  # type: ignore[method-assign]
+    service.to_json = lambda known: {"id": known, "status": "processing"}  # type: ignore[method-assign]
 
-    def until_revoked(step: SendRequest) -> Reply:
+    def answer_until_revoked(step: SendRequest) -> Reply:
         return status(401) if clock.now > 3 else answer(step)
 
-    ended = together(SharedWait(policy), until_revoked, clock, service.ids)  # type: ignore[arg-type]
+    ended = drive_all(SharedWait(policy), answer_until_revoked, clock, service.ids)  # type: ignore[arg-type]
 
     assert {type(error) for error in ended.values()} == {InvalidApiKeyError}
     assert {known: error.generation_id for known, error in ended.items()} == {
@@ -383,25 +383,25 @@ def test_a_failure_reaches_every_waiter_with_its_own_id(
     }
 
 
-def test_a_leader_that_leaves_is_replaced(clock: Clock, policy: Policy) -> None:
-    board, service = SharedWait(policy), Service(clock, 2, each=0.0)
-    first, second, third = (board.wait(known) for known in ("g0", "g1", "g0"))
+def test_a_waiter_that_polls_for_others_is_replaced(clock: Clock, policy: Policy) -> None:
+    shared, service = SharedWait(policy), Service(clock, 2, each=0.0)
+    first, second, third = (shared.wait(known) for known in ("g0", "g1", "g0"))
     next(first)
     step = next(second)
     assert step.call.path == LIST
-    second.close()  # canceled in the middle of its request
+    second.close()  # canceled during its request
 
-    ended = together(board, service, clock, ["g1"])
+    ended = drive_all(shared, service, clock, ["g1"])
     first.close()
     third.close()
 
     assert ended["g1"].state == "completed"
 
 
-def test_looking_at_many_takes_one_request(clock: Clock, policy: Policy) -> None:
+def test_checking_many_generations_takes_one_list_request(clock: Clock, policy: Policy) -> None:
     service = Service(clock, 40)
 
-    found = looked(SharedWait(policy), service, [*service.ids[:30], "nobody"])
+    found = check_all(SharedWait(policy), service, [*service.ids[:30], "nobody"])
 
     assert list(found) == service.ids[:30]
     assert len(service.asked) == 2
@@ -411,19 +411,19 @@ def test_looking_at_many_takes_one_request(clock: Clock, policy: Policy) -> None
     ("pages", "most"),
     [({"shows": 10, "links": True}, 4), ({"shows": 10}, 21), ({"hides": True}, 31)],
 )
-def test_looking_at_many_asks_for_each_at_most_once(
+def test_checking_many_requests_each_generation_at_most_once(
     clock: Clock, policy: Policy, pages: dict[str, Any], most: int
 ) -> None:
     service = Service(clock, 30, each=100.0, **pages)
 
-    assert list(looked(SharedWait(policy), service, service.ids)) == service.ids
+    assert list(check_all(SharedWait(policy), service, service.ids)) == service.ids
     assert len(service.asked) <= most
 
 
-def test_our_own_service_holds_its_answers(service: Any, key: str, tmp_path: Path) -> None:
+def test_our_service_holds_its_answers(service: Any, key: str, tmp_path: Path) -> None:
     replies: list[Reply] = []
 
-    def watched(flow: Flow[Any]) -> Flow[Any]:
+    def record_replies(flow: Flow[Any]) -> Flow[Any]:
         step = next(flow)
         try:
             while True:
@@ -437,14 +437,14 @@ def test_our_own_service_holds_its_answers(service: Any, key: str, tmp_path: Pat
     with closing(Client(Settings(service.url, key, tmp_path))) as client:
         receipt = client.run(flows.ask(calls.start_generation(order)))
 
-        done = client.run(watched(SharedWait().wait(receipt.id, timeout=30)))
+        done = client.run(record_replies(SharedWait().wait(receipt.id, timeout=30)))
 
     assert done.state == "completed"
     assert any("preference-applied" in reply.headers for reply in replies)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_process_asks_for_itself() -> None:
+def test_a_forked_process_polls_for_itself() -> None:
     code = """
 import os
 from kit.client.waiting import SharedWait
