@@ -1,4 +1,4 @@
-"""Clients that are stopped while the answer to a start is on its way, and a list that is true."""
+"""Clients interrupted before the answer to a start, and a service with a truthful list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_start(step: Step) -> bool:
 
 
 class Stopped(Client):
-    """Stops once, after a start has been carried out and before its answer is seen."""
+    """Interrupted once, after a start has been executed and before its answer is read."""
 
     stops = 1
 
@@ -35,7 +35,7 @@ class Stopped(Client):
 
 
 class Canceled(AsyncClient):
-    """The same for who awaits."""
+    """The async client, canceled at the same point."""
 
     stops = 1
 
@@ -49,7 +49,7 @@ class Canceled(AsyncClient):
 
 @dataclass
 class Punctual(ThirdParty):
-    """Another service, whose list says truly when something was made."""
+    """A third-party service whose list has the true times of creation."""
 
     made: dict[str, str] = field(default_factory=dict)
     listing: bool = True

@@ -1,4 +1,4 @@
-"""A second service on loopback, for tests that go over to another account."""
+"""A second service on loopback, for tests that switch to another account."""
 
 from __future__ import annotations
 

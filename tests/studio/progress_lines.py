@@ -1,4 +1,4 @@
-"""A place where progress is shown, as a test reads it."""
+"""A progress line that records what it shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class ShownLine:
-    """What was shown; closing it shows the empty text."""
+    """The shown labels; closing the line shows an empty one."""
 
     labels: list[str] = field(default_factory=list)
     pictures: list[int] = field(default_factory=list)

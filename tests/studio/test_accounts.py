@@ -24,7 +24,7 @@ def page(*entries: dict[str, Any], following: int | bool = False) -> Reply:
     return Reply(200, headers, json.dumps(entries).encode())
 
 
-def test_spending_is_what_did_not_come_back() -> None:
+def test_spending_is_charges_minus_refunds() -> None:
     steps, found = drive(
         accounts.spent_lately(NOW),
         page(
@@ -41,24 +41,24 @@ def test_spending_is_what_did_not_come_back() -> None:
     assert len(steps) == 2
 
 
-def test_a_service_without_a_ledger_tells_nothing() -> None:
+def test_spending_is_unknown_without_a_ledger() -> None:
     assert drive(accounts.spent_lately(NOW), Reply(404))[1] is None
 
 
-def test_the_panel_of_another_service_manages_no_keys(studio: Studio) -> None:
+def test_the_panel_of_a_third_party_service_has_no_keys_to_manage(studio: Studio) -> None:
     panel = studio.account_panel()
-    until(lambda: text(panel), lambda said: "Ada" in said)
+    until(lambda: text(panel), lambda shown: "Ada" in shown)
 
     assert "Create key" not in str([getattr(c, "description", "") for c in panel.children])
 
 
-def test_a_plain_ledger_leaves_no_doubt() -> None:
+def test_spending_of_a_complete_ledger_has_no_doubts() -> None:
     found = drive(accounts.spent_lately(NOW), page(entry("2026-03-15T11:00:00Z", -0.5)))[1]
 
     assert found == Spent(Decimal("0.5"), Decimal("0.5"), ())
 
 
-def test_a_ledger_that_is_not_read_to_the_start_of_the_month_is_said() -> None:
+def test_a_ledger_not_read_to_the_start_of_the_month_is_reported() -> None:
     lines = [entry(f"2026-03-15T11:00:00.{n:03}Z", -0.5) for n in range(1000)]
     pages = [
         page(*({**line, "id": f"{n}-{line['id']}"} for line in lines), following=n)

@@ -13,13 +13,13 @@ from kit.studio import AsyncStudio
 from tests.client.third_party import ThirdParty, png
 
 
-def cell(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run what a notebook's cell would await."""
+def run_cell(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine as a notebook's cell awaits it."""
     return asyncio.run(work)
 
 
-def test_every_name_is_awaited(astudio: AsyncStudio) -> None:
-    async def whole() -> list[Any]:
+def test_every_operation_can_be_awaited(astudio: AsyncStudio) -> None:
+    async def use_studio() -> list[Any]:
         async with astudio as studio:
             made = await studio.generate("paint", "a lake")
             started = await studio.start("paint", "b")
@@ -38,7 +38,7 @@ def test_every_name_is_awaited(astudio: AsyncStudio) -> None:
                 len(await studio.scripts.write("SPACE", "T")),
             ]
 
-    assert cell(whole()) == [
+    assert run_cell(use_studio()) == [
         "Ada",
         ["paint", "retouch"],
         ["paint", "retouch"],
@@ -55,33 +55,33 @@ def test_every_name_is_awaited(astudio: AsyncStudio) -> None:
 
 
 def test_one_studio_serves_many_loops_and_threads(astudio: AsyncStudio) -> None:
-    def notebook(number: int) -> str:
+    def run_notebook(number: int) -> str:
         async def make() -> str:
             return (await astudio.generate("paint", f"lake {number}")).status
 
-        return str(cell(make()))
+        return str(run_cell(make()))
 
     with ThreadPoolExecutor(8) as pool:
-        states = list(pool.map(notebook, range(16)))
-    cell(astudio.close())
+        states = list(pool.map(run_notebook, range(16)))
+    run_cell(astudio.close())
 
     assert states == ["completed"] * 16
 
 
-def test_a_preview_can_be_drawn_inside_a_running_loop(astudio: AsyncStudio) -> None:
-    async def shown() -> dict[str, str]:
+def test_a_preview_is_rendered_inside_a_running_loop(astudio: AsyncStudio) -> None:
+    async def render() -> dict[str, str]:
         made = await astudio.generate("paint", "a lake")
         bundle = made._repr_mimebundle_()
         await astudio.close()
         return bundle
 
-    assert "<img" in cell(shown())["text/html"]
+    assert "<img" in run_cell(render())["text/html"]
 
 
 def test_an_error_can_be_resumed(astudio: AsyncStudio, backend: ThirdParty) -> None:
     backend.polls = 1000
 
-    async def whole() -> str:
+    async def use_studio() -> str:
         with pytest.raises(NoAnswerError) as caught:
             await astudio.generate("paint", "a lake", timeout=5)
         backend.polls = 2
@@ -90,7 +90,7 @@ def test_an_error_can_be_resumed(astudio: AsyncStudio, backend: ThirdParty) -> N
         await astudio.close()
         return str(resumed.status)
 
-    assert cell(whole()) == "completed"
+    assert run_cell(use_studio()) == "completed"
 
 
 def test_canceling_the_await_stops_the_polling(astudio: AsyncStudio, backend: ThirdParty) -> None:
@@ -99,7 +99,7 @@ def test_canceling_the_await_stops_the_polling(astudio: AsyncStudio, backend: Th
     answer = backend.get
     backend.get = lambda seen, number: (polled.set(), answer(seen, number))[1]  # type: ignore[method-assign]
 
-    async def whole() -> None:
+    async def use_studio() -> None:
         waiting = asyncio.ensure_future(astudio.generate("paint", "a lake"))
         await asyncio.to_thread(polled.wait, 5)
         waiting.cancel()
@@ -108,4 +108,4 @@ def test_canceling_the_await_stops_the_polling(astudio: AsyncStudio, backend: Th
         assert (await astudio.history["job-1"]).status == "processing"
         await astudio.close()
 
-    cell(whole())
+    run_cell(use_studio())

@@ -1,4 +1,4 @@
-"""Answers that come at once, and equal requests that are made at once."""
+"""Generations completed at once, and equal requests made at the same time."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ def backend(media: Server) -> Punctual:
 
 
 @pytest.fixture
-def hasty(backend: Punctual) -> Punctual:
+def early(backend: Punctual) -> Punctual:
     """A service that answers a start with ``completed``, and names the output two polls later."""
-    start, shown = backend.start, backend.to_json
+    start, to_json = backend.start, backend.to_json
 
-    def completed(request: third_party.Request) -> Answer:
+    def start_completed(request: third_party.Request) -> Answer:
         answer = start(request)
         return Answer(200, {**answer.body, "status": "completed"})
 
-    def late(number: str, order: dict[str, Any]) -> dict[str, Any]:
-        facts = shown(number, order)
+    def hide_output(number: str, order: dict[str, Any]) -> dict[str, Any]:
+        facts = to_json(number, order)
         output = facts["outputUrl"] if order["polled"] >= 3 else None
         return {**facts, "status": "completed", "outputUrl": output}
 
-    backend.start = completed  # type: ignore[method-assign]
-    backend.to_json = late  # type: ignore[method-assign]
+    backend.start = start_completed  # type: ignore[method-assign]
+    backend.to_json = hide_output  # type: ignore[method-assign]
     return backend
 
 
-def test_an_output_may_come_after_its_generation(studio: Studio, hasty: Punctual) -> None:
+def test_an_output_may_be_available_after_its_generation(studio: Studio, early: Punctual) -> None:
     made = studio.generate("paint", "a lake")
 
     assert (made.status, made.output.bytes()) == ("completed", png())
@@ -56,56 +56,56 @@ def test_an_output_may_come_after_its_generation(studio: Studio, hasty: Punctual
     assert studio.start("paint", "a fox").wait().output.bytes() == png()
 
 
-def test_the_same_from_two_cells_at_once_is_paid_once(
+def test_equal_requests_of_two_cells_at_once_are_paid_once(
     settings: Settings, api: Server, backend: Punctual
 ) -> None:
-    arrived, go, start = threading.Event(), threading.Event(), backend.start
+    started, go, start = threading.Event(), threading.Event(), backend.start
 
-    def slow(request: third_party.Request) -> Answer:
-        arrived.set()
+    def start_slowly(request: third_party.Request) -> Answer:
+        started.set()
         go.wait(30)
         return start(request)
 
-    backend.start = slow  # type: ignore[method-assign]
-    waited: list[float] = []
+    backend.start = start_slowly  # type: ignore[method-assign]
+    pauses: list[float] = []
 
-    def rest(seconds: float) -> None:
-        waited.append(seconds)
-        go.set()  # the second cell waits: now the first one may go on
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        go.set()  # the second cell waits, so the first one may continue
 
     operations = Operations(settings)
     with Studio(settings, operations=operations) as one, ThreadPoolExecutor() as pool:
         first = pool.submit(one.generate, "paint", "a lake")
-        arrived.wait(30)
-        with Studio(settings, client=Client(settings, sleep=rest), operations=operations) as two:
+        started.wait(30)
+        with Studio(settings, client=Client(settings, sleep=pause), operations=operations) as two:
             second = two.generate("paint", "a lake")
 
     assert second.id == first.result().id == "job-1"
-    assert waited
+    assert pauses
     assert len(api.requests("POST", START)) == 1
 
 
-def test_an_equal_start_is_waited_for_until_it_is_written_down(
+def test_an_equal_start_waits_until_the_first_is_in_the_journal(
     settings: Settings, api: Server
 ) -> None:
     class LateJournal(Journal):
-        """A journal into which the first start is written when another cell has come."""
+        """A journal that saves the first start only after another cell has started."""
 
         def add_start(self, *args: Any, **facts: Any) -> None:
             if not seconds:
                 seconds.append(pool.submit(two.generate, "paint", "a lake"))
-                assert rested.wait(10)
+                assert paused.wait(10)
             super().add_start(*args, **facts)
 
     operations = Operations(settings, journal=LateJournal.of(settings))
-    rested, seconds = threading.Event(), list[Any]()
+    paused, seconds = threading.Event(), list[Any]()
 
-    def rest(_: float) -> None:
-        rested.set()
+    def pause(_: float) -> None:
+        paused.set()
 
     with (
         Studio(settings, operations=operations) as one,
-        Studio(settings, client=Client(settings, sleep=rest), operations=operations) as two,
+        Studio(settings, client=Client(settings, sleep=pause), operations=operations) as two,
         ThreadPoolExecutor() as pool,
     ):
         first = one.generate("paint", "a lake")
@@ -115,7 +115,7 @@ def test_an_equal_start_is_waited_for_until_it_is_written_down(
 
 
 @pytest.mark.parametrize("kernels", [1, 2])
-def test_equal_requests_that_are_prepared_at_once_are_paid_once(
+def test_equal_requests_prepared_at_once_are_paid_once(
     service: Service, key: str, tmp_path: Path, kernels: int
 ) -> None:
     settings = Settings(service.url, key, data=tmp_path, progress=False)
@@ -123,7 +123,7 @@ def test_equal_requests_that_are_prepared_at_once_are_paid_once(
     prepared, first_writes = threading.Barrier(2), iter(range(2))
 
     class LateJournal(Journal):
-        """A journal into which nobody writes before both have looked."""
+        """A journal that saves the first intents after both cells have looked for earlier ones."""
 
         def add_intent(self, *args: Any, **facts: Any) -> None:
             if next(first_writes, None) is not None:
@@ -136,8 +136,8 @@ def test_equal_requests_that_are_prepared_at_once_are_paid_once(
         Studio(settings, operations=every[-1]) as two,
         ThreadPoolExecutor() as pool,
     ):
-        begun = [pool.submit(each.generate, "clay", portrait=picture) for each in (one, two)]
+        jobs = [pool.submit(each.generate, "clay", portrait=picture) for each in (one, two)]
 
-        first, second = (each.result() for each in begun)
+        first, second = (each.result() for each in jobs)
         assert first.id == second.id
         assert [entry.id for entry in one.history.list()] == [first.id]

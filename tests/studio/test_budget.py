@@ -21,11 +21,11 @@ from tests.client.third_party import Answer, Server, ThirdParty, png
 START = "/v1/creative-studio/generations"
 
 
-def starts(api: Server) -> int:
+def count_starts(api: Server) -> int:
     return len(api.requests("POST", START))
 
 
-def test_a_start_that_would_pass_a_budget_is_never_sent(studio: Studio, api: Server) -> None:
+def test_a_start_that_would_exceed_a_budget_is_not_sent(studio: Studio, api: Server) -> None:
     with studio.budget(credits="0.3", warn_at=1) as budget:
         studio.generate("paint", "a")
         with pytest.raises(BudgetError) as caught:
@@ -36,29 +36,27 @@ def test_a_start_that_would_pass_a_budget_is_never_sent(studio: Studio, api: Ser
         "0.05 left; nothing was sent"
     )
     assert budget.spent == Decimal("0.25")
-    assert starts(api) == 1
+    assert count_starts(api) == 1
 
 
-def test_several_of_one_request_are_sent_together_or_not_at_all(
-    studio: Studio, api: Server
-) -> None:
+def test_several_starts_of_one_request_are_sent_all_or_none(studio: Studio, api: Server) -> None:
     with studio.budget(credits="0.6", warn_at=1) as budget:
         with pytest.raises(BudgetError, match=r"3 starts of paint for 0\.75 .* nothing was sent"):
             studio.generate("paint", "a", n=3)
-        assert starts(api) == 0
+        assert count_starts(api) == 0
         assert len(studio.generate("paint", "a", n=2)) == 2
 
     assert budget.spent == Decimal("0.5")
 
 
-def test_what_was_made_before_costs_no_budget(studio: Studio) -> None:
+def test_a_reused_generation_costs_no_budget(studio: Studio) -> None:
     studio.generate("paint", "a")
 
     with studio.budget(credits=0):
         assert studio.generate("paint", "a").status == "completed"
 
 
-def test_racing_threads_never_pass_a_budget(studio: Studio, api: Server) -> None:
+def test_concurrent_threads_never_exceed_a_budget(studio: Studio, api: Server) -> None:
     def start(number: int) -> bool:
         try:
             studio.start("paint", f"lake {number}")
@@ -67,9 +65,9 @@ def test_racing_threads_never_pass_a_budget(studio: Studio, api: Server) -> None
         return True
 
     with studio.budget(credits="1.1", warn_at=1) as budget, ThreadPoolExecutor(8) as pool:
-        went = list(pool.map(start, range(16)))
+        sent = list(pool.map(start, range(16)))
 
-    assert sum(went) == starts(api) == 4
+    assert sum(sent) == count_starts(api) == 4
     assert budget.spent == 1
 
 
@@ -81,7 +79,7 @@ def test_a_budget_warns_once_when_it_is_nearly_spent(studio: Studio) -> None:
             studio.start("paint", "last")
 
 
-def test_a_refusal_of_the_service_gives_the_amount_back(studio: Studio, api: Server) -> None:
+def test_a_refused_start_gives_its_amount_back_to_the_budget(studio: Studio, api: Server) -> None:
     api.script("POST", START, third_party.problem(400, "validation_error", "no lakes"))
     with studio.budget(credits="0.25", warn_at=1) as budget:
         with pytest.raises(Exception, match="no lakes"):
@@ -89,7 +87,7 @@ def test_a_refusal_of_the_service_gives_the_amount_back(studio: Studio, api: Ser
         assert budget.left == Decimal("0.25")
 
 
-def test_what_may_have_been_charged_counts_as_spent(studio: Studio, api: Server) -> None:
+def test_a_start_that_may_have_been_charged_counts_as_spent(studio: Studio, api: Server) -> None:
     api.script("POST", START, *[Answer(drop=True)] * 5)
     with studio.budget(credits=1) as budget:
         with pytest.raises(Exception, match="may have been carried out"):
@@ -107,9 +105,7 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize("answer", UNREADABLE, ids=lambda a: f"{a.status}-{a.body!r:.20}")
-def test_an_answer_that_is_no_refusal_counts_as_spent(
-    studio: Studio, api: Server, answer: Answer
-) -> None:
+def test_an_unclear_answer_counts_as_spent(studio: Studio, api: Server, answer: Answer) -> None:
     api.script("POST", START, *[answer] * 9)
     api.script("POST", "/v1/scripts/title", *[answer] * 9)
     with studio.budget(credits=1) as budget:
@@ -119,43 +115,43 @@ def test_an_answer_that_is_no_refusal_counts_as_spent(
         with pytest.raises(ApiError, match="it may have been carried out and charged"):
             studio.titles.suggest("SPACE", again=True)
         assert budget.spent == Decimal("0.30")
-    assert starts(api) == 1
+    assert count_starts(api) == 1
 
 
-def test_a_service_that_is_not_there_has_charged_nothing(
+def test_an_unreachable_service_counts_nothing_as_spent(
     studio: Studio, clock: Clock, policy: Policy
 ) -> None:
-    gone = replace(studio.client.settings, base_url="http://127.0.0.1:1")
+    away = replace(studio.client.settings, base_url="http://127.0.0.1:1")
     catalog = ModelCatalog(policy, dict(studio.models))
-    operations = Operations(gone, policy=policy, catalog=catalog)
-    with Studio(gone, client=Client(gone, sleep=clock.sleep), operations=operations) as lonely:
-        with lonely.budget(credits=1) as budget, pytest.raises(NoAnswerError) as caught:
-            lonely.start("paint", "a")
+    operations = Operations(away, policy=policy, catalog=catalog)
+    with Studio(away, client=Client(away, sleep=clock.sleep), operations=operations) as studio:
+        with studio.budget(credits=1) as budget, pytest.raises(NoAnswerError) as caught:
+            studio.start("paint", "a")
         assert budget.spent == 0
     assert "no connection" in str(caught.value)
     assert "carried out" not in str(caught.value)
 
 
-def test_titles_one_after_another_add_up(studio: Studio) -> None:
+def test_repeated_titles_add_up_in_a_budget(studio: Studio) -> None:
     with studio.budget(credits=1, warn_at=1) as budget:
         for _ in range(10):
             studio.titles.suggest("SPACE", again=True)
         assert budget.spent == Decimal("0.5")
 
 
-def test_a_row_that_may_have_been_charged_is_not_sent_again(studio: Studio, api: Server) -> None:
+def test_a_row_that_may_have_been_charged_is_not_retried(studio: Studio, api: Server) -> None:
     api.script("POST", START, *[Answer(504, b"<html>too late</html>")] * 9)
     rows = [{"prompt": "a"}, {"prompt": "b"}]
 
     with studio.budget(credits=1) as budget:
         made = studio.generate_many(rows, model="paint", at_once=1)
 
-    assert starts(api) == 2
+    assert count_starts(api) == 2
     assert made.frame()["error"].str.contains("may have been carried out").all()
     assert budget.spent == Decimal("0.5")
 
 
-def test_what_came_back_can_be_spent_again(
+def test_a_refunded_charge_can_be_spent_again(
     studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
     failed = {"id": "job-1", "status": "failed", "error": "dark", "creditsRefunded": 0.25}
@@ -170,14 +166,14 @@ def test_what_came_back_can_be_spent_again(
         assert budget.spent == 0
 
 
-def test_an_unknown_price_is_not_started_inside_a_budget(studio: Studio, api: Server) -> None:
+def test_a_model_without_a_price_is_refused_inside_a_budget(studio: Studio, api: Server) -> None:
     with studio.budget(credits=100), pytest.raises(BudgetError, match="does not say what"):
         studio.start("retouch", media=png())
 
-    assert starts(api) == 0
+    assert count_starts(api) == 0
 
 
-def test_titles_and_scripts_count(studio: Studio, api: Server) -> None:
+def test_titles_and_scripts_count_in_a_budget(studio: Studio, api: Server) -> None:
     with studio.budget(credits="0.2", warn_at=1) as budget:
         studio.titles.suggest("SPACE")
         with pytest.warns(BudgetWarning):
@@ -189,7 +185,7 @@ def test_titles_and_scripts_count(studio: Studio, api: Server) -> None:
     assert len(api.requests("POST", "/v1/scripts")) == 2
 
 
-def test_a_budget_is_open_in_the_awaited_face_too(astudio: AsyncStudio, api: Server) -> None:
+def test_a_budget_works_in_the_async_face(astudio: AsyncStudio, api: Server) -> None:
     async def cell() -> None:
         async with astudio.budget(credits="0.3", warn_at=1):
             await astudio.generate("paint", "a")
@@ -198,4 +194,4 @@ def test_a_budget_is_open_in_the_awaited_face_too(astudio: AsyncStudio, api: Ser
         await astudio.close()
 
     asyncio.run(cell())
-    assert starts(api) == 1
+    assert count_starts(api) == 1

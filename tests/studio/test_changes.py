@@ -1,4 +1,4 @@
-"""Whatever is started, bought or has ended is told to those who follow a service."""
+"""Subscribers of a service are notified of starts, charges and ends."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ class Follower:
         self.count += 1
 
 
-def test_a_start_and_its_end_are_told_to_all_at_the_same_service(
-    studio: Studio, api: Server
-) -> None:
+def test_a_start_and_its_end_notify_subscribers_of_the_service(studio: Studio, api: Server) -> None:
     here, elsewhere = Follower(), Follower()
     changes_at(api.url).subscribe(here.follow)
     changes_at("http://127.0.0.1:9").subscribe(elsewhere.follow)
@@ -35,11 +33,11 @@ def test_a_start_and_its_end_are_told_to_all_at_the_same_service(
 
     assert here.count == 2
     made.refresh()
-    assert here.count == 2, "looking at it changes nothing"
+    assert here.count == 2, "a refresh without a change notifies no one"
     assert elsewhere.count == 0
 
 
-def test_a_title_is_told(studio: Studio, api: Server) -> None:
+def test_a_title_notifies_subscribers(studio: Studio, api: Server) -> None:
     here = Follower()
     changes_at(api.url).subscribe(here.follow)
 
@@ -48,7 +46,7 @@ def test_a_title_is_told(studio: Studio, api: Server) -> None:
     assert here.count == 1
 
 
-def test_nothing_is_kept_alive_by_following() -> None:
+def test_a_subscription_does_not_keep_its_owner_alive() -> None:
     changes = Changes()
     one, two = Follower(), Follower()
     changes.subscribe(one.follow)
@@ -62,7 +60,7 @@ def test_nothing_is_kept_alive_by_following() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_process_has_no_page_that_follows() -> None:
+def test_a_forked_process_has_no_subscribers() -> None:
     code = """
 import os
 from kit.studio.changes import changes_at
@@ -83,81 +81,81 @@ if child:
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-class Others:
-    """What others change, and when it is looked for."""
+class OtherUsers:
+    """Changes by other users, and the checks for them."""
 
     def __init__(self) -> None:
-        self.now, self.looks = 0.0, 0
+        self.now, self.checks = 0.0, 0
         self.newest: object = "a"
         self.waiting: list[Callable[[], None]] = []
         self.changes = Changes()
         self.watch = ChangeWatch(self.changes, lambda: self.now, self.waiting.append)
 
-    def ask(self) -> object:
-        self.looks += 1
+    def fetch_newest(self) -> object:
+        self.checks += 1
         if isinstance(self.newest, Exception):
             raise self.newest
         return self.newest
 
-    def look(self, after: float = 60.0) -> None:
+    def check(self, after: float = 60.0) -> None:
         self.now += after
-        self.watch.check(self.ask)
+        self.watch.check(self.fetch_newest)
         while self.waiting:
             self.waiting.pop()()
 
 
-def test_what_others_change_is_told_once() -> None:
-    others, here = Others(), Follower()
+def test_a_change_by_others_notifies_once() -> None:
+    others, here = OtherUsers(), Follower()
     others.changes.subscribe(here.follow)
-    others.look()
-    others.look()
+    others.check()
+    others.check()
     assert here.count == 0
 
     others.newest = "b"
-    others.look()
-    others.look()
+    others.check()
+    others.check()
 
     assert here.count == 1
 
 
-def test_many_pages_look_once_in_a_while() -> None:
-    others = Others()
+def test_checks_of_many_pages_are_limited() -> None:
+    others = OtherUsers()
     for _ in range(100):
-        others.look(after=0.1)
+        others.check(after=0.1)
 
-    assert others.looks == 2
+    assert others.checks == 2
 
 
-def test_a_look_that_waits_is_the_only_one() -> None:
-    others = Others()
+def test_only_one_check_waits_at_a_time() -> None:
+    others = OtherUsers()
     for _ in range(3):
-        others.watch.check(others.ask)
+        others.watch.check(others.fetch_newest)
 
     assert len(others.waiting) == 1
 
 
-def test_a_service_that_is_away_for_a_while_has_changed_nothing() -> None:
-    others, here = Others(), Follower()
+def test_an_outage_is_not_a_change() -> None:
+    others, here = OtherUsers(), Follower()
     others.changes.subscribe(here.follow)
-    others.look()
+    others.check()
     others.newest = NoAnswerError("away")
-    others.look()
+    others.check()
     others.newest = "a"
-    others.look()
+    others.check()
 
     assert here.count == 0
-    assert others.looks == 3
+    assert others.checks == 3
 
 
-def test_balance_and_newest_generations_tell_of_others(
+def test_balance_and_newest_generations_show_changes_by_others(
     studio: Studio, backend: ThirdParty, api: Server
 ) -> None:
-    def ask() -> object:
+    def fetch_newest() -> object:
         return studio.client.block(studio.session.operations.newest())
 
-    assert ask() == (None,)
+    assert fetch_newest() == (None,)
     backend.orders["theirs"] = {"modelId": "paint", "prompt": "a hill", "polled": 0}
-    assert ask() == (None, ("theirs", "processing", None))
+    assert fetch_newest() == (None, ("theirs", "processing", None))
     backend.orders["theirs"]["polled"] = 9
-    assert ask() == (None, ("theirs", "completed", None))
+    assert fetch_newest() == (None, ("theirs", "completed", None))
     assert len(api.requests("GET", "/v1/account")) == 3

@@ -1,4 +1,4 @@
-"""What a notebook completes inside of a studio's calls."""
+"""Completion of a studio's calls in notebooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.conftest import NO_HISTORY
 
 
 @pytest.mark.parametrize(
-    ("before", "begun", "words"),
+    ("before", "prefix", "words"),
     [
         ('studio.generate("', "", ["paint", "retouch"]),
         ("x = studio.form('pa", "pa", ["paint"]),
@@ -32,12 +32,12 @@ from tests.conftest import NO_HISTORY
     ],
 )
 def test_models_parameters_and_values_are_completed(
-    studio: Studio, before: str, begun: str, words: list[str]
+    studio: Studio, before: str, prefix: str, words: list[str]
 ) -> None:
-    assert complete_call(before, {"studio": studio}) == (begun, words)
+    assert complete_call(before, {"studio": studio}) == (prefix, words)
 
 
-def test_ipython_completes_them(studio: Studio) -> None:
+def test_ipython_completes_calls_of_a_studio(studio: Studio) -> None:
     shell = InteractiveShell(config=NO_HISTORY)
     register_completion(shell)
     if IPython.version_info < (8, 6):
@@ -45,23 +45,23 @@ def test_ipython_completes_them(studio: Studio) -> None:
     register_completion(shell)
     shell.user_ns["studio"] = studio
 
-    def completed(code: str) -> list[Any]:
+    def complete(code: str) -> list[Any]:
         with provisionalcompleter():
             return [c.text for c in shell.Completer.completions(code, len(code))]
 
-    assert completed('studio.generate("') == ["paint", "retouch"]
-    assert completed('studio.generate("paint", sty') == ["style="]
+    assert complete('studio.generate("') == ["paint", "retouch"]
+    assert complete('studio.generate("paint", sty') == ["style="]
     assert len(shell.Completer.custom_matchers) == 1
     assert list(studio.models) == studio.models._ipython_key_completions_()
     shell.history_manager.end_session()
 
 
-def test_a_shell_that_completes_nothing_is_left_alone() -> None:
+def test_a_shell_without_completion_is_left_alone() -> None:
     shell = SimpleNamespace(user_ns={})
     register_completion(shell)
     assert vars(shell) == {"user_ns": {}}
 
 
-def test_a_service_that_refuses_completes_nothing(studio: Studio, api: Server) -> None:
+def test_a_service_that_refuses_the_key_completes_nothing(studio: Studio, api: Server) -> None:
     api.script("GET", "/v1/creative-studio/models", Answer(401, {}))
     assert complete_call('studio.generate("', {"studio": studio}) == ("", [])

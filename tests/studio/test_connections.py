@@ -1,4 +1,4 @@
-"""Going over to another profile, against two services on loopback."""
+"""Switching to another profile, with two services on loopback."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def connections(studio: Studio, neighbor: Server) -> Iterator[AccountConnections
     connections.close()
 
 
-def test_the_own_account_comes_first_and_profiles_after_it(
+def test_the_studios_account_is_listed_before_profiles(
     connections: AccountConnections, api: Server, neighbor: Server
 ) -> None:
     mine, work = connections.choices()
@@ -62,7 +62,7 @@ def test_the_own_account_comes_first_and_profiles_after_it(
     assert KEY not in repr(connections.choices())
 
 
-def test_a_seat_is_tried_when_it_is_opened_and_then_kept(
+def test_a_connection_is_checked_when_opened_and_then_kept(
     connections: AccountConnections, neighbor: Server
 ) -> None:
     neighbor.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
@@ -75,23 +75,23 @@ def test_a_seat_is_tried_when_it_is_opened_and_then_kept(
         connections.open("gone")
 
 
-def test_signing_in_saves_a_profile_and_takes_its_seat(
+def test_signing_in_saves_a_profile_and_opens_it(
     connections: AccountConnections, neighbor: Server
 ) -> None:
-    connection, told = connections.enter(neighbor.url, KEY, "home")
+    connection, message = connections.enter(neighbor.url, KEY, "home")
 
-    assert told == "signed in as Bob, 7 credits; saved as 'home'"
+    assert message == "signed in as Bob, 7 credits; saved as 'home'"
     assert profiles.find("home") == (neighbor.url, KEY)
     assert connections.open("home") is connection
-    assert KEY not in told + repr(connection)
+    assert KEY not in message + repr(connection)
 
 
 def test_a_key_without_a_name_is_used_and_not_saved(
     connections: AccountConnections, neighbor: Server
 ) -> None:
-    connection, told = connections.enter(neighbor.url, KEY, "")
+    connection, message = connections.enter(neighbor.url, KEY, "")
 
-    assert told.endswith("not saved")
+    assert message.endswith("not saved")
     assert [profile.name for profile in profiles.list_profiles()] == ["work"]
     place = connections.describe(connection)
     assert place.saved == ""
@@ -105,14 +105,14 @@ def test_a_refused_key_saves_nothing(connections: AccountConnections, neighbor: 
     assert [profile.name for profile in profiles.list_profiles()] == ["work"]
 
 
-def test_a_name_is_not_taken_from_another_service(
+def test_a_profile_name_of_another_service_is_refused(
     connections: AccountConnections, api: Server
 ) -> None:
     with pytest.raises(ConfigError, match=r"the profile 'work' is for http.*take another name"):
         connections.enter(api.url, KEY, "work")
 
 
-def test_a_new_key_of_the_own_profile_is_told_apart(studio: Studio, api: Server) -> None:
+def test_a_new_key_of_the_studios_profile_is_shown(studio: Studio, api: Server) -> None:
     profiles.save(api.url, KEY, name="mine")
     settings = replace(studio.client.settings, name="mine")
     with Studio(settings) as mine:
@@ -124,17 +124,17 @@ def test_a_new_key_of_the_own_profile_is_told_apart(studio: Studio, api: Server)
         connections.close()
 
 
-def test_the_account_panel_goes_over_alone(studio: Studio, neighbor: Server) -> None:
+def test_the_account_panel_switches_without_the_studio(studio: Studio, neighbor: Server) -> None:
     panel = studio.account_panel()
-    until(lambda: text(panel), lambda said: "Ada" in said)
+    until(lambda: text(panel), lambda shown: "Ada" in shown)
 
     (profile,) = search(panel, ipywidgets.Dropdown, "Profile")
     profile.value = "work"
 
-    said = until(lambda: text(panel), lambda said: "Bob" in said and "7 credits" in said)
-    assert "Only this panel uses &#x27;work&#x27;" in said
+    shown = until(lambda: text(panel), lambda shown: "Bob" in shown and "7 credits" in shown)
+    assert "Only this panel uses &#x27;work&#x27;" in shown
     assert studio.account.name == "Ada"
-    assert KEY not in said
+    assert KEY not in shown
     panel.close()
 
 
@@ -147,21 +147,21 @@ def test_the_awaited_face_connects_with_await(astudio: AsyncStudio, neighbor: Se
     asyncio.run(astudio.close())
 
 
-def pick(panel: Panel, words: str) -> Any:
+def find_choice(panel: Panel, words: str) -> Any:
     """The list of profiles on the account page, once it is there."""
     panel.page = "Account"
-    (one,) = until(lambda: search(page(panel), ipywidgets.Dropdown, words), bool)
+    (one,) = until(lambda: search(get_page(panel), ipywidgets.Dropdown, words), bool)
     until(lambda: one.value)
     return one
 
 
-def model(connection: AccountConnection, name: str) -> wire.Model:
+def get_model(connection: AccountConnection, name: str) -> wire.Model:
     session = connection.session
     search: wire.Model = session.client.block(session.operations.model(name))
     return search
 
 
-def page(panel: Panel) -> Any:
+def get_page(panel: Panel) -> Any:
     (tabs,) = search(panel, ipywidgets.Tab)
     return tabs.children[tabs.selected_index]
 
@@ -169,60 +169,60 @@ def page(panel: Panel) -> Any:
 @pytest.fixture
 def panel(studio: Studio, neighbor: Server) -> Iterator[Panel]:
     panel = PanelAccounts(studio.session).panel()
-    until(lambda: text(panel), lambda said: "Ada" in said and "paint" in said)
+    until(lambda: text(panel), lambda shown: "Ada" in shown and "paint" in shown)
     yield panel
     panel.close()
 
 
-def test_the_whole_panel_goes_over_and_comes_back(
+def test_the_panel_switches_to_a_profile_and_back(
     panel: Panel, studio: Studio, api: Server
 ) -> None:
     panel.page = "Create"
-    form = until(lambda: getattr(page(panel).children[0], "form", None))
+    form = until(lambda: getattr(get_page(panel).children[0], "form", None))
     form.value = {"prompt": "half typed"}
     mine = panel.page_set
 
-    pick(panel, "Profile").value = "work"
+    find_choice(panel, "Profile").value = "work"
     until(lambda: panel.page_set is not mine)
     assert panel.page == "Account"
-    said = until(lambda: text(panel), lambda said: "Bob" in said and "7 credits" in said)
-    assert "profile work" in said
-    assert "kit.connect(profile=&#x27;work&#x27;)" in said
+    shown = until(lambda: text(panel), lambda shown: "Bob" in shown and "7 credits" in shown)
+    assert "profile work" in shown
+    assert "kit.connect(profile=&#x27;work&#x27;)" in shown
     panel.page = "Models"
-    until(lambda: text(panel), lambda said: "carve" in said)
-    assert "paint" not in text(page(panel))
+    until(lambda: text(panel), lambda shown: "carve" in shown)
+    assert "paint" not in text(get_page(panel))
     panel.page = "History"
-    until(lambda: page(panel).children and text(page(panel)))
-    assert studio.account.name == "Ada", "the studio in the cells stays what it was"
+    until(lambda: get_page(panel).children and text(get_page(panel)))
+    assert studio.account.name == "Ada", "the notebook's studio keeps its account"
 
-    pick(panel, "Profile").value = api.url
+    find_choice(panel, "Profile").value = api.url
     until(lambda: panel.page_set is mine)
     panel.page = "Create"
-    assert page(panel).children[0].form is form
+    assert get_page(panel).children[0].form is form
     assert form.value["prompt"] == "half typed"
     assert 'class="kit-banner"' not in text(panel)
 
 
-def test_what_runs_meanwhile_goes_on(panel: Panel, backend: ThirdParty) -> None:
+def test_a_run_continues_when_the_profile_is_switched(panel: Panel, backend: ThirdParty) -> None:
     panel.page = "Create"
-    form = until(lambda: getattr(page(panel).children[0], "form", None))
+    form = until(lambda: getattr(get_page(panel).children[0], "form", None))
     form.value = {"prompt": "a lake"}
     backend.polls = 6
     run = form.submit()
     until(lambda: backend.orders)
 
-    pick(panel, "Profile").value = "work"
+    find_choice(panel, "Profile").value = "work"
     until(lambda: "Bob" in text(panel))
 
     assert run.result().facts.state == "completed"
 
 
-def test_forms_of_another_profile_pay_there(panel: Panel, neighbor: Server, api: Server) -> None:
+def test_forms_of_another_profile_start_there(panel: Panel, neighbor: Server, api: Server) -> None:
     mine = panel.page_set
-    pick(panel, "Profile").value = "work"
+    find_choice(panel, "Profile").value = "work"
     until(lambda: panel.page_set is not mine)
     panel.page = "Create"
-    form = until(lambda: getattr(page(panel).children[0], "form", None))
+    form = until(lambda: getattr(get_page(panel).children[0], "form", None))
     assert form.model.id == "carve"
 
     assert form.submit().result().model_id == "carve"
@@ -232,16 +232,14 @@ def test_forms_of_another_profile_pay_there(panel: Panel, neighbor: Server, api:
     assert [len(server.requests("POST", start)) for server in (neighbor, api)] == [1, 0]
 
 
-def test_a_profile_that_is_refused_says_so_and_nothing_changes(
-    panel: Panel, neighbor: Server
-) -> None:
+def test_a_refused_profile_is_reported_and_not_used(panel: Panel, neighbor: Server) -> None:
     neighbor.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
-    mine, chosen = panel.page_set, pick(panel, "Profile")
+    mine, chosen = panel.page_set, find_choice(panel, "Profile")
     before = chosen.value
 
     chosen.value = "work"
 
-    until(lambda: text(page(panel)), lambda said: "who?" in said)
+    until(lambda: text(get_page(panel)), lambda shown: "who?" in shown)
     until(lambda: chosen.value == before)
     assert panel.page_set is mine
 
@@ -252,7 +250,7 @@ def test_the_awaited_panel_creates_awaited_generations_there(
     accounts = PanelAccounts(astudio.session)
     connection = accounts.connections.open("work")
 
-    form = PanelPages(connection, accounts).form(model(connection, "carve"))
+    form = PanelPages(connection, accounts).form(get_model(connection, "carve"))
 
     assert form.code() == 'await (await kit.aconnect(profile="work")).generate("carve")'
     assert isinstance(form.submit().result(), AsyncGeneration)
@@ -260,21 +258,19 @@ def test_the_awaited_panel_creates_awaited_generations_there(
     asyncio.run(astudio.close())
 
 
-def test_code_for_who_signed_in_without_saving_asks_for_the_key(
-    studio: Studio, neighbor: Server
-) -> None:
+def test_code_for_an_unsaved_sign_in_asks_for_the_key(studio: Studio, neighbor: Server) -> None:
     accounts = PanelAccounts(studio.session)
     connection = accounts.connections.enter(neighbor.url, KEY, "")[0]
     mine = PanelPages(accounts.connections.own, accounts)
 
-    code = PanelPages(connection, accounts).form(model(connection, "carve")).code()
+    code = PanelPages(connection, accounts).form(get_model(connection, "carve")).code()
 
     assert code == f'kit.login("{neighbor.url}", profile="").generate("carve")'
     assert mine.form(studio.models["paint"]).code() == 'studio.generate("paint")'
     accounts.connections.close()
 
 
-def test_code_of_a_studio_with_a_profile_finds_it_from_a_script(neighbor: Server) -> None:
+def test_code_of_a_studio_with_a_profile_works_in_a_script(neighbor: Server) -> None:
     work = kit.connect(profile="work")
 
     form = work.form("carve")
@@ -284,7 +280,7 @@ def test_code_of_a_studio_with_a_profile_finds_it_from_a_script(neighbor: Server
     work.close()
 
 
-def test_a_saved_panel_says_where_it_was_and_what_there_was(panel: Panel, api: Server) -> None:
+def test_a_saved_panel_shows_its_service_and_models(panel: Panel, api: Server) -> None:
     html = panel._repr_mimebundle_()["text/html"]
 
     assert api.url in html

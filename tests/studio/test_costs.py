@@ -1,4 +1,4 @@
-"""Costs against our own service, where there is a ledger, and another, where there is none."""
+"""Costs at our own service with a ledger, and at another service without one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ service = lasting_service
 
 @pytest.fixture
 def own(own: Studio) -> Studio:
-    """A studio of our own service with a few things paid for."""
+    """A studio of our own service with some charges."""
     own.generate("flat", "x", count=2)
     own.generate("flat", "x", count=2, size="big")
     with pytest.raises(GenerationFailedError):
@@ -53,7 +53,7 @@ def test_costs_agree_with_ledger_and_balance(own: Studio) -> None:
     assert own.account.credits == Decimal(100) - Decimal("2.15")
 
 
-def test_every_view_of_the_costs_answers(own: Studio) -> None:
+def test_every_view_of_the_costs_has_the_right_amounts(own: Studio) -> None:
     assert own.costs.by("day")["count"].tolist() == [4]
     assert own.costs.trend()["net"].tolist() == [2.15]
     assert own.costs.total() == own.costs.frame()["net"].sum() == 2.15
@@ -63,13 +63,13 @@ def test_every_view_of_the_costs_answers(own: Studio) -> None:
     assert own.costs.by("model", until="2020-01-01").empty
     made = own.history.list()[0]
     assert own.costs.explain(made)["term"].tolist()[-2:] == ["charged", "refunded"]
-    dear = own.costs.top(1).index[0]
-    explained = own.costs.explain(dear)
+    expensive = own.costs.top(1).index[0]
+    explained = own.costs.explain(expensive)
     assert explained["term"].tolist() == ["base", "unit", "multiplier", "charged"]
     assert explained["credits"].tolist() == [0.5, 0.2, 0.7, 1.4]
 
 
-def test_what_is_kept_costs_all_that_it_took(own: Studio) -> None:
+def test_the_cost_of_a_kept_generation_includes_the_others(own: Studio) -> None:
     good, other = (made for made in own.history if made.status == "completed")
     own.ratings.rate(good, 4)
     own.ratings.rate(other, 3)
@@ -81,7 +81,7 @@ def test_what_is_kept_costs_all_that_it_took(own: Studio) -> None:
     assert own.costs.by("kind", kept=3).set_index("kind")["per_kept"].loc["generation"] == 1.05
 
 
-def test_money_stands_beside_credits_and_outlives_the_kernel(
+def test_amounts_of_money_are_shown_and_the_rate_is_saved(
     own: Studio, service: Service, key: str
 ) -> None:
     own.costs.rate("EUR", 0.012)
@@ -94,7 +94,7 @@ def test_money_stands_beside_credits_and_outlives_the_kernel(
         own.costs.rate("euro", 1)
 
 
-def test_the_past_is_priced_anew(own: Studio) -> None:
+def test_past_generations_are_repriced(own: Studio) -> None:
     columns = ["model_id", "count", "unknown", "charged", "repriced", "difference"]
     as_it_was = own.costs.reprice()
     small = own.costs.reprice(size="small")
@@ -103,7 +103,7 @@ def test_the_past_is_priced_anew(own: Studio) -> None:
     assert as_it_was[columns].to_numpy().tolist() == [["flat", 2, 0, 2.1, 2.1, 0.0]]
     assert small[columns].to_numpy().tolist() == [["flat", 2, 0, 2.1, 1.4, -0.7]]
     assert one["repriced"].tolist() == [1.2]
-    # the length of a file is part of the price, and nobody knows it
+    # the price depends on the length of a file, which is unknown
     assert own.costs.reprice("clay")[["unknown", "repriced"]].to_numpy().tolist() == [[2, 0.0]]
     # a value that no model takes has no price
     with pytest.raises(ConfigError, match="size must be one of 'small', 'big', not 'huge'"):
@@ -112,7 +112,7 @@ def test_the_past_is_priced_anew(own: Studio) -> None:
         own.costs.reprice(siz="small")
 
 
-def test_each_setting_says_what_it_adds(own: Studio) -> None:
+def test_sensitivity_has_the_surcharge_of_each_setting(own: Studio) -> None:
     frame = own.costs.sensitivity("flat").set_index("choice")
 
     assert frame.loc["count = 10", "added"] == 0.9
@@ -121,7 +121,7 @@ def test_each_setting_says_what_it_adds(own: Studio) -> None:
     assert own.costs.sensitivity("clay").set_index("choice").loc["voice = 60 s", "added"] == 0.6
 
 
-def test_without_a_ledger_receipts_are_what_is_known(studio: Studio) -> None:
+def test_without_a_ledger_costs_come_from_receipts(studio: Studio) -> None:
     studio.generate("paint", "a")
 
     assert studio.costs.by("model")["net"].tolist() == [0.25]
@@ -131,7 +131,7 @@ def test_without_a_ledger_receipts_are_what_is_known(studio: Studio) -> None:
     assert checks["note"].str.contains("the service has no ledger").any()
 
 
-def test_what_changes_while_it_is_read_is_no_difference(studio: Studio, api: Server) -> None:
+def test_a_balance_that_changes_meanwhile_is_no_difference(studio: Studio, api: Server) -> None:
     grant = {"id": "led_1", "kind": "grant", "credits": 5, "balanceAfter": 5}
     api.script("GET", "/v1/usage", *[Answer(200, [grant])] * 7)
     balances = [*range(10, 16), *[4] * 6]
@@ -145,18 +145,18 @@ def test_what_changes_while_it_is_read_is_no_difference(studio: Studio, api: Ser
     assert "balance" not in set(studio.costs.reconcile(sync=False)["check"])
 
 
-# ── prices learned from receipts ─────────────────────────────────────────────────────────────────
+# ── prices learned from receipts ──────────────────────────────────────────────────────────────────
 
 
-def test_a_price_is_learned_where_there_is_no_rule(
+def test_a_price_is_learned_from_receipts_without_a_rule(
     studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
-    def charge(seen: Any) -> Any:
+    def start_at_price(seen: Any) -> Any:
         answer = start(seen)
         steps = seen.json["parameters"].get("steps", 20)
         return type(answer)(200, {**answer.body, "creditsCharged": 0.1 + steps / 100})
 
-    start, backend.start = backend.start, charge  # type: ignore[method-assign]
+    start, backend.start = backend.start, start_at_price  # type: ignore[method-assign]
     for steps in (10, 20, 30, 40):
         studio.generate("paint", "a", steps=steps)
 
@@ -164,27 +164,27 @@ def test_a_price_is_learned_where_there_is_no_rule(
     assert (quote.total, quote.source) == (Decimal("0.25"), "receipts")
     assert quote.terms[0].kind == "learned from 4 receipts, ± 0.01"
     assert studio.estimate("paint", "b", steps=40).total == Decimal("0.5")
-    # a style that was never paid for is no guess by receipts
+    # without a receipt for this style, receipts give no estimate
     assert studio.estimate("paint", "b", steps=15, style="ink").source == "default"
     sensitivity = studio.costs.sensitivity("paint").set_index("choice")
     assert sensitivity.loc["steps = 50", "total"] == 0.6
 
 
-def test_what_was_learned_outlives_the_kernel(studio: Studio, settings: Settings) -> None:
+def test_learned_prices_outlive_the_kernel(studio: Studio, settings: Settings) -> None:
     studio.generate("paint", "a")
 
     with Studio(settings) as later:
         assert later.estimate("paint", "something else").source == "receipts"
 
 
-def test_a_price_is_learned_from_a_history_that_was_made_elsewhere(
+def test_a_price_is_learned_from_generations_of_other_computers(
     studio: Studio, backend: ThirdParty
 ) -> None:
     for number, style in enumerate(("oil", "ink", "oil", "ink")):
         body = {"modelId": "paint", "prompt": "a lake", "parameters": {"style": style}}
         backend.orders[f"far-{number}"] = {**body, "polled": backend.polls}
-    charged = {"oil": 0.25, "ink": 0.4}
-    backend.facts = lambda order: {"creditsCharged": charged[order["parameters"]["style"]]}
+    prices_by_style = {"oil": 0.25, "ink": 0.4}
+    backend.facts = lambda order: {"creditsCharged": prices_by_style[order["parameters"]["style"]]}
     assert studio.estimate("paint", "a lake", style="ink").source == "default"
 
     studio.history.sync()
@@ -192,11 +192,11 @@ def test_a_price_is_learned_from_a_history_that_was_made_elsewhere(
 
     assert isinstance(quote, LearnedQuote)
     assert (quote.total, quote.error, quote.samples) == (Decimal("0.4"), 0, 2)
-    # nobody has paid for other steps: that they cost the same would be a guess
+    # without a receipt for other steps, their price is not known to be the same
     assert studio.estimate("paint", "a lake", steps=50).source == "default"
 
 
-def test_a_receipt_that_is_in_the_history_too_counts_once(studio: Studio) -> None:
+def test_a_receipt_also_in_the_history_counts_once(studio: Studio) -> None:
     studio.generate("paint", "a lake")
     studio.generate("paint", "a river")
     studio.history.sync()
@@ -207,7 +207,7 @@ def test_a_receipt_that_is_in_the_history_too_counts_once(studio: Studio) -> Non
     assert quote.samples == 2
 
 
-def test_a_new_book_learns_from_receipts_of_the_journal(
+def test_a_new_price_book_learns_from_receipts_of_the_journal(
     studio: Studio, settings: Settings, client: Client
 ) -> None:
     studio.generate("paint", "a lake")
@@ -220,7 +220,7 @@ def test_a_new_book_learns_from_receipts_of_the_journal(
     assert later.estimate("paint", "something else").source == "receipts"
 
 
-def test_the_ledger_is_asked_for_what_is_new(own: Studio) -> None:
+def test_new_ledger_entries_are_fetched(own: Studio) -> None:
     first = own.costs.summary()
     own.titles.suggest("SPACE", again=True)
     again = own.costs.summary()
@@ -230,13 +230,13 @@ def test_the_ledger_is_asked_for_what_is_new(own: Studio) -> None:
     assert own.usage.frame(sync=False).index.is_unique
 
 
-def test_a_typo_costs_no_question(studio: Studio, api: Server) -> None:
+def test_a_misspelled_column_sends_no_request(studio: Studio, api: Server) -> None:
     with pytest.raises(ConfigError, match="did you mean 'model'"):
         studio.costs.by("modle")
     assert api.seen == []
 
 
-def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> None:
+def test_a_price_for_other_settings_is_shown_as_estimated(studio: Studio) -> None:
     usual = studio.estimate("paint", "a lake")
     other = studio.estimate("paint", "a lake", steps=50, style="ink")
 
@@ -248,7 +248,7 @@ def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> No
     assert "estimated" in prices.line(other)
 
 
-def test_a_long_ledger_shows_how_far_it_is(settings: Settings, api: Server) -> None:
+def test_reading_a_long_ledger_shows_progress(settings: Settings, api: Server) -> None:
     pages = [
         Answer(
             200,

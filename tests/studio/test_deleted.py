@@ -1,4 +1,4 @@
-"""Files that were deleted at the service: said everywhere, and never a broken picture."""
+"""Files deleted at the service: every view says so and shows no broken picture."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def deleted(studio: Studio, api: Server) -> Studio:
     return studio
 
 
-def test_a_generation_is_asked_to_delete_its_files_and_told_how_it_is_then(
-    studio: Studio, api: Server
-) -> None:
+def test_deleting_outputs_returns_the_updated_generation(studio: Studio, api: Server) -> None:
     made = studio.generate("paint", "a lake")
     api.script("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
     api.script("GET", f"{START}/job-1", Answer(200, DELETED))
@@ -57,7 +55,7 @@ def test_a_generation_is_asked_to_delete_its_files_and_told_how_it_is_then(
         (501, b"<html>Unsupported method ('DELETE')</html>"),
     ],
 )
-def test_a_service_without_the_operation_is_a_clear_sentence(
+def test_a_service_that_cannot_delete_outputs_is_reported(
     studio: Studio, api: Server, status: int, body: Any
 ) -> None:
     made = studio.generate("paint", "a lake")
@@ -70,7 +68,7 @@ def test_a_service_without_the_operation_is_a_clear_sentence(
     assert made.output.bytes()
 
 
-def test_an_unknown_generation_is_not_blamed_on_the_service(studio: Studio, api: Server) -> None:
+def test_deleting_files_of_an_unknown_generation_is_not_found(studio: Studio, api: Server) -> None:
     made = studio.generate("paint", "a lake")
     api.script("GET", f"{START}/job-1", problem(404, "not_found", "no such job"))
 
@@ -78,7 +76,7 @@ def test_an_unknown_generation_is_not_blamed_on_the_service(studio: Studio, api:
         made.delete_outputs()
 
 
-def test_one_that_is_processing_is_the_services_conflict(studio: Studio, api: Server) -> None:
+def test_deleting_files_of_a_running_generation_is_a_conflict(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
     api.script("DELETE", f"{START}/job-1/outputs", problem(409, "conflict", "still processing"))
 
@@ -86,7 +84,7 @@ def test_one_that_is_processing_is_the_services_conflict(studio: Studio, api: Se
         started.delete_outputs()
 
 
-def test_a_preview_says_when_and_shows_no_picture(deleted: Studio) -> None:
+def test_a_preview_of_a_deleted_file_shows_when_it_was_deleted(deleted: Studio) -> None:
     html = deleted.history["job-1"]._repr_mimebundle_()["text/html"]
 
     assert GONE in html
@@ -94,21 +92,21 @@ def test_a_preview_says_when_and_shows_no_picture(deleted: Studio) -> None:
     assert "<img" not in html
 
 
-def test_the_output_says_when_at_once(deleted: Studio, api: Server) -> None:
+def test_the_path_of_a_deleted_output_fails_without_a_request(deleted: Studio, api: Server) -> None:
     generation = deleted.history["job-1"]
-    asked = len(api.seen)
+    requests = len(api.seen)
 
     with pytest.raises(NoAnswerError, match=GONE):
         generation.output.path()
 
-    assert len(api.seen) == asked  # nobody waits for an address that will not come
+    assert len(api.seen) == requests  # a URL is not waited for
 
 
-def test_a_file_that_is_deleted_between_listing_and_showing_is_said(
+def test_a_file_deleted_after_its_listing_is_reported(
     studio: Studio, api: Server, media: Server
 ) -> None:
-    made = {**DELETED, "outputUrl": f"{media.url}/out/x.png?sig=abc", "outputsDeletedAt": None}
-    api.script("GET", f"{START}/job-1", Answer(200, made), Answer(200, DELETED))
+    facts = {**DELETED, "outputUrl": f"{media.url}/out/x.png?sig=abc", "outputsDeletedAt": None}
+    api.script("GET", f"{START}/job-1", Answer(200, facts), Answer(200, DELETED))
     media.script("GET", "/out/x.png", Answer(404, {}))
 
     html = studio.history["job-1"]._repr_mimebundle_()["text/html"]
@@ -117,7 +115,7 @@ def test_a_file_that_is_deleted_between_listing_and_showing_is_said(
     assert "<img" not in html
 
 
-def test_galleries_and_comparisons_say_it_in_its_place(studio: Studio, api: Server) -> None:
+def test_galleries_and_comparisons_show_that_a_file_is_deleted(studio: Studio, api: Server) -> None:
     made = studio.generate("paint", "a fox")
     api.script("GET", f"{START}/job-9", Answer(200, {**DELETED, "id": "job-9"}))
     gone = studio.history["job-9"]
@@ -127,7 +125,7 @@ def test_galleries_and_comparisons_say_it_in_its_place(studio: Studio, api: Serv
         assert shown.count("<img") == 1
 
 
-def test_a_copy_on_this_computer_is_shown_as_one(studio: Studio, api: Server) -> None:
+def test_a_local_copy_of_a_deleted_file_is_shown_as_a_copy(studio: Studio, api: Server) -> None:
     made = studio.generate("paint", "a lake")
     kept = {**DELETED, "createdAt": "2026-01-02T03:04:05", "output": None}
     api.script("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
@@ -141,7 +139,7 @@ def test_a_copy_on_this_computer_is_shown_as_one(studio: Studio, api: Server) ->
     assert gone.output.bytes() == made.output.bytes()
 
 
-def test_a_table_says_it_where_the_thumbnail_would_be(deleted: Studio) -> None:
+def test_a_table_shows_that_a_file_is_deleted(deleted: Studio) -> None:
     frame = pd.DataFrame({"status": ["completed"], "model_id": ["paint"]}, index=["job-1"])
     table = deleted.history.table(frame=frame)
     table._ipython_display_()
@@ -151,7 +149,7 @@ def test_a_table_says_it_where_the_thumbnail_would_be(deleted: Studio) -> None:
         assert "<img" not in html
 
 
-def test_a_contact_sheet_says_it(studio: Studio, api: Server) -> None:
+def test_a_contact_sheet_shows_that_a_file_is_deleted(studio: Studio, api: Server) -> None:
     deleted = {**DELETED, "createdAt": "2026-01-02T03:04:05"}
     api.script("GET", f"{START}/job-1", *[Answer(200, deleted)] * 9)
     sweep = studio.sweep("paint", ["a lake"]).run()
@@ -162,7 +160,7 @@ def test_a_contact_sheet_says_it(studio: Studio, api: Server) -> None:
     assert f"{GONE} · 0.25 credits" in html
 
 
-def test_the_embedded_service_deletes_for_good(tmp_path: Path) -> None:
+def test_the_embedded_service_deletes_outputs_from_disk(tmp_path: Path) -> None:
     with kit.connect(data=tmp_path / "data") as studio:
         made = studio.generate("flat", "a lake")
         address = made.output.url

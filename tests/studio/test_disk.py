@@ -1,4 +1,4 @@
-"""A disk that is full or read-only, after something was paid for."""
+"""A full or read-only disk after a charge."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from tests.client.third_party import Server, png
 START = "/v1/creative-studio/generations"
 
 
-def full(monkeypatch: pytest.MonkeyPatch, holding: bytes) -> None:
-    """Let the disk be full for lines that hold something."""
-    real = os.write
+def fill_disk(monkeypatch: pytest.MonkeyPatch, holding: bytes) -> None:
+    """Make writes of lines that hold a text fail with a full disk."""
+    real_write = os.write
 
     def write(file: int, content: bytes) -> int:
         if holding in content:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(file, content)
+        return real_write(file, content)
 
     monkeypatch.setattr(os, "write", write)
 
 
-def test_a_paid_start_that_cannot_be_written_down_keeps_its_id(
+def test_the_error_of_an_unsaved_paid_start_has_its_id(
     studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        full(patch, b'"state": "processing"')
+        fill_disk(patch, b'"state": "processing"')
         with studio.budget(credits=1) as budget, pytest.raises(NoAnswerError) as caught:
             studio.generate("paint", "a lake")
 
@@ -45,22 +45,22 @@ def test_a_paid_start_that_cannot_be_written_down_keeps_its_id(
     assert caught.value.resume().output.bytes() == png()
 
 
-def test_a_line_that_was_written_in_part_is_an_error(
+def test_a_partly_written_line_is_an_error(
     studio: Studio, monkeypatch: pytest.MonkeyPatch, api: Server
 ) -> None:
-    real = os.write
-    monkeypatch.setattr(os, "write", lambda file, content: real(file, content[:20]))
+    real_write = os.write
+    monkeypatch.setattr(os, "write", lambda file, content: real_write(file, content[:20]))
 
     with pytest.raises(KitError, match="nothing was sent"):
         studio.generate("paint", "a lake")
     assert api.requests("POST", START) == []
 
 
-def test_an_end_that_cannot_be_written_down_is_one_line(
+def test_an_end_that_cannot_be_saved_is_logged_once(
     studio: Studio, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as patch:
-        full(patch, b'"state": "completed"')
+        fill_disk(patch, b'"state": "completed"')
         made = studio.generate("paint", "a lake")
         studio.history.pending()
 
@@ -68,7 +68,7 @@ def test_an_end_that_cannot_be_written_down_is_one_line(
     assert caplog.text.count("the end of job-1 could not be saved: No space left") == 1
 
 
-def test_a_price_that_cannot_be_written_down_is_one_line(
+def test_a_price_that_cannot_be_saved_is_logged_once(
     studio: Studio, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     (settings.data / "notebook").mkdir(parents=True)
@@ -78,17 +78,17 @@ def test_a_price_that_cannot_be_written_down_is_one_line(
     assert caplog.text.count("the price of job-1 could not be saved") == 1
 
 
-def in_the_way(settings: Settings) -> Path:
+def block_outputs(settings: Settings) -> Path:
     folder = settings.data / "notebook" / "outputs"
     folder.parent.mkdir(parents=True)
     folder.write_text("in the way")
     return folder
 
 
-def test_an_output_that_cannot_be_written_keeps_the_id(
+def test_the_error_of_an_unwritten_output_has_its_id(
     studio: Studio, settings: Settings, media: Server
 ) -> None:
-    folder = in_the_way(settings)
+    folder = block_outputs(settings)
     with pytest.raises(NoAnswerError, match=r"could not be written to .*outputs: ") as caught:
         studio.generate("paint", "a lake")
     folder.unlink()
@@ -96,12 +96,10 @@ def test_an_output_that_cannot_be_written_keeps_the_id(
     assert caught.value.generation_id == "job-1"
     assert caught.value.resume is not None
     assert caught.value.resume().output.bytes() == png()
-    assert len(media.requests("GET")) == 2  # to ask once more makes no room
+    assert len(media.requests("GET")) == 2  # a retry would fail as well
 
 
-def test_a_history_that_cannot_be_written_is_one_sentence_and_stays(
-    studio: Studio, settings: Settings
-) -> None:
+def test_an_unwritable_history_is_reported_and_kept(studio: Studio, settings: Settings) -> None:
     studio.generate("paint", "a lake")
     assert len(studio.history.frame()) == 1
     [manifest] = (settings.data / "notebook" / "history").rglob("manifest.json")
@@ -118,14 +116,14 @@ def test_a_history_that_cannot_be_written_is_one_sentence_and_stays(
     assert len(studio.history.frame(sync=False)) == 1
 
 
-@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"")])
-def test_a_damaged_history_says_how_it_is_mended(
-    studio: Studio, settings: Settings, harm: Callable[[Path], object]
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")])
+def test_a_damaged_history_is_reported_with_its_repair(
+    studio: Studio, settings: Settings, damage: Callable[[Path], object]
 ) -> None:
     studio.generate("paint", "a lake")
     assert len(studio.history.frame()) == 1
     [part] = (settings.data / "notebook" / "history").rglob("*.parquet")
-    harm(part)
+    damage(part)
     studio.generate("paint", "a hill")
 
     with pytest.raises(KitError, match="is damaged: remove that folder, and it is fetched again"):

@@ -1,7 +1,7 @@
-"""An estimate is the charge: for random valid requests to every model that is installed.
+"""An estimate equals the charge, for random valid requests to every installed model.
 
-The estimate is made as the studio makes it, the charge as the service does: the request travels as
-JSON, its media are recorded as an upload records them, and the plan of the start is priced.
+The studio makes the estimate and the service's plan of the start the charge: the request is sent
+as JSON, and its media have rows like those of uploads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
-from hypothesis import settings as trying
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import kit
@@ -45,7 +45,7 @@ TYPES = {"image": "image/png", "video": "video/mp4", "audio": "audio/wav"}
 
 @dataclass(frozen=True)
 class Timed(FileSource):
-    """A file that plays for a while, which nobody has to decode."""
+    """A file with a known length, which needs no decoding."""
 
     exact: Fraction = field(default=Fraction(0))
 
@@ -53,7 +53,7 @@ class Timed(FileSource):
         return self.exact
 
 
-def value_of(parameter: wire.Parameter) -> st.SearchStrategy[Any]:
+def draw_value(parameter: wire.Parameter) -> st.SearchStrategy[Any]:
     if parameter.enum:
         one: st.SearchStrategy[Any] = st.sampled_from(parameter.enum)
     elif parameter.type == "boolean":
@@ -69,7 +69,7 @@ def value_of(parameter: wire.Parameter) -> st.SearchStrategy[Any]:
     return one if parameter.max_items is None else st.lists(one, max_size=parameter.max_items)
 
 
-def file_of(parameter: wire.Parameter) -> st.SearchStrategy[list[Timed]]:
+def draw_files(parameter: wire.Parameter) -> st.SearchStrategy[list[Timed]]:
     """Files with lengths in microseconds, as headers have them."""
     micros = st.integers(1, 600_000_000)
     kind = TYPES[parameter.type]
@@ -80,13 +80,13 @@ def file_of(parameter: wire.Parameter) -> st.SearchStrategy[list[Timed]]:
 
 
 @st.composite
-def requests(draw: st.DrawFn) -> Request:
+def draw_requests(draw: st.DrawFn) -> Request:
     model = CATALOG.models[draw(st.sampled_from(MODELS))]
     known = model.setting_parameters
     names = draw(st.sets(st.sampled_from([p.name for p in known]))) if known else set()
     wanted = [p for p in known if p.name in names or (p.required and p.default is None)]
-    values = {p.name: draw(value_of(p)) for p in wanted}
-    media = {p.name: draw(file_of(p)) for p in model.media_parameters}
+    values = {p.name: draw(draw_value(p)) for p in wanted}
+    media = {p.name: draw(draw_files(p)) for p in model.media_parameters}
     prompt = "a lake" if model.supports_prompt else None
     return model, prompt, values, {name: files for name, files in media.items() if files}
 
@@ -94,25 +94,25 @@ def requests(draw: st.DrawFn) -> Request:
 @pytest.fixture(scope="module")
 def operations(tmp_path_factory: pytest.TempPathFactory) -> Operations:
     folder: Path = tmp_path_factory.mktemp("estimates")
-    # as they arrive: through the JSON of the list
-    listed = wire.Models.model_validate_json(
+    # models as a client receives them, from the JSON of the list
+    received = wire.Models.model_validate_json(
         wire.Models(image=[*CATALOG.models.values()]).model_dump_json(by_alias=True)
     )
-    catalog_of = ModelCatalog(PATIENT, {m.id: m for m in (*listed.image, *listed.video)})
+    catalog_of = ModelCatalog(PATIENT, {m.id: m for m in (*received.image, *received.video)})
     settings = Settings("http://127.0.0.1:1", "cs_test_x", data=folder)
     return Operations(settings, catalog=catalog_of)
 
 
-def alone(flow: Flow[Any]) -> Any:
-    """Run a flow that must not ask anybody."""
+def run(flow: Flow[Any]) -> Any:
+    """Run a flow that must send no request."""
     try:
         step = next(flow)
     except StopIteration as stop:
         return stop.value
-    raise AssertionError(f"it asked: {step}")
+    raise AssertionError(f"it sent {step}")
 
 
-def charged(order: wire.StartGeneration, files: dict[str, Any]) -> int:
+def get_charge(order: wire.StartGeneration, files: dict[str, Any]) -> int:
     """Return the millicredits that the service takes for a start."""
     work = generations.plan(CATALOG, order, "acc_1")
     rows: list[Any] = []
@@ -125,8 +125,8 @@ def charged(order: wire.StartGeneration, files: dict[str, Any]) -> int:
         return stop.value.amount  # type: ignore[no-any-return]
 
 
-def recorded(model_id: str, number: int, file: Timed) -> tuple[str, Any]:
-    """Return an upload's row: its length is rounded as the inspection and the upload round it."""
+def make_row(model_id: str, number: int, file: Timed) -> tuple[str, Any]:
+    """Return an upload's id and row, with its length rounded as by inspection and upload."""
     seconds = round(float(file.exact), 3)
     row = SimpleNamespace(
         id=f"upl_{number}",
@@ -139,41 +139,41 @@ def recorded(model_id: str, number: int, file: Timed) -> tuple[str, Any]:
     return row.id, row
 
 
-def agrees(operations: Operations, request: Request) -> None:
-    """Hold the studio's estimate of a request against the service's charge for it."""
+def check_estimate(operations: Operations, request: Request) -> None:
+    """Compare the studio's estimate of a request with the service's charge for it."""
     model, prompt, values, media = request
-    order = alone(operations.request(model.id, prompt, media, values))
-    quote = alone(operations.billing.price(order))
+    order = run(operations.request(model.id, prompt, media, values))
+    quote = run(operations.billing.price(order))
 
     numbers = itertools.count()
-    rows = {name: [recorded(model.id, next(numbers), f) for f in fs] for name, fs in media.items()}
+    rows = {name: [make_row(model.id, next(numbers), f) for f in fs] for name, fs in media.items()}
     references: dict[str, Any] = {name: [key for key, _ in found] for name, found in rows.items()}
     body = body_of(order, references).model_dump_json(by_alias=True)
-    arrived = wire.StartGeneration.model_validate_json(body)
+    received = wire.StartGeneration.model_validate_json(body)
     uploads = dict(pair for found in rows.values() for pair in found)
 
     assert quote.source == "rule"
-    assert pricing.millicredits(quote.total) == charged(arrived, uploads), request
+    assert pricing.millicredits(quote.total) == get_charge(received, uploads), request
     assert sum(term.credits for term in quote.terms) == quote.total
 
 
-@trying(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-@given(request=requests())
-def test_an_estimate_is_the_charge_at_the_edges(operations: Operations, request: Request) -> None:
-    agrees(operations, request)
+@hypothesis_settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(request=draw_requests())
+def test_estimates_equal_the_charge_in_edge_cases(operations: Operations, request: Request) -> None:
+    check_estimate(operations, request)
 
 
 @pytest.mark.parametrize("model_id", MODELS)
-def test_thousands_of_estimates_are_the_charge(operations: Operations, model_id: str) -> None:
+def test_random_estimates_equal_the_charge(operations: Operations, model_id: str) -> None:
     rng = random.Random(model_id)
     for _ in range(200):
-        agrees(operations, by_chance(CATALOG.models[model_id], rng))
+        check_estimate(operations, make_request(CATALOG.models[model_id], rng))
 
 
-def by_chance(model: wire.Model, rng: random.Random) -> Request:
-    """Return a valid request; hypothesis finds edges, and takes longer."""
+def make_request(model: wire.Model, rng: random.Random) -> Request:
+    """Return a random valid request, faster than hypothesis does."""
     values = {
-        p.name: one_of(p, rng)
+        p.name: choose_value(p, rng)
         for p in model.setting_parameters
         if rng.random() < 0.6 or (p.required and p.default is None)
     }
@@ -186,7 +186,7 @@ def by_chance(model: wire.Model, rng: random.Random) -> Request:
     return model, prompt, values, {name: files for name, files in media.items() if files}
 
 
-def one_of(parameter: wire.Parameter, rng: random.Random) -> Any:
+def choose_value(parameter: wire.Parameter, rng: random.Random) -> Any:
     low, high = parameter.minimum or 0, parameter.maximum or 10_000
     one: Any = {
         "boolean": lambda: rng.random() < 0.5,
@@ -197,19 +197,19 @@ def one_of(parameter: wire.Parameter, rng: random.Random) -> Any:
     return one if parameter.max_items is None else [one]
 
 
-# ── what the service would refuse ────────────────────────────────────────────────────────────────
+# ── what the service would refuse ─────────────────────────────────────────────────────────────────
 
-ODD = [True, -1, 10**6, 10**20, 1.5, "", "x", "5", [], [1], {"a": 1}, "ü" * 5000]
+WRONG_VALUES = [True, -1, 10**6, 10**20, 1.5, "", "x", "5", [], [1], {"a": 1}, "ü" * 5000]
 FILE = Timed("f", "image/png", 1, io.BytesIO, exact=Fraction(1))
 
 
-def broken(request: Request, rng: random.Random) -> Request:
-    """Return a request with something about it that may be wrong."""
+def break_request(request: Request, rng: random.Random) -> Request:
+    """Return a request with one change that may make it invalid."""
     model, prompt, values, media = request
     names = [p.name for p in model.setting_parameters]
     what = rng.choice(["value", "stranger", "prompt", "none", "medium", "many"])
     if what == "value" and names:
-        values = {**values, rng.choice(names): rng.choice(ODD)}
+        values = {**values, rng.choice(names): rng.choice(WRONG_VALUES)}
     changes = {
         "stranger": (prompt, {**values, "stile": 1}, media),
         "prompt": (rng.choice([None, " ", "x" * 5000, "a"]), values, media),
@@ -220,56 +220,56 @@ def broken(request: Request, rng: random.Random) -> Request:
     return (model, *changes.get(what, (prompt, values, media)))
 
 
-def refused_here(operations: Operations, request: Request) -> str | None:
+def find_studio_error(operations: Operations, request: Request) -> str | None:
     model, prompt, values, media = request
     try:
-        alone(operations.billing.price(alone(operations.request(model.id, prompt, media, values))))
+        run(operations.billing.price(run(operations.request(model.id, prompt, media, values))))
     except BadRequestError as error:
         return str(error)
     return None
 
 
-def refused_there(request: Request) -> str | None:
+def find_service_error(request: Request) -> str | None:
     model, prompt, values, media = request
     files = [file for group in media.values() for file in group]
-    uploads = dict(recorded(model.id, number, file) for number, file in enumerate(files))
+    uploads = dict(make_row(model.id, number, file) for number, file in enumerate(files))
     ids = iter(uploads)
     references = {name: [next(ids) for _ in group] for name, group in media.items()}
     body = {"modelId": model.id, "prompt": prompt, "parameters": values}
     order = wire.StartGeneration.model_validate({**body, "mediaUploads": references})
     try:
-        charged(order, uploads)
+        get_charge(order, uploads)
     except BadRequestError as error:
         return str(error)
     return None
 
 
 @pytest.mark.parametrize("model_id", MODELS)
-def test_what_a_start_would_refuse_has_no_estimate(operations: Operations, model_id: str) -> None:
+def test_a_request_refused_by_start_has_no_estimate(operations: Operations, model_id: str) -> None:
     rng = random.Random(model_id)
-    told = set()
+    errors = set()
     for _ in range(60):
-        request = broken(by_chance(CATALOG.models[model_id], rng), rng)
+        request = break_request(make_request(CATALOG.models[model_id], rng), rng)
 
-        assert refused_here(operations, request) == refused_there(request)
-        told.add(refused_here(operations, request))
-    assert len(told) > 3
+        assert find_studio_error(operations, request) == find_service_error(request)
+        errors.add(find_studio_error(operations, request))
+    assert len(errors) > 3
 
 
-def test_a_length_between_milliseconds_costs_what_is_charged(
+def test_an_estimate_for_a_fraction_of_a_millisecond_equals_the_charge(
     service: Service, key: str, tmp_path: Path
 ) -> None:
-    """A real file, whose length ends a third of a millisecond after a step of the price."""
+    """The length of a real file ends a third of a millisecond after a step of the price."""
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(48_000)
         file.writeframes(b"\0\0" * (48_000 * 3 + 16))
-    pixel = _pixel()
+    picture = _make_png()
     config = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
     with Studio(config) as studio:
-        media = {"portrait": pixel, "voice": buffer.getvalue()}
+        media = {"portrait": picture, "voice": buffer.getvalue()}
         quote = studio.estimate("clay", media=media)
         before = studio.account.credits
         made = studio.generate("clay", media=media)
@@ -279,7 +279,7 @@ def test_a_length_between_milliseconds_costs_what_is_charged(
         assert quote.total == before - (studio.account.credits or 0)
 
 
-def _pixel() -> bytes:
+def _make_png() -> bytes:
     from PIL import Image
 
     buffer = io.BytesIO()
@@ -287,10 +287,10 @@ def _pixel() -> bytes:
     return buffer.getvalue()
 
 
-def test_what_a_model_itself_refuses_is_refused_when_it_is_priced(tmp_path: Path) -> None:
+def test_a_prompt_that_the_model_refuses_has_no_estimate(tmp_path: Path) -> None:
     with kit.connect(data=tmp_path / "data") as studio:
         balance = studio.account.credits
-        fine = studio.estimate("scene", "a lake")  # loads what checks
+        fine = studio.estimate("scene", "a lake")  # loads the check
         for priced in (
             lambda: studio.estimate("scene", "zzyzx qwrt"),
             lambda: studio.sweep("scene", ["a lake", "zzyzx qwrt"]),

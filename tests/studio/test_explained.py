@@ -1,4 +1,4 @@
-"""Why a generation cost what it did, at a service that says how its models are priced."""
+"""The terms of a generation's price, at a service with pricing rules."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def priced(api: Server) -> Server:
         ({"style": "fresco"}, []),
     ],
 )
-def test_settings_that_have_no_price_today_are_not_priced(
+def test_settings_that_are_no_longer_valid_are_not_priced(
     studio: Studio, priced: Server, parameters: Any, terms: list[str]
 ) -> None:
     facts = {"id": "g", "modelId": "paint", "status": "done", "parameters": parameters}
@@ -49,7 +49,7 @@ def test_settings_that_have_no_price_today_are_not_priced(
     assert frame["term"].tolist() == [*terms, "charged"]
 
 
-def test_what_was_left_out_is_priced_as_it_was_made(studio: Studio, priced: Server) -> None:
+def test_omitted_parameters_are_priced_at_their_defaults(studio: Studio, priced: Server) -> None:
     facts = {"id": "g", "modelId": "paint", "status": "done", "parameters": {"style": "ink"}}
     priced.script("GET", "/v1/creative-studio/generations/g", Answer(200, facts))
 
@@ -69,7 +69,7 @@ def test_what_was_left_out_is_priced_as_it_was_made(studio: Studio, priced: Serv
         (None, {}, "prompt: is required and may not be blank"),
     ],
 )
-def test_a_request_that_cannot_be_has_no_estimate(
+def test_an_invalid_request_has_no_estimate(
     studio: Studio, priced: Server, prompt: str | None, given: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(Exception, match=sentence) as estimated:
@@ -81,7 +81,7 @@ def test_a_request_that_cannot_be_has_no_estimate(
     assert not priced.requests("POST")
 
 
-def test_a_medium_that_is_missing_has_no_estimate(studio: Studio, api: Server) -> None:
+def test_a_request_without_its_medium_has_no_estimate(studio: Studio, api: Server) -> None:
     with pytest.raises(Exception, match=r"mediaUploads\.picture: is required"):
         studio.estimate("retouch")
     assert not api.requests("POST")

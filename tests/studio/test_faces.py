@@ -1,4 +1,4 @@
-"""What asks the service is awaited in the awaited face, and in the one made from it is not."""
+"""Methods that send requests are coroutines in the async face and not in the blocking one."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from kit.client.sync import Client
 from tests import sync_face
 
 
-def imported(path: Path) -> object:
+def import_path(path: Path) -> object:
     return import_module(
         ".".join(path.relative_to(sync_face.ROOT).with_suffix("").parts).removesuffix(".__init__")
     )
 
 
 PAIRS: list[tuple[type, type]] = [
-    (getattr(imported(blocking), name.removeprefix("Async")), kind)
+    (getattr(import_path(blocking), name.removeprefix("Async")), kind)
     for awaited, blocking in sync_face.list_pairs().items()
-    for name, kind in vars(imported(awaited)).items()
+    for name, kind in vars(import_path(awaited)).items()
     if name.startswith("Async") and "kit." in str(getattr(kind, "__module__", ""))
     if "http" not in awaited.parts  # those have httpx's own names
 ]
-#: What both clients have to run things while the caller waits, and what makes a job of a flow.
-WAITING = {"block", "wait_for", "disconnect", "run"}
+#: The methods of both clients that block the caller or make a job of a flow.
+BLOCKING = {"block", "wait_for", "disconnect", "run"}
 
 
 def names(kind: type) -> list[str]:
@@ -35,9 +35,9 @@ def names(kind: type) -> list[str]:
 
 
 @pytest.mark.parametrize(("blocking", "awaited"), PAIRS, ids=lambda kind: kind.__name__)
-def test_what_asks_the_service_is_awaited(blocking: type, awaited: type) -> None:
+def test_the_async_face_has_the_same_names_as_coroutines(blocking: type, awaited: type) -> None:
     assert names(blocking) == names(awaited)
-    for name in set(names(blocking)) - (WAITING if awaited is AsyncClient else set()):
+    for name in set(names(blocking)) - (BLOCKING if awaited is AsyncClient else set()):
         shared = getattr(blocking, name) is getattr(awaited, name)
         if inspect.isfunction(getattr(blocking, name)) and not shared:
             assert inspect.iscoroutinefunction(getattr(awaited, name)), name

@@ -1,4 +1,4 @@
-"""Forms of a studio, against another implementation of the API document."""
+"""Forms of a studio, with a third-party implementation of the API document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ipywidgets import HTML
 from PIL import Image
 
 from kit.client.calls import Flow, Sleep
-from kit.client.flows import report_waits as telling
+from kit.client.flows import report_waits as report
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.studio.catalog import UnknownModelError
@@ -45,21 +45,21 @@ def test_a_form_generates_and_shows_the_result(studio: Studio, api: Server) -> N
     assert "0.25 credits" in shown
 
 
-def test_what_was_made_opens_in_a_form_and_is_an_input_of_others(studio: Studio) -> None:
+def test_a_generation_opens_in_its_form_or_as_input_of_another(studio: Studio) -> None:
     service = FormService(studio.session)
     made = studio.generate("paint", "a lake", style="ink")
 
     again = service.open_form(made.facts)
     assert again.value["prompt"] == "a lake"
     assert again.value["parameters"]["style"] == "ink"
-    takers = [model.id for model in service.accepting_models(made.facts)]
-    assert "paint" not in takers
-    taken = service.open_form(made.facts, takers[0])
-    ((path,),) = taken.value["media"].values()
+    others = [model.id for model in service.accepting_models(made.facts)]
+    assert "paint" not in others
+    form = service.open_form(made.facts, others[0])
+    ((path,),) = form.value["media"].values()
     assert Path(path).read_bytes() == png()
 
 
-def test_earlier_results_are_offered_with_their_pictures(studio: Studio) -> None:
+def test_earlier_results_are_listed_with_their_pictures(studio: Studio) -> None:
     service = FormService(studio.session)
     made = [studio.generate("paint", prompt) for prompt in ("a lake", "a hill")]
 
@@ -78,7 +78,7 @@ def test_each_submit_is_a_new_start(studio: Studio, api: Server) -> None:
     assert ids == ["job-1", "job-2", "job-3"]
 
 
-def test_ten_runs_of_a_form_and_two_forms_at_once(studio: Studio) -> None:
+def test_two_forms_run_ten_generations_at_once(studio: Studio) -> None:
     forms = [studio.form("paint", "a lake"), studio.form("paint", "a hill")]
 
     runs = [form.submit() for _ in range(5) for form in forms]
@@ -88,7 +88,7 @@ def test_ten_runs_of_a_form_and_two_forms_at_once(studio: Studio) -> None:
     assert len({g.id for g in made}) == 10
 
 
-def test_the_code_of_a_form_leads_to_what_the_form_made(studio: Studio, api: Server) -> None:
+def test_the_code_of_a_form_finds_its_generation(studio: Studio, api: Server) -> None:
     form = studio.form("paint", "a lake", steps=7, size=64)
     made = form.submit().result(30)
 
@@ -98,11 +98,11 @@ def test_the_code_of_a_form_leads_to_what_the_form_made(studio: Studio, api: Ser
     assert len(api.requests("POST", START)) == 1
 
 
-def test_values_out_of_frames_can_be_given(studio: Studio) -> None:
+def test_a_form_accepts_numpy_values(studio: Studio) -> None:
     assert studio.form("paint", steps=np.int64(7)).value["parameters"]["steps"] == 7
 
 
-def test_pictures_and_paths_become_files(studio: Studio, api: Server, tmp_path: Path) -> None:
+def test_pictures_and_paths_in_a_form_are_sent(studio: Studio, api: Server, tmp_path: Path) -> None:
     path = tmp_path / "hint.png"
     path.write_bytes(png())
     form = studio.form(
@@ -117,7 +117,7 @@ def test_pictures_and_paths_become_files(studio: Studio, api: Server, tmp_path: 
     assert len(api.requests("POST", START)[0].json["mediaUploads"]["hints"]) == 2
 
 
-def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
+def test_an_uploaded_file_is_saved_once_inside_its_folder(studio: Studio) -> None:
     service = FormService(studio.session)
 
     one, two = service.save("../../a b.png", png()), service.save("../../a b.png", png())
@@ -127,24 +127,24 @@ def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
     assert one.is_relative_to(studio.client.settings.data / "notebook" / "uploads")
 
 
-def test_a_file_that_can_be_put_there_is_not_written(studio: Studio) -> None:
+def test_a_file_placed_by_the_caller_is_not_written(studio: Studio) -> None:
     service = FormService(studio.session)
-    put: list[Path] = []
+    placed: list[Path] = []
 
-    def settle(path: Path) -> bool:
-        put.append(path)
+    def place(path: Path) -> bool:
+        placed.append(path)
         return bool(path.write_bytes(b"put"))
 
-    one = service.save("a.png", png(), settle)
-    two = service.save("a.png", png(), settle)
+    one = service.save("a.png", png(), place)
+    two = service.save("a.png", png(), place)
     other = service.save("b.png", png(), lambda _: False)
 
-    assert put == [one] == [two]
+    assert placed == [one] == [two]
     assert one.read_bytes() == b"put"
     assert other.read_bytes() == png()
 
 
-def test_a_price_that_nobody_can_work_out_is_a_guess(studio: Studio) -> None:
+def test_a_form_without_a_pricing_rule_shows_the_default_price(studio: Studio) -> None:
     form = studio.form("paint", "a lake")
 
     assert form.quote is not None
@@ -152,7 +152,7 @@ def test_a_price_that_nobody_can_work_out_is_a_guess(studio: Studio) -> None:
     assert studio.form("retouch").quote is None
 
 
-def test_a_mistake_is_found_before_a_form_is_made(studio: Studio, api: Server) -> None:
+def test_a_misspelled_parameter_or_model_opens_no_form(studio: Studio, api: Server) -> None:
     with pytest.raises(ParameterError, match="did you mean 'steps'"):
         studio.form("paint", stepz=3)
     with pytest.raises(UnknownModelError, match="did you mean 'paint'"):
@@ -160,24 +160,24 @@ def test_a_mistake_is_found_before_a_form_is_made(studio: Studio, api: Server) -
     assert api.requests("POST") == []
 
 
-def test_a_flow_tells_why_it_waits() -> None:
+def test_a_flow_reports_why_it_waits() -> None:
     def flow() -> Flow[str]:
         yield Sleep(0.1)
         outcome = yield Sleep(12, "the service asks to wait 12 s")
         return f"made after {outcome}"
 
-    told: list[str] = []
-    passed = telling(flow(), told.append)
-    next(passed)
-    passed.send(None)
+    reasons: list[str] = []
+    observed = report(flow(), reasons.append)
+    next(observed)
+    observed.send(None)
     with pytest.raises(StopIteration) as end:
-        passed.send("a rest")
+        observed.send("a rest")
 
     assert end.value.value == "made after a rest"
-    assert told == ["the service asks to wait 12 s"]
+    assert reasons == ["the service asks to wait 12 s"]
 
 
-def test_a_failure_reaches_whoever_waits(studio: Studio, backend: ThirdParty) -> None:
+def test_a_failed_run_raises_its_error(studio: Studio, backend: ThirdParty) -> None:
     backend.error, backend.states = "no paint left", ("queued", "failed")
     run = studio.form("paint", "a lake").submit()
 
@@ -189,7 +189,7 @@ def test_a_failure_reaches_whoever_waits(studio: Studio, backend: ThirdParty) ->
     assert "no paint left" in run.widget.children[0].value
 
 
-def test_canceling_where_the_service_knows_no_cancel_is_said(
+def test_canceling_at_a_service_without_cancel_is_reported(
     studio: Studio, backend: ThirdParty
 ) -> None:
     service = FormService(studio.session)
@@ -199,7 +199,7 @@ def test_canceling_where_the_service_knows_no_cancel_is_said(
         service.cancel(started.id)
 
 
-def test_presets_are_kept_with_the_studio(studio: Studio) -> None:
+def test_presets_are_shared_by_the_forms_of_a_studio(studio: Studio) -> None:
     form = studio.form("paint", "a lake", steps=3)
     assert form.presets is not None
     form.presets["few"] = form.value
@@ -210,7 +210,7 @@ def test_presets_are_kept_with_the_studio(studio: Studio) -> None:
     assert other_form.value == form.value
 
 
-def test_no_key_is_in_what_a_form_shows(studio: Studio) -> None:
+def test_a_form_shows_no_api_key(studio: Studio) -> None:
     form = studio.form("paint", "a lake")
     form.submit().result(30)
 

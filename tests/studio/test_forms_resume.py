@@ -1,4 +1,4 @@
-"""Forms whose service went away after a start: what was paid for is fetched, and nothing else."""
+"""Forms that resume after an outage: the paid generation is fetched and nothing else is charged."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ FILE = "/out/job-1.png"
 pytestmark = pytest.mark.usefixtures("quiet")
 
 
-def buttons(run: Run) -> list[str]:
+def list_buttons(run: Run) -> list[str]:
     return [getattr(w, "description", "") for w in run.widget.children[1:]]
 
 
-def test_a_failed_download_is_tried_again(studio: Studio, api: Server, media: Server) -> None:
+def test_a_failed_download_can_be_retried(studio: Studio, api: Server, media: Server) -> None:
     media.script("GET", FILE, *[Answer(500)] * 50)
     run = studio.form("paint", "a lake").submit()
     with pytest.raises(NoAnswerError, match="could not be fetched"):
         run.result(30)
-    assert buttons(run) == ["Try again"]
+    assert list_buttons(run) == ["Try again"]
 
     media.scripted.clear()
     run.widget.children[1].click()
@@ -36,11 +36,11 @@ def test_a_failed_download_is_tried_again(studio: Studio, api: Server, media: Se
     assert isinstance(made, Generation)
     assert made.output.bytes() == png()
     assert "data:image/png" in every(run.widget, HTML)[0].value
-    assert buttons(run) == []
+    assert list_buttons(run) == []
     assert len(api.requests("POST", START)) == 1
 
 
-def test_waiting_goes_on_where_the_service_had_refused_to_say(studio: Studio, api: Server) -> None:
+def test_a_run_resumes_after_the_service_refused_its_status(studio: Studio, api: Server) -> None:
     form = studio.form("paint", "a lake")
     for path in (START, f"{START}/job-1"):
         api.script("GET", path, *[Answer(403)] * 200)
@@ -50,7 +50,7 @@ def test_waiting_goes_on_where_the_service_had_refused_to_say(studio: Studio, ap
     run.resume()
     with pytest.raises(KitError):
         run.result(30)
-    assert buttons(run) == ["Try again"]
+    assert list_buttons(run) == ["Try again"]
 
     api.scripted.clear()
     run.resume()

@@ -23,7 +23,7 @@ from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 START = "/v1/creative-studio/generations"
 
 
-def test_an_output_is_saved_where_it_is_wanted(studio: Studio, tmp_path: Path) -> None:
+def test_an_output_is_saved_to_a_file_or_folder(studio: Studio, tmp_path: Path) -> None:
     made = studio.generate("paint", "a lake")
 
     saved = made.output.save(tmp_path / "new" / "lake.png", metadata=False)
@@ -33,7 +33,7 @@ def test_an_output_is_saved_where_it_is_wanted(studio: Studio, tmp_path: Path) -
     assert made.output.path() != tmp_path / "lake.png"
 
 
-def test_an_id_that_leads_elsewhere_stays_in_the_folder(
+def test_an_output_with_an_unsafe_id_is_saved_inside_the_folder(
     studio: Studio, backend: ThirdParty, tmp_path: Path
 ) -> None:
     backend.facts = lambda _: {"id": "../elsewhere"}
@@ -55,7 +55,7 @@ def test_an_output_is_fetched_once(studio: Studio, media: Server) -> None:
     assert len(media.requests("GET")) == 1
 
 
-def test_what_is_not_finished_has_no_output(studio: Studio) -> None:
+def test_a_running_generation_has_no_output(studio: Studio) -> None:
     started = studio.start("paint", "a lake")
 
     with pytest.raises(NoAnswerError, match=r"is processing; wait\(\) returns it") as caught:
@@ -81,7 +81,7 @@ def test_parameters_cannot_be_changed_by_accident(studio: Studio) -> None:
         started.facts = None  # type: ignore[misc]
 
 
-def test_a_cancel_shows_how_it_ended(studio: Studio, api: Server) -> None:
+def test_a_cancel_returns_the_canceled_generation(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
     api.script("POST", f"{START}/job-1/cancel", Answer(200, {"id": "job-1"}))
     api.script("GET", f"{START}/job-1", Answer(200, {"id": "job-1", "status": "cancelled"}))
@@ -90,7 +90,7 @@ def test_a_cancel_shows_how_it_ended(studio: Studio, api: Server) -> None:
     assert studio.history.pending() == []
 
 
-def test_a_cancel_that_comes_too_late_changes_nothing(studio: Studio, api: Server) -> None:
+def test_a_cancel_after_the_end_returns_the_generation(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
     late = third_party.problem(409, "conflict", "it is finished")
     api.script("POST", f"{START}/job-1/cancel", late)
@@ -99,7 +99,7 @@ def test_a_cancel_that_comes_too_late_changes_nothing(studio: Studio, api: Serve
     assert started.cancel().status == "completed"
 
 
-def test_waiting_for_a_canceled_one_says_so(studio: Studio, api: Server) -> None:
+def test_waiting_for_a_canceled_generation_raises_an_error(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
     canceled = {"id": "job-1", "status": "canceled", "creditsRefunded": 0.25}
     api.script("GET", f"{START}/job-1", Answer(200, canceled))
@@ -108,7 +108,7 @@ def test_waiting_for_a_canceled_one_says_so(studio: Studio, api: Server) -> None
         started.wait()
 
 
-def test_a_notebook_shows_the_picture_and_nothing_secret(studio: Studio, tmp_path: Path) -> None:
+def test_a_notebook_shows_the_picture_and_no_secrets(studio: Studio, tmp_path: Path) -> None:
     bundle = studio.generate("paint", "a <lake>")._repr_mimebundle_()
 
     assert bundle["text/plain"] == "<Generation paint · image · completed · 0.25 credits>"
@@ -118,7 +118,7 @@ def test_a_notebook_shows_the_picture_and_nothing_secret(studio: Studio, tmp_pat
         assert secret not in bundle["text/html"]
 
 
-def test_a_picture_that_is_gone_leaves_the_caption(
+def test_a_picture_that_cannot_be_fetched_is_shown_as_its_caption(
     studio: Studio, media: Server, api: Server
 ) -> None:
     done = {"id": "x", "status": "done", "modelId": "paint", "outputUrl": f"{media.url}/gone"}
@@ -131,13 +131,13 @@ def test_a_picture_that_is_gone_leaves_the_caption(
     assert "<img" not in html
 
 
-def test_a_running_one_shows_its_status(studio: Studio) -> None:
+def test_a_running_generation_shows_its_status(studio: Studio) -> None:
     html = studio.start("paint", "a lake")._repr_mimebundle_()["text/html"]
 
     assert ">processing</b>" in html
 
 
-def test_every_error_about_it_says_how_to_wait_on(studio: Studio, api: Server) -> None:
+def test_errors_of_a_started_generation_have_its_id_and_resume(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
     busy = third_party.problem(501, "odd", "oops")
     api.script("GET", f"{START}/job-1", busy, busy)
@@ -149,7 +149,7 @@ def test_every_error_about_it_says_how_to_wait_on(studio: Studio, api: Server) -
         assert caught.value.resume == started.wait
 
 
-def test_what_was_made_before_says_so(studio: Studio) -> None:
+def test_a_reused_generation_is_shown_as_made_before(studio: Studio) -> None:
     first = studio.generate("paint", "a lake")
     again = studio.generate("paint", "a lake")
 
@@ -160,7 +160,7 @@ def test_what_was_made_before_says_so(studio: Studio) -> None:
     assert repr(again) == f"{repr(first)[:-1]}, made before>"
 
 
-def test_an_equal_request_of_another_account_does_not_hide_ones_own(
+def test_an_equal_request_of_another_account_does_not_hide_the_own_one(
     studio: Studio, api: Server
 ) -> None:
     mine = studio.generate("paint", "a lake")
@@ -173,10 +173,10 @@ def test_an_equal_request_of_another_account_does_not_hide_ones_own(
     assert len(api.requests("POST")) == 1
 
 
-# ── an object as others are ──────────────────────────────────────────────────────────────────────
+# ── Python protocols ──────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_picture_is_one_of_pillow_and_an_array(studio: Studio) -> None:
+def test_a_picture_converts_to_pillow_and_to_an_array(studio: Studio) -> None:
     made = studio.generate("paint", "a fox")
 
     picture, pixels = made.image(), made.array()
@@ -186,7 +186,7 @@ def test_a_picture_is_one_of_pillow_and_an_array(studio: Studio) -> None:
     assert tuple(pixels[0, 0]) == picture.convert("RGB").getpixel((0, 0))
 
 
-def test_an_output_is_a_path_to_whatever_takes_one(studio: Studio) -> None:
+def test_an_output_is_a_path_like_object(studio: Studio) -> None:
     made = studio.generate("paint", "a fox")
 
     with open(made.output, "rb") as file:  # noqa: PTH123 - that it can be opened is the point
@@ -198,7 +198,7 @@ def test_an_output_is_a_path_to_whatever_takes_one(studio: Studio) -> None:
 @pytest.mark.parametrize(
     ("name", "kind"), [("a.jpg", "JPEG"), ("a.webp", "WEBP"), ("a.png", "PNG")]
 )
-def test_a_picture_is_saved_as_what_its_name_says(
+def test_a_picture_is_saved_in_the_format_of_its_extension(
     studio: Studio, tmp_path: Path, name: str, kind: str
 ) -> None:
     path = studio.generate("paint", "a fox").save(tmp_path / "new" / name)
@@ -207,13 +207,13 @@ def test_a_picture_is_saved_as_what_its_name_says(
         assert picture.format == kind
 
 
-def test_a_format_that_nothing_is_converted_to_is_refused(studio: Studio, tmp_path: Path) -> None:
+def test_an_unsupported_conversion_is_refused(studio: Studio, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"is \.png, which is not converted to \.mp4.*fox\.png"):
         studio.generate("paint", "a fox").save(tmp_path / "fox.mp4")
     assert not list(tmp_path.glob("fox.*"))
 
 
-def test_generations_are_equal_by_id_and_copies_are_the_same(studio: Studio) -> None:
+def test_generations_are_equal_by_id_and_copies_are_identical(studio: Studio) -> None:
     made = studio.generate("paint", "a fox")
     other = studio.generate("paint", "a hare")
 
@@ -223,9 +223,7 @@ def test_generations_are_equal_by_id_and_copies_are_the_same(studio: Studio) -> 
     assert copy.deepcopy([made])[0] is made
 
 
-def test_a_generation_is_pickled_without_key_and_addresses(
-    studio: Studio, settings: Settings
-) -> None:
+def test_a_generation_is_pickled_without_key_and_urls(studio: Studio, settings: Settings) -> None:
     made = studio.generate("paint", "a fox")
     stored = pickle.dumps([made, made.output])
 
@@ -238,7 +236,7 @@ def test_a_generation_is_pickled_without_key_and_addresses(
     assert again.refresh().url == made.url
 
 
-def test_a_studio_that_came_later_and_is_gone_takes_no_pickled_generation_along(
+def test_a_generation_is_unpickled_after_a_later_studio_is_gone(
     studio: Studio, settings: Settings
 ) -> None:
     made = studio.generate("paint", "a fox")
@@ -250,7 +248,7 @@ def test_a_studio_that_came_later_and_is_gone_takes_no_pickled_generation_along(
     assert pickle.loads(pickle.dumps(made)) == made
 
 
-def test_dask_knows_a_generation_again(studio: Studio) -> None:
+def test_dask_tokens_of_a_generation_are_stable(studio: Studio) -> None:
     made, other = studio.generate("paint", "a fox"), studio.generate("paint", "a hare")
     names = [
         tokenize(one.output, ensure_deterministic=True) for one in (made, made.refresh(), other)
@@ -259,13 +257,13 @@ def test_dask_knows_a_generation_again(studio: Studio) -> None:
     assert names[0] == names[1] != names[2]
 
 
-def test_a_pickled_generation_of_a_service_that_is_not_connected_says_so() -> None:
+def test_a_generation_of_an_unconnected_service_is_not_unpickled() -> None:
     facts = wire.Generation(id="gen_1")
     with pytest.raises(ConfigError, match=r"gen_1 is one of the service elsewhere: kit\.connect"):
         restore_generation(("elsewhere", "folder"), facts, False)
 
 
-def test_credits_of_a_generation_are_for_arithmetic_and_json(studio: Studio) -> None:
+def test_credits_of_a_generation_work_in_arithmetic_and_json(studio: Studio) -> None:
     made = studio.generate("paint", "a lake")
 
     assert made.credits is not None
@@ -273,7 +271,7 @@ def test_credits_of_a_generation_are_for_arithmetic_and_json(studio: Studio) -> 
     assert json.loads(json.dumps(made.credits)) == made.credits
 
 
-def test_what_can_be_spent_is_exact_and_takes_floats(studio: Studio, api: Server) -> None:
+def test_amounts_are_exact_and_combine_with_floats(studio: Studio, api: Server) -> None:
     api.script("GET", "/v1/account", *[Answer(200, {"id": "a1", "credits": 7.35})] * 3)
     account, quote = studio.account, studio.estimate("paint", "a lake")
     with studio.budget(credits=0.85) as budget:

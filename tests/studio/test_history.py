@@ -1,4 +1,4 @@
-"""The history of a studio, against a service that closed the document's gaps differently."""
+"""The history of a studio at a third-party service."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ service = lasting_service
 LIST = "/v1/creative-studio/generations"
 
 
-def queries(api: Server) -> list[dict[str, list[str]]]:
+def read_queries(api: Server) -> list[dict[str, list[str]]]:
     return [parse_qs(urlsplit(seen.path).query) for seen in api.requests("GET", LIST)]
 
 
@@ -35,13 +35,13 @@ def made(studio: Studio) -> Studio:
     return studio
 
 
-def test_a_list_is_what_is_newest(made: Studio) -> None:
+def test_the_newest_generations_come_first(made: Studio) -> None:
     assert [item.prompt for item in made.history] == ["c", "b", "a"]
     assert [item.prompt for item in made.history.list(2)] == ["c", "b"]
     assert made.history["job-1"].prompt == "a"
 
 
-def test_a_dataset_is_files_and_lines(made: Studio, api: Server, tmp_path: Path) -> None:
+def test_a_dataset_has_files_and_a_line_for_each(made: Studio, api: Server, tmp_path: Path) -> None:
     gone = {"id": "job-2", "status": "done", "outputsDeletedAt": "2026-11-23T08:00:00Z"}
     api.script("GET", f"{LIST}/job-2", *[Answer(200, gone)] * 3)
 
@@ -65,15 +65,15 @@ def test_a_history_in_a_bucket_is_read_without_the_service(
     assert open_archive(url).frame()["prompt"].tolist() == ["c", "b", "a"]
 
 
-def test_only_a_limit_that_was_asked_for_is_sent(made: Studio, api: Server) -> None:
+def test_only_a_given_limit_is_sent(made: Studio, api: Server) -> None:
     api.seen.clear()
     for limit in (50, 7, 5000, None):
         made.history.list(limit)
 
-    assert [q.get("limit") for q in queries(api)] == [None, ["7"], ["1000"], ["1000"]]
+    assert [q.get("limit") for q in read_queries(api)] == [None, ["7"], ["1000"], ["1000"]]
 
 
-def test_an_unknown_filter_is_named(studio: Studio) -> None:
+def test_an_unknown_filter_is_reported_with_a_suggestion(studio: Studio) -> None:
     with pytest.raises(TypeError, match="no filter 'modle'; did you mean 'model'"):
         studio.history.list(modle="m")
     with pytest.raises(TypeError, match="no filter 'stat'"):
@@ -81,12 +81,12 @@ def test_an_unknown_filter_is_named(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, None])
-def test_a_wrong_column_is_a_sentence_either_way(made: Studio, limit: int | None) -> None:
+def test_an_unknown_column_is_reported_with_any_limit(made: Studio, limit: int | None) -> None:
     with pytest.raises(BadRequestError, match="there is no column 'nope'"):
         made.history.frame(limit, columns=["nope"])
 
 
-def test_every_look_at_the_history_has_what_was_just_made(made: Studio, tmp_path: Path) -> None:
+def test_every_query_of_the_history_has_the_newest_generation(made: Studio, tmp_path: Path) -> None:
     history = made.history
     assert len(history.frame()) == 3
     made.generate("paint", "d")
@@ -100,7 +100,7 @@ def test_every_look_at_the_history_has_what_was_just_made(made: Studio, tmp_path
     assert len(history.frame(sync=False)) == 7
 
 
-def test_a_look_without_a_sync_asks_nothing(made: Studio, api: Server, tmp_path: Path) -> None:
+def test_queries_without_a_sync_send_no_request(made: Studio, api: Server, tmp_path: Path) -> None:
     made.costs.by()
     made.generate("paint", "d")
     api.seen.clear()
@@ -113,7 +113,7 @@ def test_a_look_without_a_sync_asks_nothing(made: Studio, api: Server, tmp_path:
     assert api.seen == []
 
 
-def test_a_catch_up_is_one_request(made: Studio, api: Server) -> None:
+def test_a_sync_without_news_is_one_request(made: Studio, api: Server) -> None:
     made.costs.by()
     api.seen.clear()
     made.costs.by()
@@ -121,7 +121,7 @@ def test_a_catch_up_is_one_request(made: Studio, api: Server) -> None:
     assert [seen.path.partition("?")[0] for seen in api.requests("GET")] == [LIST]
 
 
-def test_parameters_are_columns_of_sql_as_of_frames(made: Studio) -> None:
+def test_parameters_are_columns_in_sql_and_in_frames(made: Studio) -> None:
     found = made.history.sql(
         'select "parameters.size" as size, avg("parameters.size") m from generations '
         "group by all order by size"
@@ -136,11 +136,11 @@ def test_parameters_are_columns_of_sql_as_of_frames(made: Studio) -> None:
     ]
 
 
-# ── a service that lists only its newest 20, and has no ledger ───────────────────────────────────
+# ── a service that lists only its newest 20, and has no ledger ────────────────────────────────────
 
 
 class Short(ThirdParty):
-    """It lists no more than 20, without a link to the next page."""
+    """A service whose list has no more than 20 entries and no next page."""
 
     def list_all(self, request: Request) -> Answer:
         found = super().list_all(request)
@@ -148,7 +148,7 @@ class Short(ThirdParty):
         return Answer(found.status, found.body[:20])
 
 
-def test_no_cost_is_unseen_beside_a_short_list(
+def test_costs_include_generations_missing_from_a_short_list(
     studio: Studio, api: Server, media: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     api.app = Short(media.url)
@@ -169,7 +169,7 @@ def test_no_cost_is_unseen_beside_a_short_list(
         studio.usage.frame()
 
 
-def test_a_short_list_says_that_it_is_one(
+def test_a_short_list_is_reported(
     studio: Studio, api: Server, media: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     api.app = Short(media.url)
@@ -184,7 +184,7 @@ def test_a_short_list_says_that_it_is_one(
     assert caplog.text.count("lists only its newest 20 generations, and 2 more were started") == 2
 
 
-def test_what_another_kernel_started_counts_too(
+def test_starts_of_another_kernel_are_counted(
     studio: Studio, settings: Settings, api: Server, media: Server
 ) -> None:
     api.app = Short(media.url)
@@ -194,11 +194,11 @@ def test_what_another_kernel_started_counts_too(
         assert later.costs.by()["charged"].tolist() == [6.25]
 
 
-# ── filters ──────────────────────────────────────────────────────────────────────────────────────
+# ── filters ───────────────────────────────────────────────────────────────────────────────────────
 
 
 class Paged(ThirdParty):
-    """It has pages, and knows no filter."""
+    """A service whose list has pages and no filters."""
 
     def list_all(self, request: Request) -> Answer:
         query = parse_qs(urlsplit(request.path).query)
@@ -216,25 +216,23 @@ _USUAL = (("limit", "50"), ("cursor", "0"))
 @pytest.fixture
 def paged(studio: Studio, api: Server, media: Server) -> Studio:
     """A studio of a service with 300 generations, one in a hundred of another model."""
-    party = Paged(media.url)
+    pages_backend = Paged(media.url)
     for number in range(300):
         model = "retouch" if number % 100 == 0 else "paint"
-        party.orders[f"job-{number:03d}"] = {"modelId": model, "polled": 9}
-    api.app = party
+        pages_backend.orders[f"job-{number:03d}"] = {"modelId": model, "polled": 9}
+    api.app = pages_backend
     return studio
 
 
 @pytest.mark.parametrize("model", ["retouch", ["retouch", "paint"], ["retouch", "retouch"]])
-def test_filters_that_are_applied_here_do_not_multiply_requests(
+def test_filters_applied_by_the_client_do_not_multiply_requests(
     paged: Studio, api: Server, model: str | list[str]
 ) -> None:
     assert len(paged.history.frame(3, model=model)) == 3
     assert len(api.requests("GET", LIST)) <= 2
 
 
-def test_a_list_is_filtered_here_where_the_service_knows_no_filter(
-    paged: Studio, api: Server
-) -> None:
+def test_the_client_filters_a_list_where_the_service_does_not(paged: Studio, api: Server) -> None:
     assert [one.id for one in paged.history.list(3, model="retouch")] == [
         "job-200",
         "job-100",
@@ -245,7 +243,7 @@ def test_a_list_is_filtered_here_where_the_service_knows_no_filter(
 
 @dataclass
 class Pages(ThirdParty):
-    """Its list is cut into pages that the test names, and its queries are refused."""
+    """A service with the pages that a test sets, which refuses query parameters."""
 
     pages: list[list[str]] = field(default_factory=list)
     host: str = ""
@@ -261,7 +259,7 @@ class Pages(ThirdParty):
         return Answer(200, rows, more if number + 1 < len(self.pages) else {})
 
 
-def listings(studio: Studio) -> list[list[str]]:
+def list_every_way(studio: Studio) -> list[list[str]]:
     """Return the ids of a history in each way that asks for it."""
     history = studio.history
     frames = history.frame(100), history.frame()
@@ -278,22 +276,22 @@ def listings(studio: Studio) -> list[list[str]]:
         pytest.param([["c"], [], [], ["b", "a"]], id="chosen after the cut"),
     ],
 )
-def test_each_generation_of_any_pages_is_listed_once(
+def test_each_generation_is_listed_once_whatever_the_pages(
     studio: Studio, api: Server, media: Server, cut: list[list[str]], host: str
 ) -> None:
     api.app = Pages(media.url, pages=cut, host=host)
 
-    assert listings(studio) == [["c", "b", "a"]] * 4
+    assert list_every_way(studio) == [["c", "b", "a"]] * 4
     assert studio.history[0].id == "c"
 
 
-def test_a_reading_ends_with_what_is_too_old(paged: Studio, api: Server) -> None:
+def test_reading_pages_stops_at_generations_that_are_too_old(paged: Studio, api: Server) -> None:
     assert paged.history.frame(5, since="2027-01-01").empty
     assert len(api.requests("GET", LIST)) <= 2
 
 
 @pytest.mark.parametrize("limit", [5, None])
-def test_a_filter_that_means_nothing_names_what_is_near(paged: Studio, limit: int | None) -> None:
+def test_an_unknown_filter_value_is_reported_with_a_hint(paged: Studio, limit: int | None) -> None:
     frame = paged.history.frame
     with pytest.raises(BadRequestError, match="there is no model 'pain'; did you mean 'paint'"):
         frame(limit, model=["paint", "pain"])
@@ -306,21 +304,21 @@ def test_a_filter_that_means_nothing_names_what_is_near(paged: Studio, limit: in
     assert frame(limit, model="retouch", status="failed").empty
 
 
-def test_a_model_that_is_gone_is_known_from_the_history(paged: Studio, api: Server) -> None:
-    party: Any = api.app
-    party.orders["job-300"] = {"modelId": "retired", "polled": 9}
+def test_a_retired_model_in_the_history_is_a_valid_filter(paged: Studio, api: Server) -> None:
+    pages_backend: Any = api.app
+    pages_backend.orders["job-300"] = {"modelId": "retired", "polled": 9}
 
     assert len(paged.history.frame(5, model="retired")) == 1
     assert len(paged.history.frame(model="retired")) == 1
 
 
-# ── our own service ──────────────────────────────────────────────────────────────────────────────
+# ── our own service ───────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_history_holds_nothing_that_another_account_has_started_here(
+def test_a_history_has_no_generations_of_another_account(
     own: Studio, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
-    theirs = Settings(
+    settings = Settings(
         service.url,
         service.key(service.account(name="Bob"), "creative:generate"),
         data=own.client.settings.data,
@@ -328,7 +326,7 @@ def test_a_history_holds_nothing_that_another_account_has_started_here(
     )
     own.generate("flat", "x")
 
-    with Studio(theirs) as other:
+    with Studio(settings) as other:
         made = other.generate("flat", "y")
         assert other.history.frame().index.tolist() == [made.id]
         assert other.costs.reconcile().attrs["agrees"]
@@ -336,7 +334,7 @@ def test_a_history_holds_nothing_that_another_account_has_started_here(
     assert caplog.text == ""
 
 
-def test_the_whole_ledger_is_the_balance(own: Studio) -> None:
+def test_the_ledger_adds_up_to_the_balance(own: Studio) -> None:
     own.generate("flat", "x")
     own.titles.suggest("SPACE")
     ledger = own.usage.frame()
@@ -349,7 +347,7 @@ def test_the_whole_ledger_is_the_balance(own: Studio) -> None:
     assert len(own.usage.frame(sync=False)) == len(ledger) + 1
 
 
-# ── by position ──────────────────────────────────────────────────────────────────────────────────
+# ── by position ───────────────────────────────────────────────────────────────────────────────────
 
 
 def test_positions_count_from_the_newest(made: Studio) -> None:
@@ -360,13 +358,11 @@ def test_positions_count_from_the_newest(made: Studio) -> None:
         made.history[7]
 
 
-def test_slices_are_those_of_a_list_and_ask_for_no_more_than_they_need(
-    made: Studio, api: Server
-) -> None:
+def test_slices_are_those_of_a_list_with_minimal_requests(made: Studio, api: Server) -> None:
     api.seen.clear()
 
     assert [item.prompt for item in made.history[:2]] == ["c", "b"]
-    assert queries(api) == [{"limit": ["2"]}]
+    assert read_queries(api) == [{"limit": ["2"]}]
     assert [item.prompt for item in made.history[1:2]] == ["b"]
     assert [item.prompt for item in made.history[-2:]] == ["b", "a"]
     assert [item.prompt for item in made.history[::-1]] == ["a", "b", "c"]

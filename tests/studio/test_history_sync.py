@@ -1,4 +1,4 @@
-"""The synced history of a studio, against a service that closed the document's gaps differently."""
+"""The synced history of a studio at a third-party service."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.studio.progress_lines import ShownLine
 LIST = "/v1/creative-studio/generations"
 
 
-def texts(folder: Path) -> bytes:
+def read_files(folder: Path) -> bytes:
     """Return the bytes of everything in a folder."""
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_history_is_kept_with_receipts_where_nobody_says_the_cost(studio: Studio) -> None:
+def test_costs_of_a_synced_history_come_from_receipts(studio: Studio) -> None:
     studio.generate("paint", "a lake")
     studio.start("paint", "a river")
 
@@ -35,17 +35,17 @@ def test_a_history_is_kept_with_receipts_where_nobody_says_the_cost(studio: Stud
     assert frame["net"].tolist() == [0.25, 0.25]
 
 
-def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
+def test_malformed_generations_do_not_break_the_sync_or_the_frame(
     studio: Studio, api: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     fine = {"id": "a", "status": "done", "modelId": "paint", "creditsCharged": 0.25}
-    odd = [
+    malformed = [
         {**fine, "id": "b", "creditsCharged": "0.5", "output": {"width": 512.0}},
         {**fine, "id": "c", "creditsCharged": "a lot", "createdAt": "yesterday"},
         {**fine, "id": "d", "status": "thinking", "mediaUrls": None, "vendor": [1]},
         {"id": None},
     ]
-    api.script("GET", LIST, *[Answer(200, [fine, *odd])] * 2)
+    api.script("GET", LIST, *[Answer(200, [fine, *malformed])] * 2)
 
     listed = studio.history.frame(limit=10)
     found = studio.history.sync()
@@ -59,16 +59,14 @@ def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
     assert kept["credits"].tolist() == [0.25, 0.5, 0.25, 0.25]
     assert kept["credits_source"].tolist() == ["service", "service", "estimate", "service"]
     assert kept["width"].fillna(0).tolist() == [0, 512, 0, 0]
-    told = [r.getMessage() for r in caplog.records if "malformed answers" in r.getMessage()]
-    assert len(told) == 2  # one for each look at the list
-    assert "left out (1)" in told[0]
-    assert "creditsCharged (1)" in told[0]
-    assert "createdAt (1)" in told[0]
+    warnings = [r.getMessage() for r in caplog.records if "malformed answers" in r.getMessage()]
+    assert len(warnings) == 2  # one for each reading of the list
+    assert "left out (1)" in warnings[0]
+    assert "creditsCharged (1)" in warnings[0]
+    assert "createdAt (1)" in warnings[0]
 
 
-def test_what_was_unfinished_is_finished_by_the_next_sync(
-    studio: Studio, backend: ThirdParty
-) -> None:
+def test_the_next_sync_updates_unfinished_generations(studio: Studio, backend: ThirdParty) -> None:
     studio.start("paint", "a river")
     studio.history.sync()
     for order in backend.orders.values():
@@ -78,7 +76,7 @@ def test_what_was_unfinished_is_finished_by_the_next_sync(
     assert studio.history.sql("select status from generations")["status"].tolist() == ["completed"]
 
 
-def test_the_account_is_asked_for_once(studio: Studio, api: Server, settings: Settings) -> None:
+def test_the_account_is_requested_once(studio: Studio, api: Server, settings: Settings) -> None:
     studio.history.sync()
     studio.history.sync()
     with Studio(settings) as again:
@@ -87,7 +85,7 @@ def test_the_account_is_asked_for_once(studio: Studio, api: Server, settings: Se
     assert len(api.requests("GET", "/v1/account")) == 1
 
 
-def test_two_keys_of_two_accounts_have_two_histories(studio: Studio, api: Server) -> None:
+def test_keys_of_two_accounts_have_separate_histories(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     studio.history.sync()
     assert len(studio.history.frame(sync=False)) == 1
@@ -98,7 +96,7 @@ def test_two_keys_of_two_accounts_have_two_histories(studio: Studio, api: Server
         assert stranger.history.sql("select * from generations", sync=False).empty
 
 
-def test_a_page_that_never_comes_is_an_error_and_loses_nothing(studio: Studio, api: Server) -> None:
+def test_a_failed_page_is_an_error_and_loses_no_rows(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     studio.history.sync()
     studio.generate("paint", "a river")
@@ -110,17 +108,17 @@ def test_a_page_that_never_comes_is_an_error_and_loses_nothing(studio: Studio, a
     assert studio.history.sync().rows == 2
 
 
-def test_no_key_and_no_signed_address_is_on_disk(studio: Studio, settings: Settings) -> None:
+def test_no_key_and_no_signed_url_is_on_disk(studio: Studio, settings: Settings) -> None:
     studio.generate("paint", "a lake")
     studio.history.sync()
-    found = texts(settings.data / "notebook" / "history")
+    found = read_files(settings.data / "notebook" / "history")
 
     assert found
     assert settings.api_key.encode() not in found
     assert b"sig=abc" not in found
 
 
-def test_a_limit_asks_the_service_and_keeps_nothing(studio: Studio, settings: Settings) -> None:
+def test_a_limit_asks_the_service_and_saves_nothing(studio: Studio, settings: Settings) -> None:
     for prompt in ("one", "two", "three"):
         studio.generate("paint", prompt)
     frame = studio.history.frame(2, columns=["prompt", "parameters.style"])
@@ -129,7 +127,7 @@ def test_a_limit_asks_the_service_and_keeps_nothing(studio: Studio, settings: Se
     assert not (settings.data / "notebook" / "history").exists()
 
 
-def test_filters_work_where_the_service_knows_none(studio: Studio) -> None:
+def test_filters_work_where_the_service_has_none(studio: Studio) -> None:
     studio.generate("paint", "a lake")
 
     assert len(studio.history.frame(5, status="completed")) == 1
@@ -137,7 +135,7 @@ def test_filters_work_where_the_service_knows_none(studio: Studio) -> None:
     assert len(studio.history.frame(5, model=["paint", "retouch"], since="2027-01-01")) == 0
 
 
-def test_progress_says_how_many_rows_and_pages_there_are(settings: Settings) -> None:
+def test_progress_shows_the_numbers_of_rows_and_pages(settings: Settings) -> None:
     line, shown = ShownLine(), replace(settings, progress=True)
     with Studio(shown, operations=Operations(shown, line=line)) as studio:
         studio.start("paint", "a lake")
@@ -147,7 +145,7 @@ def test_progress_says_how_many_rows_and_pages_there_are(settings: Settings) -> 
     assert line.labels[-1] == ""
 
 
-def test_a_history_has_a_length_and_knows_its_generations(studio: Studio) -> None:
+def test_a_history_has_a_length_and_contains_its_generations(studio: Studio) -> None:
     made = [studio.generate("paint", prompt) for prompt in ("a", "b", "c")]
 
     assert len(studio.history) == 3

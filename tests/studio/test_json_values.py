@@ -1,4 +1,4 @@
-"""Values of notebooks, as they are sent."""
+"""How values of notebooks are sent as JSON."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ def many(studio: Studio, api: Server) -> Studio:
         ({"when": pd.NaT}, {}),
     ],
 )
-def test_what_notebooks_hold_is_sent(
+def test_values_of_notebooks_are_sent_as_json(
     many: Studio, api: Server, given: dict[str, Any], sent: dict[str, Any] | None
 ) -> None:
     many.start("any", "x", **given)
 
     body = api.requests("POST", START)[0].json
-    wanted = {"o": {"a": 1.0, "b": [True, ["x"]]}} if sent is None else sent
-    assert body["parameters"] == wanted
+    expected = {"o": {"a": 1.0, "b": [True, ["x"]]}} if sent is None else sent
+    assert body["parameters"] == expected
 
 
-def endless() -> list[Any]:
+def make_endless_list() -> list[Any]:
     found: list[Any] = []
     found.append(found)
     return found
@@ -91,29 +91,29 @@ def endless() -> list[Any]:
         ({"o": {"a": float("nan")}}, "parameters.o: holds nan"),
         ({"o": {"a": Decimal("Infinity")}}, "parameters.o: holds inf"),
         ({"o": {(1, 2): 3}}, "parameters.o: holds the name (1, 2): names are text"),
-        ({"o": endless()}, "parameters.o: contains itself"),
+        ({"o": make_endless_list()}, "parameters.o: contains itself"),
         ({"ratio": 1j, "seed": object}, "parameters.seed: "),
     ],
 )
 @pytest.mark.parametrize("verb", ["generate", "estimate", "form"])
-def test_what_cannot_be_sent_is_a_sentence(
+def test_an_unsendable_value_is_reported(
     many: Studio, api: Server, verb: str, given: dict[str, Any], sentence: str
 ) -> None:
-    asked = {"model": "any", "prompt": "x", **given}
+    request = {"model": "any", "prompt": "x", **given}
     with pytest.raises(ParameterError) as caught:
-        getattr(many, verb)(asked.pop("model"), **asked)
+        getattr(many, verb)(request.pop("model"), **request)
 
     assert sentence in str(caught.value)
     assert api.requests("POST") == []
 
 
-def test_a_number_that_is_none_is_judged_by_its_parameter(many: Studio, api: Server) -> None:
+def test_nan_is_refused_with_the_name_of_its_parameter(many: Studio, api: Server) -> None:
     with pytest.raises(ParameterError, match=r"parameters\.ratio: "):
         many.generate("any", "x", ratio=np.nan)
     assert api.requests("POST") == []
 
 
-def test_an_odd_object_is_named_even_if_it_cannot_say_what_it_is() -> None:
+def test_an_object_without_a_repr_is_named_by_its_class() -> None:
     class Mute:
         def __repr__(self) -> str:
             raise RuntimeError
@@ -122,7 +122,7 @@ def test_an_odd_object_is_named_even_if_it_cannot_say_what_it_is() -> None:
         requests.json_parameters(wire.Model(id="any"), {"a": Mute()})
 
 
-# ── equal numbers ────────────────────────────────────────────────────────────────────────────────
+# ── equal numbers ─────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(("one", "two"), [(7, 7.0), (7.0, 7), (Decimal("7.0"), np.float32(7))])

@@ -1,4 +1,4 @@
-"""The generations whose outputs went into one, with what each cost."""
+"""The generations whose outputs were inputs of a generation, with their costs."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.uploading import png
 service = lasting_service
 
 
-def test_a_chain_is_drawn_with_its_costs(own: Studio, tmp_path: Path) -> None:
+def test_a_lineage_shows_its_generations_and_costs(own: Studio, tmp_path: Path) -> None:
     lake = own.generate("poster", "a lake", size=512)
     edited = own.generate("retouch", media=lake)
     again = own.generate("reframe", media=edited.save(tmp_path / "edited.png"))
@@ -33,13 +33,13 @@ def test_a_chain_is_drawn_with_its_costs(own: Studio, tmp_path: Path) -> None:
     assert f"3 generations · {chain.credits:g} credits in all" in html
 
 
-def test_what_has_no_inputs_is_alone(own: Studio) -> None:
+def test_a_generation_without_inputs_has_a_lineage_of_itself(own: Studio) -> None:
     lake = own.generate("poster", "a lake", size=512)
 
     assert list(lake.lineage()) == [lake]
 
 
-def test_another_services_chain_is_known_from_the_journal(studio: Studio) -> None:
+def test_the_lineage_at_another_service_comes_from_the_journal(studio: Studio) -> None:
     lake = studio.generate("paint", "a lake")
     edited = studio.generate("retouch", media=lake)
 
@@ -49,7 +49,7 @@ def test_another_services_chain_is_known_from_the_journal(studio: Studio) -> Non
     assert chain.credits == Decimal("0.5")
 
 
-def test_what_is_gone_leaves_its_id(studio: Studio, tmp_path: Path) -> None:
+def test_a_missing_generation_is_listed_by_its_id(studio: Studio, tmp_path: Path) -> None:
     file = tmp_path / "file.png"
     file.write_bytes(png())
     metadata = file_metadata.FileMetadata(model="x", generation_id="gen_of_another")
@@ -62,7 +62,7 @@ def test_what_is_gone_leaves_its_id(studio: Studio, tmp_path: Path) -> None:
     assert "no longer at the service" in chain._repr_mimebundle_()["text/html"]
 
 
-def test_a_start_may_ask_that_its_file_says_nothing(own: Studio, tmp_path: Path) -> None:
+def test_a_start_can_ask_for_a_file_without_metadata(own: Studio, tmp_path: Path) -> None:
     lake = own.generate("poster", "a lake", size=512, metadata=False)
 
     with pytest.raises(ConfigError, match="no metadata about its generation"):

@@ -1,4 +1,4 @@
-"""A connection that breaks while something renders: the line says so, and the result comes."""
+"""A connection lost during a generation: the progress line shows it, and the result arrives."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def studio(settings: Settings, clock: Clock, operations: Operations) -> Iterator
         yield studio
 
 
-def outages(line: ShownLine) -> list[str]:
+def find_outages(line: ShownLine) -> list[str]:
     return [label for label in line.labels if label.startswith("no connection for ")]
 
 
-def test_the_line_says_that_there_is_no_connection(
+def test_the_progress_line_shows_a_lost_connection(
     studio: Studio, api: Server, line: ShownLine
 ) -> None:
     api.script("GET", ONE, *[Answer(drop=True)] * 12)
@@ -53,6 +53,6 @@ def test_the_line_says_that_there_is_no_connection(
     made = studio.generate("paint", "a lake")
 
     assert made.status == "completed"
-    assert len(outages(line)) > 20
-    assert outages(line)[0] == "no connection for 2 s, trying again"
-    assert line.labels[-1] == ""  # it is gone in the end
+    assert len(find_outages(line)) > 20
+    assert find_outages(line)[0] == "no connection for 2 s, trying again"
+    assert line.labels[-1] == ""  # the line is closed

@@ -1,4 +1,4 @@
-"""The panel of a studio: every page against a service that offers only what it must."""
+"""The panel of a studio: every page, at a service with only the required operations."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from tests.widgets.writers import text
 
 
 @pytest.fixture
-def opened_in(studio: Studio) -> PanelAccounts:
+def accounts(studio: Studio) -> PanelAccounts:
     return PanelAccounts(studio.session)
 
 
 @pytest.fixture
-def pages(opened_in: PanelAccounts) -> PanelPages:
-    return PanelPages(opened_in.connections.own, opened_in)
+def pages(accounts: PanelAccounts) -> PanelPages:
+    return PanelPages(accounts.connections.own, accounts)
 
 
-def test_the_line_above_says_where_and_who(pages: PanelPages, api: Server) -> None:
+def test_the_heading_shows_the_service_and_the_account(pages: PanelPages, api: Server) -> None:
     assert api.url in pages.heading()
     assert "Ada" in pages.heading()
 
 
-def test_models_lead_to_their_form(opened_in: PanelAccounts, pages: PanelPages) -> None:
-    panel = opened_in.panel()
+def test_a_model_in_the_catalog_opens_its_form(accounts: PanelAccounts, pages: PanelPages) -> None:
+    panel = accounts.panel()
     catalog = pages.models()
     assert catalog.shown == ["paint", "retouch"]
 
@@ -40,18 +40,18 @@ def test_models_lead_to_their_form(opened_in: PanelAccounts, pages: PanelPages) 
     assert pages.create().model == "retouch"
 
 
-def test_the_first_form_needs_no_file(pages: PanelPages) -> None:
+def test_the_first_form_is_of_a_model_without_media(pages: PanelPages) -> None:
     assert pages.create().model == "paint"
 
 
 @pytest.mark.parametrize("name", ["history", "costs", "write"])
-def test_a_page_is_there_before_anything_was_made(pages: PanelPages, name: str) -> None:
-    built: Any = getattr(pages, name)()
+def test_pages_are_shown_before_the_first_generation(pages: PanelPages, name: str) -> None:
+    page: Any = getattr(pages, name)()
 
-    assert text(built)
+    assert text(page)
 
 
-def test_what_was_made_is_in_history_and_costs(studio: Studio, pages: PanelPages) -> None:
+def test_a_generation_is_shown_in_history_and_costs(studio: Studio, pages: PanelPages) -> None:
     studio.generate("paint", "a <lake>")
 
     assert "a &lt;lake&gt;" in text(pages.history())
@@ -60,15 +60,15 @@ def test_what_was_made_is_in_history_and_costs(studio: Studio, pages: PanelPages
     assert "0.25" in shown
 
 
-def test_the_account_is_told_without_a_key(pages: PanelPages, studio: Studio) -> None:
-    built = pages.account()
+def test_the_account_page_shows_no_key(pages: PanelPages, studio: Studio) -> None:
+    page = pages.account()
 
-    shown = until(lambda: text(built), lambda said: "Ada" in said)
+    shown = until(lambda: text(page), lambda shown_text: "Ada" in shown_text)
     assert studio.client.settings.api_key not in shown
 
 
 def test_both_faces_have_the_panel(studio: Studio, astudio: AsyncStudio) -> None:
-    async def awaited() -> str:
+    async def open_panel() -> str:
         try:
             return repr(await astudio.panel())
         finally:
@@ -76,12 +76,12 @@ def test_both_faces_have_the_panel(studio: Studio, astudio: AsyncStudio) -> None
 
     line = "<Panel Models · Create · History · Costs · Write · Account>"
     assert repr(studio.panel()) == line
-    assert asyncio.run(awaited()) == line
+    assert asyncio.run(open_panel()) == line
 
 
-def test_what_the_awaited_face_creates_is_awaited(studio: Studio, astudio: AsyncStudio) -> None:
-    opened_in = PanelAccounts(astudio.session)
-    form = PanelPages(opened_in.connections.own, opened_in).form(studio.models["paint"])
+def test_code_of_a_form_in_the_async_face_has_await(studio: Studio, astudio: AsyncStudio) -> None:
+    accounts = PanelAccounts(astudio.session)
+    form = PanelPages(accounts.connections.own, accounts).form(studio.models["paint"])
     form.value = {"prompt": "a lake"}
 
     assert form.code() == 'await studio.generate("paint", "a lake")'

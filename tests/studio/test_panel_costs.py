@@ -1,4 +1,4 @@
-"""The page about costs: what is counted into which figure."""
+"""The page of costs: what each figure counts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.explore.pretending import archive_of
 TODAY = date(2026, 3, 10)
 
 
-def spent(*rows: dict[str, Any]) -> Spending:
-    """Return what was spent; amounts in millicredits."""
+def spend(*rows: dict[str, Any]) -> Spending:
+    """Return a spending of these rows; amounts are in millicredits."""
     usual = {"model_id": "poster", "status": "completed", "refunded": 0, "source": "service"}
     filled = [{**usual, **row, "id": f"g{n}"} for n, row in enumerate(rows)]
-    made = [
+    table = [
         {
             **row,
             "credits": None if row["charged"] is None else row["charged"] / 1000,
@@ -30,29 +30,29 @@ def spent(*rows: dict[str, Any]) -> Spending:
         }
         for row in filled
     ]
-    return Spending(archive_of(pa.Table.from_pylist(made, GENERATIONS)))
+    return Spending(archive_of(pa.Table.from_pylist(table, GENERATIONS)))
 
 
-def report(
+def render(
     frame: Spending, balance: Decimal | None, *, ledger: bool = True, today: date | None = None
 ) -> str:
     return panel.cost_page(frame, balance, ledger=ledger, today=today)
 
 
 def figures(html: str) -> dict[str, str]:
-    """Return the tiles by their names."""
+    """Return the figures of the tiles by name."""
     return dict(re.findall(r"<div[^>]*><span[^>]*>([^<]*)</span><b>([^<]*)</b>", html))
 
 
-def test_each_figure_counts_its_own_days() -> None:
-    frame = spent(
+def test_each_figure_counts_the_days_of_its_period() -> None:
+    frame = spend(
         {"created_at": datetime(2025, 12, 1, tzinfo=UTC), "charged": 4000},
         {"created_at": datetime(2026, 2, 20, tzinfo=UTC), "charged": 250, "model_id": "drift"},
         {"created_at": datetime(2026, 3, 10, 1, tzinfo=UTC), "charged": 100},
         {"created_at": datetime(2026, 3, 10, 2, tzinfo=UTC), "charged": 70, "refunded": 70},
     )
 
-    html = report(frame, Decimal("9.5"), today=TODAY)
+    html = render(frame, Decimal("9.5"), today=TODAY)
 
     assert figures(html) == {
         "left": "9.5",
@@ -65,18 +65,18 @@ def test_each_figure_counts_its_own_days() -> None:
     assert "2026-02-20: 0.25 credits" in html
 
 
-def test_fine_charges_are_whole_and_what_is_left_out_is_said() -> None:
+def test_small_charges_are_shown_exactly_and_omitted_models_reported() -> None:
     today = datetime(2026, 3, 10, tzinfo=UTC)
     rows = [{"created_at": today, "charged": 0.02, "model_id": f"m{n}"} for n in range(13)]
 
-    assert "the 12 most expensive" in report(spent(*rows), None, today=TODAY)
-    assert figures(report(spent(rows[0]), None, today=TODAY))["spent in all"] == "0.00002"
+    assert "the 12 most expensive" in render(spend(*rows), None, today=TODAY)
+    assert figures(render(spend(rows[0]), None, today=TODAY))["spent in all"] == "0.00002"
 
 
-def test_thirty_days_end_today_whatever_was_spent_when() -> None:
-    html = report(spent({"created_at": datetime(2025, 1, 1, tzinfo=UTC), "charged": 1}), None)
-    days = report(
-        spent({"created_at": datetime(2026, 3, 9, tzinfo=UTC), "charged": 1}), None, today=TODAY
+def test_the_chart_shows_the_thirty_days_until_today() -> None:
+    html = render(spend({"created_at": datetime(2025, 1, 1, tzinfo=UTC), "charged": 1}), None)
+    days = render(
+        spend({"created_at": datetime(2026, 3, 9, tzinfo=UTC), "charged": 1}), None, today=TODAY
     )
 
     assert html.count("<span title=") == days.count("<span title=") == 30
@@ -84,35 +84,35 @@ def test_thirty_days_end_today_whatever_was_spent_when() -> None:
     assert "2026-03-10: 0 credits" in days
 
 
-def test_a_generation_without_a_model_is_one_of_none() -> None:
-    html = report(spent({"charged": 100, "model_id": None}), None)
+def test_a_generation_without_a_model_is_counted_as_none() -> None:
+    html = render(spend({"charged": 100, "model_id": None}), None)
 
     assert "<span>none</span>" in html
 
 
-def test_nothing_spent_is_a_page_too() -> None:
-    html = report(spent(), Decimal(10), today=TODAY)
+def test_the_page_is_shown_without_any_spending() -> None:
+    html = render(spend(), Decimal(10), today=TODAY)
 
     assert figures(html)["spent in all"] == "0"
     assert "By model" not in html
 
 
-def test_what_the_service_tells_is_not_in_doubt() -> None:
-    html = report(spent({"created_at": datetime(2026, 3, 10, tzinfo=UTC), "charged": 100}), None)
+def test_amounts_reported_by_the_service_are_shown_as_exact() -> None:
+    html = render(spend({"created_at": datetime(2026, 3, 10, tzinfo=UTC), "charged": 100}), None)
 
     assert "about" not in html
     assert "Amounts: 1 reported by the service. Days are in UTC.</div>" in html
 
 
-def test_a_guess_is_called_one_wherever_it_stands_and_what_it_is_made_of_is_said() -> None:
+def test_estimated_amounts_are_marked_and_their_sources_listed() -> None:
     day = datetime(2026, 3, 10, tzinfo=UTC)
-    frame = spent(
+    frame = spend(
         {"created_at": day, "charged": 100},
         {"created_at": day, "charged": 70, "source": "estimate"},
         {"created_at": day, "charged": 50, "source": "receipt"},
     )
 
-    html = report(frame, Decimal(9), today=TODAY)
+    html = render(frame, Decimal(9), today=TODAY)
 
     assert figures(html)["left"] == "9"
     assert figures(html)["spent today"] == figures(html)["spent in all"] == "about 0.22"
@@ -126,9 +126,9 @@ def test_a_guess_is_called_one_wherever_it_stands_and_what_it_is_made_of_is_said
     assert 'title="Receipts are from the start' in html
 
 
-def test_a_service_without_a_ledger_does_not_tell_of_titles_and_scripts() -> None:
-    frame = spent({"created_at": datetime(2026, 3, 10, tzinfo=UTC), "charged": 100})
-    html = report(frame, None, ledger=False, today=TODAY)
+def test_without_a_ledger_titles_and_scripts_are_not_counted() -> None:
+    frame = spend({"created_at": datetime(2026, 3, 10, tzinfo=UTC), "charged": 100})
+    html = render(frame, None, ledger=False, today=TODAY)
 
     assert figures(html)["spent today"] == "about 0.1"
     assert "Titles and scripts are not counted" in html

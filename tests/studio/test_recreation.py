@@ -1,4 +1,4 @@
-"""From a file back to the request that made it."""
+"""Reading the request from a generated file, and generating it again."""
 
 import logging
 from collections.abc import Callable
@@ -19,7 +19,7 @@ service = lasting_service
 SMALL = {"size": 512, "palette": "ember"}
 
 
-def test_a_result_says_what_made_it(own: Studio, tmp_path: Path) -> None:
+def test_a_saved_file_holds_its_request_as_metadata(own: Studio, tmp_path: Path) -> None:
     lake = own.generate("poster", "a lake at dawn", **SMALL)
 
     found = own.read(lake.save(tmp_path / "lake.jpg"))
@@ -36,7 +36,7 @@ def test_a_result_says_what_made_it(own: Studio, tmp_path: Path) -> None:
     assert own.read(edited.output.path()).source_type == ENHANCED
 
 
-def test_a_copy_may_say_nothing(own: Studio, tmp_path: Path) -> None:
+def test_a_file_can_be_saved_without_metadata(own: Studio, tmp_path: Path) -> None:
     lake = own.generate("poster", "a lake at dawn", **SMALL)
 
     for name in ("lake.jpg", "lake.png"):
@@ -44,7 +44,7 @@ def test_a_copy_may_say_nothing(own: Studio, tmp_path: Path) -> None:
             own.read(lake.save(tmp_path / name, metadata=False))
 
 
-def test_a_file_is_made_again_and_changed(own: Studio, tmp_path: Path) -> None:
+def test_a_file_is_recreated_with_and_without_changes(own: Studio, tmp_path: Path) -> None:
     lake = own.generate("poster", "a lake at dawn", **SMALL)
     file = lake.save(tmp_path / "lake.png")
 
@@ -56,7 +56,7 @@ def test_a_file_is_made_again_and_changed(own: Studio, tmp_path: Path) -> None:
     assert (other.prompt, other.parameters) == ("a lake at night", {**lake.parameters, "seed": 8})
 
 
-def test_another_model_takes_what_it_has(
+def test_another_model_ignores_parameters_that_it_lacks(
     own: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = own.generate("poster", "a lake at dawn", seed=3, **SMALL).save(tmp_path / "lake.png")
@@ -70,7 +70,7 @@ def test_another_model_takes_what_it_has(
     )
 
 
-def test_what_cannot_be_made_again_says_why(own: Studio, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_recreated_is_reported(own: Studio, tmp_path: Path) -> None:
     file = own.generate("poster", "a lake at dawn", **SMALL).save(tmp_path / "lake.png")
 
     with pytest.raises(NotFoundError, match="no model 'sceen'; did you mean 'scene'"):
@@ -82,7 +82,7 @@ def test_what_cannot_be_made_again_says_why(own: Studio, tmp_path: Path) -> None
             own.recreate(gone)
 
 
-def test_it_is_priced_before_anything_is_sent(studio: Studio, api: Server, tmp_path: Path) -> None:
+def test_recreate_is_priced_before_it_is_sent(studio: Studio, api: Server, tmp_path: Path) -> None:
     file = studio.generate("paint", "a lake").save(tmp_path / "lake.png")
     sent = len(api.requests("POST", "/v1/creative-studio/generations"))
 
@@ -93,7 +93,7 @@ def test_it_is_priced_before_anything_is_sent(studio: Studio, api: Server, tmp_p
     assert studio.recreate(file).credits == 0.25
 
 
-def test_what_was_not_read_of_the_file_of_another_program_is_said(
+def test_unread_settings_of_another_programs_file_are_reported(
     studio: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     info = PngImagePlugin.PngInfo()
@@ -111,7 +111,7 @@ def test_what_was_not_read_of_the_file_of_another_program_is_said(
         studio.recreate(file)
 
 
-def test_a_copy_of_another_services_file_says_what_is_known(studio: Studio, tmp_path: Path) -> None:
+def test_a_saved_file_of_another_service_holds_its_request(studio: Studio, tmp_path: Path) -> None:
     made = studio.generate("paint", "a lake")
 
     found = studio.read(made.save(tmp_path / "lake.png"))
@@ -120,7 +120,7 @@ def test_a_copy_of_another_services_file_says_what_is_known(studio: Studio, tmp_
     assert made.output.path().read_bytes() != (tmp_path / "lake.png").read_bytes()
 
 
-def test_a_service_may_leave_it_out(start_service: Callable[..., Service], tmp_path: Path) -> None:
+def test_a_service_may_omit_metadata(start_service: Callable[..., Service], tmp_path: Path) -> None:
     service = start_service(file_metadata=False)
     key = service.key(service.account(), *ALL_SCOPES)
     with kit.connect(service.url, key, data=tmp_path / "client") as studio:

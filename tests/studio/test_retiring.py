@@ -1,4 +1,4 @@
-"""Models that go away: warned of once, with what replaces them, by headers too."""
+"""Retiring models: one warning that names the replacement, and headers of answers."""
 
 import logging
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def ours(retiring: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
         yield studio
 
 
-def test_an_engine_says_when_it_will_be_gone() -> None:
+def test_an_engine_declares_its_retirement() -> None:
     moment = datetime(2027, 1, 1, tzinfo=UTC)
     definition = Definition(
         id="old",
@@ -52,7 +52,7 @@ def test_an_engine_says_when_it_will_be_gone() -> None:
     assert (model.retires_at, model.replaced_by) == (moment, "new")
 
 
-def test_answers_about_it_warn(retiring: Service, http: httpx.Client) -> None:
+def test_answers_warn_of_retiring_models_in_headers(retiring: Service, http: httpx.Client) -> None:
     path = "/v1/creative-studio"
     body = {"modelId": "poster", "prompt": "a lake"}
 
@@ -68,7 +68,7 @@ def test_answers_about_it_warn(retiring: Service, http: httpx.Client) -> None:
     assert "sunset" not in other.headers
 
 
-def test_a_user_is_warned_once(ours: Studio, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_retiring_model_is_warned_of_once(ours: Studio, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "kit"):
         ours.estimate("poster", "a lake")
         ours.sweep("poster", "a lake", seed=[1, 2])
@@ -80,12 +80,12 @@ def test_a_user_is_warned_once(ours: Studio, caplog: pytest.LogCaptureFixture) -
     assert "'scene-fast' replaces it" in form.model.description
 
 
-def test_its_presets_open_on_what_replaces_it(retiring: Service, ours: Studio) -> None:
+def test_presets_of_retired_models_open_in_the_replacement(retiring: Service, ours: Studio) -> None:
     presets = ours.form("poster").presets
     assert presets is not None
     presets["dusk"] = {"prompt": "a lake at dusk", "parameters": {}}
 
-    retiring.context.catalog.models.pop("poster")  # it is gone now
+    retiring.context.catalog.models.pop("poster")  # it is retired now
     ours.models.refresh()
     others = ours.form("scene-fast").presets
 

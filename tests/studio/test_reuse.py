@@ -1,4 +1,4 @@
-"""What a request led to before: it must be the same, and be there, or whoever asked is told."""
+"""Reuse of earlier generations: they must be equal and readable, or an error is raised."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 START = "/v1/creative-studio/generations"
 
 
-def starts(api: Server) -> int:
+def count_starts(api: Server) -> int:
     return len(api.requests("POST", START))
 
 
-def test_a_service_that_was_set_up_anew_gives_no_strangers_picture(
+def test_a_reused_id_of_another_generation_is_not_reused(
     studio: Studio, api: Server, backend: ThirdParty, caplog: pytest.LogCaptureFixture
 ) -> None:
     studio.generate("paint", "a lake")
@@ -43,7 +43,7 @@ def test_a_service_that_was_set_up_anew_gives_no_strangers_picture(
 @pytest.mark.parametrize(
     "change", [{"modelId": "retouch"}, {"prompt": ""}, {"parameters": {"style": "oil"}}]
 )
-def test_model_prompt_and_settings_tell_one_from_another(
+def test_another_model_prompt_or_parameter_is_not_reused(
     studio: Studio, backend: ThirdParty, change: dict[str, Any]
 ) -> None:
     studio.generate("paint", "a lake", style="ink")
@@ -53,31 +53,31 @@ def test_model_prompt_and_settings_tell_one_from_another(
 
 
 @pytest.mark.parametrize(
-    "shown",
+    "changes",
     [
         {"prompt": "a calm lake, highly detailed"},
         {"parameters": {"steps": 21, "seed": 4711}},
         {"modelId": None, "prompt": None, "parameters": None},
     ],
 )
-def test_a_service_that_shows_requests_otherwise_is_paid_once(
-    studio: Studio, api: Server, backend: ThirdParty, shown: dict[str, Any]
+def test_a_service_that_rewrites_requests_is_paid_once(
+    studio: Studio, api: Server, backend: ThirdParty, changes: dict[str, Any]
 ) -> None:
-    real = backend.start
+    real_start = backend.start
 
-    def reworded(request: third_party.Request) -> Answer:
-        answer = real(request)
-        backend.orders[answer.body["id"]] |= shown
+    def start_changed(request: third_party.Request) -> Answer:
+        answer = real_start(request)
+        backend.orders[answer.body["id"]] |= changes
         return answer
 
-    backend.start = reworded  # type: ignore[method-assign]
+    backend.start = start_changed  # type: ignore[method-assign]
     studio.generate("paint", "a lake", steps=20)
 
     assert studio.generate("paint", "a lake", steps=20).made_before
-    assert starts(api) == 1
+    assert count_starts(api) == 1
 
 
-def test_a_seed_that_the_service_chooses_is_no_difference(
+def test_a_seed_chosen_by_the_service_is_no_difference(
     studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
     models = [{"id": "m", "settingParameters": [{"name": "seed", "type": "integer"}]}]
@@ -88,7 +88,7 @@ def test_a_seed_that_the_service_chooses_is_no_difference(
     assert studio.generate("m", seed=-1).id == "job-1"
 
 
-def test_files_of_ids_that_began_again_are_not_mixed_up(
+def test_cached_files_of_reused_ids_are_not_mixed_up(
     studio: Studio, media: Server, backend: ThirdParty
 ) -> None:
     lake = studio.generate("paint", "a lake").output.bytes()
@@ -101,41 +101,41 @@ def test_files_of_ids_that_began_again_are_not_mixed_up(
     assert fox.output.bytes() == png("red") != lake
 
 
-# ── a profile that is pointed elsewhere ──────────────────────────────────────────────────────────
+# ── a profile with another URL ────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture
-def second(media: Server) -> Iterator[Server]:
+def second_api(media: Server) -> Iterator[Server]:
     with third_party.serve(ThirdParty(media.url)) as server:
         yield server
 
 
-def at(url: str, data: Path, clock: Clock, policy: Policy, name: str = "mine") -> Studio:
+def open_studio(url: str, data: Path, clock: Clock, policy: Policy, name: str = "mine") -> Studio:
     settings = Settings(url, KEY, data=data, name=name, progress=False)
     client = Client(settings, sleep=clock.sleep)
     return Studio(settings, client=client, operations=Operations(settings, policy=policy))
 
 
-def test_a_profile_that_is_pointed_elsewhere_takes_nothing_along(
-    api: Server, second: Server, tmp_path: Path, clock: Clock, policy: Policy
+def test_a_profile_with_another_url_has_separate_records(
+    api: Server, second_api: Server, tmp_path: Path, clock: Clock, policy: Policy
 ) -> None:
-    with at(api.url, tmp_path, clock, policy) as studio:
+    with open_studio(api.url, tmp_path, clock, policy) as studio:
         studio.generate("paint", "a lake")
         studio.history.sync()
-    with at(second.url, tmp_path, clock, policy) as studio:
+    with open_studio(second_api.url, tmp_path, clock, policy) as studio:
         assert studio.history.pending() == []
         assert len(studio.history.frame()) == 0
         assert studio.generate("paint", "a lake").made_before is False
-    with at(api.url, tmp_path, clock, policy) as studio:
+    with open_studio(api.url, tmp_path, clock, policy) as studio:
         assert studio.generate("paint", "a lake").made_before is True
-    assert (starts(api), starts(second)) == (1, 1)
+    assert (count_starts(api), count_starts(second_api)) == (1, 1)
 
 
-# ── ids that cannot be used ──────────────────────────────────────────────────────────────────────
+# ── ids that cannot be used ───────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
-def test_one_that_may_not_be_read_is_passed_over_and_named(
+def test_an_unreadable_generation_is_generated_again_and_reported(
     studio: Studio, api: Server, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     studio.generate("paint", "a lake")
@@ -147,16 +147,16 @@ def test_one_that_may_not_be_read_is_passed_over_and_named(
     assert "no longer yours" in caplog.text
 
 
-def test_an_older_one_that_is_there_costs_nothing(studio: Studio, api: Server) -> None:
+def test_an_older_generation_is_reused_if_the_newest_is_gone(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     studio.generate("paint", "a lake", again=True)
     api.script("GET", f"{START}/job-2", third_party.problem(410, "odd", "deleted"))
 
     assert studio.generate("paint", "a lake").id == "job-1"
-    assert starts(api) == 2
+    assert count_starts(api) == 2
 
 
-def test_a_key_that_may_read_nothing_does_not_pay_again(studio: Studio, api: Server) -> None:
+def test_a_key_without_read_access_does_not_pay_again(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     refusal = third_party.problem(403, "insufficient_scope", "this key may not read")
     for path in (START, f"{START}/job-1"):
@@ -166,33 +166,31 @@ def test_a_key_that_may_read_nothing_does_not_pay_again(studio: Studio, api: Ser
         KitError, match="may not read; again=True generates it again, and is charged"
     ):
         studio.generate("paint", "a lake")
-    assert starts(api) == 1
+    assert count_starts(api) == 1
 
 
 @pytest.mark.parametrize("status", [405, 409, 423])
-def test_a_refusal_that_may_pass_does_not_pay_again(
-    studio: Studio, api: Server, status: int
-) -> None:
+def test_a_temporary_refusal_does_not_pay_again(studio: Studio, api: Server, status: int) -> None:
     studio.generate("paint", "a lake")
     api.script("GET", f"{START}/job-1", third_party.problem(status, "odd", "not now"))
 
     with pytest.raises(KitError, match="not now; again=True generates it again, and is charged"):
         studio.generate("paint", "a lake")
-    assert starts(api) == 1
+    assert count_starts(api) == 1
 
 
-def test_a_service_that_is_away_does_not_make_it_pay_again(studio: Studio, api: Server) -> None:
+def test_an_unavailable_service_does_not_pay_again(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     busy = third_party.problem(503, "unavailable", "closed", **{"Retry-After": "900"})
     api.script("GET", f"{START}/job-1", busy)
 
     with pytest.raises(UnavailableError, match="again=True generates it again"):
         studio.generate("paint", "a lake")
-    assert starts(api) == 1
+    assert count_starts(api) == 1
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_an_output_that_is_gone_says_how_to_make_it_anew(
+def test_a_missing_output_is_reported_with_how_to_generate_it_again(
     studio: Studio, settings: Settings, api: Server, media: Server, status: int
 ) -> None:
     studio.generate("paint", "a lake")
@@ -204,11 +202,11 @@ def test_an_output_that_is_gone_says_how_to_make_it_anew(
     ) as caught:
         studio.generate("paint", "a lake")
     assert caught.value.generation_id == "job-1"
-    assert starts(api) == 1
+    assert count_starts(api) == 1
 
 
 @pytest.mark.parametrize("status", [403, 410, 500])
-def test_one_that_cannot_be_read_does_not_hide_what_is_pending(
+def test_an_unreadable_generation_does_not_hide_other_pending_ones(
     studio: Studio, api: Server, backend: ThirdParty, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     backend.polls = 1000
@@ -221,14 +219,14 @@ def test_one_that_cannot_be_read_does_not_hide_what_is_pending(
     assert "job-1 was started from here and is left out: never yours" in caplog.text
 
 
-def test_a_wrong_key_is_an_error_of_all(studio: Studio, api: Server, backend: ThirdParty) -> None:
+def test_pending_raises_for_a_wrong_key(studio: Studio, api: Server, backend: ThirdParty) -> None:
     studio.start("paint", "a lake")
     settings = replace(studio.client.settings, api_key="tp_test_wrong")
     with Studio(settings) as wrong, pytest.raises(KitError, match="who are you"):
         wrong.history.pending()
 
 
-def test_the_first_of_equal_generations_stays_it(studio: Studio) -> None:
+def test_the_first_of_equal_generations_is_reused(studio: Studio) -> None:
     first = studio.generate("paint", "a lake")
     new = studio.generate("paint", "a lake", again=True)
 
@@ -237,7 +235,7 @@ def test_the_first_of_equal_generations_stays_it(studio: Studio) -> None:
     assert studio.sweep("paint", ["a lake"]).run()[0] == first
 
 
-def test_several_are_always_new(studio: Studio, api: Server) -> None:
+def test_several_generations_are_always_new(studio: Studio, api: Server) -> None:
     first = studio.generate("paint", "a lake")
     several = studio.generate("paint", "a lake", n=3)
 
@@ -248,12 +246,12 @@ def test_several_are_always_new(studio: Studio, api: Server) -> None:
             studio.generate("paint", "a lake", n=wrong)
 
 
-def test_a_studio_may_make_everything_anew(
+def test_a_studio_without_reuse_always_generates_again(
     settings: Settings, clock: Clock, policy: Policy
 ) -> None:
-    anew = replace(settings, reuse=False)
-    client = Client(anew, sleep=clock.sleep)
-    with Studio(anew, client=client, operations=Operations(anew, policy=policy)) as studio:
+    fresh = replace(settings, reuse=False)
+    client = Client(fresh, sleep=clock.sleep)
+    with Studio(fresh, client=client, operations=Operations(fresh, policy=policy)) as studio:
         made = [studio.generate("paint", "a lake") for _ in range(2)]
         made += [studio.sweep("paint", ["a lake"]).run()[0] for _ in range(2)]
         titles = [studio.titles.suggest("SPACE") for _ in range(2)]
@@ -262,7 +260,7 @@ def test_a_studio_may_make_everything_anew(
     assert not any(each.made_before for each in (*made, *titles))
 
 
-def test_a_model_is_named_by_its_definition_too(studio: Studio) -> None:
+def test_a_model_definition_is_accepted_as_model(studio: Studio) -> None:
     model = studio.models["paint"]
 
     assert studio.generate(model, "a lake") == studio.generate("paint", "a lake")
@@ -270,7 +268,7 @@ def test_a_model_is_named_by_its_definition_too(studio: Studio) -> None:
     assert studio.sweep(model, ["a", "b"]).title == "paint × 2"
 
 
-def test_titles_and_scripts_are_paid_once_and_say_so(studio: Studio, api: Server) -> None:
+def test_titles_and_scripts_are_paid_once_and_marked_as_reused(studio: Studio, api: Server) -> None:
     title = studio.titles.suggest("SPACE")
     scripts = studio.scripts.write("SPACE", title, duration=30)
 

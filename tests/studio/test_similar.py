@@ -1,4 +1,4 @@
-"""Words and pictures found again in a studio's history, at a service that has no search."""
+"""Search by words and by similar pictures in a history, at a service without a search."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLORS = ("red", "navy", "maroon", "white")
 
 @pytest.fixture
 def made(studio: Studio, backend: ThirdParty, media: Server) -> list[Generation]:
-    """Pictures in one color each, which is their prompt; the service has small ones, too."""
+    """Pictures of one color each, which is their prompt; the service has thumbnails, too."""
 
     def paint(request: Request) -> Answer:
         number = Path(request.path.partition("?")[0]).stem
@@ -43,7 +43,7 @@ def elsewhere(settings: Settings, made: list[Generation], tmp_path: Path) -> Ite
         yield studio
 
 
-def test_words_find_prompts_and_tags(studio: Studio, made: list[Generation]) -> None:
+def test_words_match_prompts_and_tags(studio: Studio, made: list[Generation]) -> None:
     assert studio.history.search("red").index.tolist() == ["job-1"]
     assert len(studio.history.search("calm", model="paint", tag="mood=calm")) == 4
     assert studio.history.search("red", until="2020-01-01").empty
@@ -51,7 +51,7 @@ def test_words_find_prompts_and_tags(studio: Studio, made: list[Generation]) -> 
         studio.history.search("red", model="pain")
 
 
-def test_more_like_this_is_found_by_whatever_shows_it(
+def test_similar_pictures_are_found_by_generation_id_file_or_array(
     studio: Studio, media: Server, made: list[Generation], tmp_path: Path
 ) -> None:
     media.seen.clear()
@@ -69,13 +69,13 @@ def test_more_like_this_is_found_by_whatever_shows_it(
     assert studio.history.similar(made[0], until="2020-01-01").empty
 
 
-def test_small_pictures_are_fetched_up_to_a_bound_and_the_rest_is_said(
+def test_thumbnails_are_fetched_up_to_a_limit_and_the_rest_is_reported(
     elsewhere: Studio, media: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     media.seen.clear()
 
     assert elsewhere.history.similar(png("navy"), until="2020-01-01").empty
-    assert media.seen == [], "what the filters leave out is not looked at"
+    assert media.seen == [], "pictures excluded by filters are not fetched"
     with caplog.at_level(logging.WARNING, "kit"):
         found = elsewhere.history.similar(png("navy"), fetch=3)
     assert found.index[0] == "job-2"
@@ -90,7 +90,7 @@ def test_small_pictures_are_fetched_up_to_a_bound_and_the_rest_is_said(
     assert not caplog.text
 
 
-def test_what_has_no_output_any_more_is_not_looked_for_again(
+def test_deleted_outputs_are_not_requested_again(
     elsewhere: Studio, backend: ThirdParty, api: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     backend.facts = lambda _: {"outputUrl": None, "outputsDeletedAt": "2026-01-03T00:00:00Z"}
@@ -98,11 +98,11 @@ def test_what_has_no_output_any_more_is_not_looked_for_again(
     assert elsewhere.history.similar(png("navy")).empty
     api.seen.clear()
     assert elsewhere.history.similar(png("navy")).empty
-    assert len(api.seen) == 1, "the catch-up"
+    assert len(api.seen) == 1, "the sync"
     assert not caplog.text
 
 
-def test_what_is_no_picture_is_a_sentence(studio: Studio, made: list[Generation]) -> None:
+def test_similar_reports_what_it_cannot_compare(studio: Studio, made: list[Generation]) -> None:
     with pytest.raises(ConfigError, match=r"similar\(\) compares pictures, and upload.gif is none"):
         studio.history.similar(b"GIF89a, or not")
     with pytest.raises(NotFoundError):
@@ -111,7 +111,7 @@ def test_what_is_no_picture_is_a_sentence(studio: Studio, made: list[Generation]
         studio.history.similar("nowhere.png")
 
 
-def test_the_table_shows_more_like_what_was_chosen_last(
+def test_the_table_shows_pictures_similar_to_the_last_selected_one(
     studio: Studio, made: list[Generation]
 ) -> None:
     table = studio.history.table()

@@ -1,4 +1,4 @@
-"""Starts that nobody saw the answer of: stopped cells, canceled tasks, killed kernels."""
+"""Starts whose answer was not received: interrupted cells, canceled tasks, killed kernels."""
 
 from __future__ import annotations
 
@@ -35,60 +35,60 @@ def backend(media: Server) -> Punctual:
 
 @pytest.fixture
 def kernel(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Open]:
-    """Opens studios as new kernels would."""
-    opened = []
+    """A function that opens a studio as a new kernel does."""
+    studios = []
 
-    def fresh(kind: type[Client] = Client) -> Studio:
+    def open_studio(kind: type[Client] = Client) -> Studio:
         client = kind(settings, sleep=clock.sleep)
-        opened.append(
+        studios.append(
             Studio(settings, client=client, operations=Operations(settings, policy=policy))
         )
-        return opened[-1]
+        return studios[-1]
 
-    yield fresh
-    for studio in opened:
+    yield open_studio
+    for studio in studios:
         studio.close()
 
 
-def stopped(kernel: Open, prompt: str = "a lake", **options: object) -> KeyboardInterrupt:
-    """Stop a cell while its start is answered."""
+def interrupt_start(kernel: Open, prompt: str = "a lake", **options: object) -> KeyboardInterrupt:
+    """Interrupt a cell after its start was sent, before the answer."""
     with pytest.raises(KeyboardInterrupt) as caught:
         kernel(Stopped).generate("paint", prompt, **options)
     return caught.value
 
 
-def keys(api: Server) -> list[str]:
+def read_keys(api: Server) -> list[str]:
     return [seen.headers["idempotency-key"] for seen in api.requests("POST", START)]
 
 
-def test_a_start_that_was_stopped_is_found_and_not_paid_twice(
+def test_an_interrupted_start_is_found_and_not_paid_twice(
     kernel: Open, api: Server, backend: Punctual
 ) -> None:
-    stop = stopped(kernel)
-    assert "its start was sent and may be executed" in stop.__notes__[0]
+    interrupt_error = interrupt_start(kernel)
+    assert "its start was sent and may be executed" in interrupt_error.__notes__[0]
 
     assert [g.id for g in kernel().history.pending()] == ["job-1"]
     assert kernel().generate("paint", "a lake").id == "job-1"
     assert list(backend.orders) == ["job-1"]
 
 
-def test_the_same_call_finds_it_before_anybody_asks_what_is_pending(
+def test_the_same_call_finds_an_interrupted_start(
     kernel: Open, api: Server, backend: Punctual
 ) -> None:
-    stopped(kernel)
+    interrupt_start(kernel)
 
     found = kernel().generate("paint", "a lake", size=512)
 
     assert (found.id, found.status) == ("job-1", "completed")
     assert found.output.bytes() == png()
-    assert len(keys(api)) == 1
+    assert len(read_keys(api)) == 1
     assert kernel().history.pending() == []
 
 
-def test_what_no_list_shows_is_not_paid_again_without_a_word(
+def test_an_interrupted_start_that_is_not_listed_is_not_repeated(
     kernel: Open, api: Server, backend: Punctual, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stopped(kernel)
+    interrupt_start(kernel)
     backend.listing = False
 
     assert kernel().history.pending() == []
@@ -96,25 +96,25 @@ def test_what_no_list_shows_is_not_paid_again_without_a_word(
     with pytest.raises(NoAnswerError, match="again=True sends a new request") as caught:
         kernel().generate("paint", "a lake")
     assert caught.value.unsettled
-    assert len(keys(api)) == 1
+    assert len(read_keys(api)) == 1
 
     made = kernel().generate("paint", "a lake", again=True)
     assert made.id == kernel().generate("paint", "a lake").id == "job-2"
-    assert len(keys(api)) == 2
+    assert len(read_keys(api)) == 2
 
 
-def test_older_ones_that_look_like_it_are_named(kernel: Open, backend: Punctual) -> None:
-    stopped(kernel)
+def test_an_older_similar_generation_is_named_in_the_error(kernel: Open, backend: Punctual) -> None:
+    interrupt_start(kernel)
     backend.made["job-1"] = "2026-01-02T03:04:05Z"
 
     with pytest.raises(NoAnswerError, match="is not enough to decide: it may be job-1"):
         kernel().generate("paint", "a lake")
 
 
-def test_another_request_of_the_same_model_is_not_taken_for_it(
+def test_another_request_of_the_model_is_not_taken_for_the_start(
     kernel: Open, api: Server, backend: Punctual
 ) -> None:
-    stopped(kernel)
+    interrupt_start(kernel)
     backend.orders["job-1"]["prompt"] = "a fox"
 
     with pytest.raises(NoAnswerError, match="may have been carried out"):
@@ -122,44 +122,42 @@ def test_another_request_of_the_same_model_is_not_taken_for_it(
     assert kernel().history.pending() == []
 
 
-def test_an_answer_that_was_lost_is_looked_for_too(
-    kernel: Open, api: Server, backend: Punctual
-) -> None:
-    real = backend.start
+def test_a_start_with_a_lost_answer_is_found(kernel: Open, api: Server, backend: Punctual) -> None:
+    real_start = backend.start
 
-    def lost(request: third_party.Request) -> Answer:
-        real(request)
+    def start_and_drop(request: third_party.Request) -> Answer:
+        real_start(request)
         return Answer(drop=True)
 
-    backend.start = lost  # type: ignore[method-assign]
+    backend.start = start_and_drop  # type: ignore[method-assign]
     with pytest.raises(NoAnswerError, match="may have been carried out"):
         kernel().generate("paint", "a lake")
-    backend.start = real  # type: ignore[method-assign]
+    backend.start = real_start  # type: ignore[method-assign]
 
     assert kernel().generate("paint", "a lake").id == "job-1"
-    assert len(keys(api)) == 1
+    assert len(read_keys(api)) == 1
 
 
-def test_a_refused_start_is_settled(kernel: Open, api: Server) -> None:
+def test_a_refused_start_leaves_no_intent(kernel: Open, api: Server) -> None:
     api.script("POST", START, third_party.problem(402, "insufficient_credits", "1 required"))
     with pytest.raises(InsufficientCreditsError):
         kernel().generate("paint", "a lake")
 
     assert kernel().session.operations.journal.intents() == []
     assert kernel().generate("paint", "a lake").status == "completed"
-    assert len(keys(api)) == 2
+    assert len(read_keys(api)) == 2
 
 
-def test_a_sweep_does_not_pay_twice_either(kernel: Open, api: Server, backend: Punctual) -> None:
-    stopped(kernel)
+def test_a_sweep_finds_an_interrupted_start(kernel: Open, api: Server, backend: Punctual) -> None:
+    interrupt_start(kernel)
 
     frame = kernel().sweep("paint", ["a lake", "a fox"]).run(at_once=1).frame()
 
     assert frame["generation_id"].tolist() == ["job-1", "job-2"]
-    assert len(keys(api)) == 2
+    assert len(read_keys(api)) == 2
 
 
-def test_the_awaited_face_finds_it_too(
+def test_the_async_face_finds_a_canceled_start(
     settings: Settings, clock: Clock, policy: Policy, api: Server, backend: Punctual
 ) -> None:
     async def cell(client: Canceled) -> list[object]:
@@ -175,10 +173,10 @@ def test_the_awaited_face_finds_it_too(
 
     assert "its start was sent and may be executed" in str(note)
     assert (pending, again) == (["job-1"], "job-1")
-    assert len(keys(api)) == 1
+    assert len(read_keys(api)) == 1
 
 
-def test_starts_that_differ_in_their_files_are_not_mixed_up(
+def test_interrupted_starts_with_different_files_are_not_guessed(
     kernel: Open, api: Server, backend: Punctual
 ) -> None:
     for picture in (png("red"), png("blue")):
@@ -189,19 +187,19 @@ def test_starts_that_differ_in_their_files_are_not_mixed_up(
     with pytest.raises(NoAnswerError, match="it may be job-1 or job-2"):
         kernel().generate("retouch", media=png("blue"))
 
-    assert len(keys(api)) == 2
+    assert len(read_keys(api)) == 2
 
 
-def test_a_start_with_files_is_found_where_there_is_no_doubt(kernel: Open, api: Server) -> None:
+def test_a_single_interrupted_start_with_files_is_found(kernel: Open, api: Server) -> None:
     with pytest.raises(KeyboardInterrupt):
         kernel(Stopped).generate("retouch", media=png("red"))
 
     assert [g.id for g in kernel().history.pending()] == ["job-1"]
     assert kernel().generate("retouch", media=png("red")).id == "job-1"
-    assert len(keys(api)) == 1
+    assert len(read_keys(api)) == 1
 
 
-def test_a_service_that_honors_keys_is_paid_once(
+def test_a_service_that_honors_idempotency_keys_is_paid_once(
     service: Service, key: str, tmp_path: Path
 ) -> None:
     settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
@@ -222,7 +220,7 @@ def test_a_service_that_honors_keys_is_paid_once(
         assert [g.id for g in studio.history.list()] == [made.id]
 
 
-def test_what_is_pending_there_is_found_and_costs_nothing(
+def test_finding_an_interrupted_start_costs_nothing(
     service: Service, key: str, tmp_path: Path
 ) -> None:
     settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
@@ -238,7 +236,7 @@ def test_what_is_pending_there_is_found_and_costs_nothing(
         found.cancel()
 
 
-def test_nothing_is_sent_that_cannot_be_written_down(
+def test_a_start_that_cannot_be_saved_is_not_sent(
     studio: Studio, settings: Settings, api: Server
 ) -> None:
     _ = studio.models
@@ -247,14 +245,14 @@ def test_nothing_is_sent_that_cannot_be_written_down(
 
     with pytest.raises(ConfigError, match="nothing was sent"):
         studio.generate("paint", "a lake")
-    assert keys(api) == []
+    assert read_keys(api) == []
 
 
 def interrupt(_: float) -> None:
     raise KeyboardInterrupt
 
 
-def test_an_interrupt_before_the_start_says_that_nothing_was_charged(
+def test_an_interrupt_before_the_start_notes_that_nothing_was_charged(
     settings: Settings, api: Server
 ) -> None:
     api.script("GET", "/v1/creative-studio/models", third_party.problem(503, "unavailable", "no"))
@@ -267,7 +265,7 @@ def test_an_interrupt_before_the_start_says_that_nothing_was_charged(
     assert caught.value.__notes__ == [StartTrace().note()]
 
 
-def test_an_interrupt_of_the_download_says_how_to_fetch_it(
+def test_an_interrupt_of_the_download_notes_how_to_fetch_it(
     kernel: Open, settings: Settings, backend: Punctual, api: Server, media: Server
 ) -> None:
     backend.polls = 0
@@ -282,25 +280,23 @@ def test_an_interrupt_of_the_download_says_how_to_fetch_it(
         "the generation job-1 is completed: the same call fetches it at no cost"
     ]
     assert kernel().generate("paint", "a lake").output.bytes() == png()
-    assert len(keys(api)) == 1
+    assert len(read_keys(api)) == 1
 
 
-def test_what_is_said_with_again_does_not_promise_that_again_is_free() -> None:
+def test_the_note_of_a_start_with_again_advises_a_call_without_it() -> None:
     assert "the same call without again=True" in StartTrace(again=True, sent=True).note()
 
 
-def test_an_intent_that_makes_no_sense_is_named(
-    studio: Studio, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_invalid_intent_is_reported(studio: Studio, caplog: pytest.LogCaptureFixture) -> None:
     studio.session.operations.journal.add_intent("k1", {"what": "is this"})
 
     assert studio.history.pending() == studio.history.pending() == []
     assert caplog.text.count("a start of a model may have been carried out") == 1
 
 
-def test_a_kit_of_before_reads_the_journal(kernel: Open, settings: Settings) -> None:
-    """An intent has no ``id``: a release that knows none passes over its line."""
-    stopped(kernel)
+def test_an_earlier_version_can_read_the_journal(kernel: Open, settings: Settings) -> None:
+    """An intent has no ``id``: a release without intents skips its line."""
+    interrupt_start(kernel)
     (path,) = (settings.data / "notebook" / "journal").iterdir()
 
     line = path.read_text().splitlines()[0]

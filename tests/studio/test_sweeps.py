@@ -32,20 +32,20 @@ from tests.waiting import until
 
 START = "/v1/creative-studio/generations"
 MODELS = "/v1/creative-studio/models"
-#: What the other service's prices are: it has no rules and prices nothing.
+#: The note on prices of the third-party service, which has no rules and no estimates.
 GUESS = "estimated, with the model's defaults"
 
 
-def starts(api: Server) -> list[Any]:
+def list_starts(api: Server) -> list[Any]:
     return [seen.json for seen in api.requests("POST", START)]
 
 
-def keys(api: Server) -> list[str]:
+def list_keys(api: Server) -> list[str]:
     return [seen.headers["idempotency-key"] for seen in api.requests("POST", START)]
 
 
-def again(settings: Settings, client: Client) -> Studio:
-    """The same account in a kernel that has just been started."""
+def restart(settings: Settings, client: Client) -> Studio:
+    """Return a studio of the same account in a new kernel."""
     return Studio(settings, client=client, operations=Operations(settings))
 
 
@@ -55,10 +55,10 @@ def test_a_sweep_is_priced_before_anything_is_sent(studio: Studio, api: Server) 
     assert repr(sweep) == f"<Sweep paint × 4: 4 requests, about 1 credit ({GUESS})>"
     assert sweep.quote.total == Decimal(1)
     assert sweep.frame()["price"].tolist() == [0.25] * 4
-    assert starts(api) == []
+    assert list_starts(api) == []
 
 
-def test_a_run_makes_every_combination(studio: Studio, api: Server) -> None:
+def test_a_run_generates_every_combination(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b"], style=["oil", "ink"], steps=3).run()
 
     frame = sweep.frame()
@@ -70,12 +70,12 @@ def test_a_run_makes_every_combination(studio: Studio, api: Server) -> None:
         ["b", "oil"],
         ["b", "ink"],
     ]
-    assert len(starts(api)) == 4
-    assert {s["parameters"]["steps"] for s in starts(api)} == {3}
+    assert len(list_starts(api)) == 4
+    assert {s["parameters"]["steps"] for s in list_starts(api)} == {3}
     assert [g.prompt for g in sweep.generations] == ["a", "a", "b", "b"]
 
 
-def test_all_bad_requests_are_named_and_none_is_sent(studio: Studio, api: Server) -> None:
+def test_all_invalid_requests_are_named_and_none_is_sent(studio: Studio, api: Server) -> None:
     with pytest.raises(ParameterError) as caught:
         studio.sweep("paint", "a", steps=[1, 99, 20, 77])
 
@@ -83,45 +83,45 @@ def test_all_bad_requests_are_named_and_none_is_sent(studio: Studio, api: Server
     assert text.startswith("2 of 4 requests are invalid; nothing was sent")
     assert "request 1: parameters.steps: must be at most 50, not 99" in text
     assert "request 3: parameters.steps: must be at most 50, not 77" in text
-    assert starts(api) == []
+    assert list_starts(api) == []
 
 
 def test_running_again_pays_nothing(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b"]).run()
     sweep.run()
 
-    assert len(starts(api)) == 2
+    assert len(list_starts(api)) == 2
     assert sweep.credits == 0
 
 
-def test_a_new_kernel_finds_what_was_paid(
+def test_a_new_kernel_finds_paid_generations(
     studio: Studio, settings: Settings, client: Client, api: Server
 ) -> None:
     studio.sweep("paint", ["a", "b"]).run()
 
-    later = again(settings, client).sweep("paint", ["a", "b", "c"])
+    later = restart(settings, client).sweep("paint", ["a", "b", "c"])
     assert repr(later) == (
         "<Sweep paint × 3: 3 requests, 2 made before, about 0.25 credits "
         "(estimated from earlier receipts)>"
     )
     assert later.run().frame()["status"].tolist() == ["completed"] * 3
-    assert len(starts(api)) == 3
+    assert len(list_starts(api)) == 3
 
 
-def test_a_start_whose_receipt_was_lost_is_repeated_under_its_key(
+def test_a_start_with_a_lost_receipt_is_repeated_with_its_key(
     studio: Studio, settings: Settings, client: Client, api: Server
 ) -> None:
     studio.sweep("paint", ["a", "b"]).run()
     for path in (settings.data / "notebook" / "journal").iterdir():
         path.unlink()
 
-    again(settings, client).sweep("paint", ["a", "b"]).run()
+    restart(settings, client).sweep("paint", ["a", "b"]).run()
 
-    assert len(keys(api)) == 4
-    assert len(set(keys(api))) == 2
+    assert len(list_keys(api)) == 4
+    assert len(set(list_keys(api))) == 2
 
 
-def test_what_failed_is_kept_and_tried_anew(
+def test_failed_cells_are_kept_and_generated_again(
     studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
     backend.states, backend.error = ("queued", "error"), "too dark"
@@ -131,7 +131,7 @@ def test_what_failed_is_kept_and_tried_anew(
     assert "too dark" in sweep.frame()["error"][0]
     backend.states, backend.error = ("queued", "done"), None
     assert sweep.run().frame()["status"].tolist() == ["completed", "completed"]
-    assert len(set(keys(api))) == 4
+    assert len(set(list_keys(api))) == 4
 
 
 def test_one_failure_does_not_stop_the_others(studio: Studio, api: Server) -> None:
@@ -143,7 +143,7 @@ def test_one_failure_does_not_stop_the_others(studio: Studio, api: Server) -> No
     assert frame["error"][0] == "no lakes"
 
 
-def test_an_empty_balance_ends_the_run_and_the_rest_can_follow(studio: Studio, api: Server) -> None:
+def test_an_empty_balance_ends_the_run_and_run_continues_it(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("paint", ["a", "b", "c"])
     refusal = third_party.problem(402, "insufficient_credits", "1 required, 0 available")
     api.script("POST", START, refusal)
@@ -164,10 +164,10 @@ def test_a_busy_service_is_waited_for(studio: Studio, api: Server, clock: Any) -
 
     assert frame["status"].tolist() == ["completed", "completed"]
     assert sum(clock.slept) >= 30
-    assert len(set(keys(api))) == 2
+    assert len(set(list_keys(api))) == 2
 
 
-def test_a_service_that_gets_busy_after_a_start_is_not_paid_twice(
+def test_a_service_that_is_busy_after_a_start_is_not_paid_twice(
     studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
     busy = third_party.problem(503, "unavailable", "later")
@@ -178,12 +178,10 @@ def test_a_service_that_gets_busy_after_a_start_is_not_paid_twice(
     frame = studio.sweep("paint", ["a", "b"]).run(at_once=1).frame()
 
     assert frame["status"].tolist() == ["completed", "completed"]
-    assert len(starts(api)) == len(backend.orders) == 2
+    assert len(list_starts(api)) == len(backend.orders) == 2
 
 
-def test_an_interrupted_run_is_joined_by_the_next_and_pays_nothing_twice(
-    studio: Studio, backend: ThirdParty
-) -> None:
+def test_the_run_after_an_interrupt_pays_nothing_twice(studio: Studio, backend: ThirdParty) -> None:
     backend.polls = 10**9
     sweep = studio.sweep("paint", [str(n) for n in range(9)]).run(background=True)
     while not backend.orders:
@@ -200,7 +198,7 @@ def test_an_interrupted_run_is_joined_by_the_next_and_pays_nothing_twice(
     assert len(backend.orders) == 9
 
 
-def test_a_run_that_goes_on_in_the_background_is_joined(
+def test_a_run_in_the_background_is_joined_by_the_next_run(
     studio: Studio, backend: ThirdParty
 ) -> None:
     backend.polls = 50
@@ -210,9 +208,9 @@ def test_a_run_that_goes_on_in_the_background_is_joined(
     assert len(backend.orders) == 3
 
 
-def test_all_wait_when_one_is_asked_to_wait() -> None:
+def test_all_workers_pause_when_one_is_asked_to_wait() -> None:
     now, sent = [0.0], list[tuple[int, float]]()
-    asked = Reply(429, {"retry-after": "30"}, b"{}")
+    busy = Reply(429, {"retry-after": "30"}, b"{}")
 
     class Client:
         """Answers the first request that the service is busy."""
@@ -227,7 +225,7 @@ def test_all_wait_when_one_is_asked_to_wait() -> None:
                         now[0] += step.seconds
                     else:
                         sent.append((int(step.call.path), now[0]))
-                        answer = Reply(200) if len(sent) > 1 else asked
+                        answer = Reply(200) if len(sent) > 1 else busy
             except StopIteration as end:
                 return end.value
 
@@ -245,7 +243,7 @@ def test_all_wait_when_one_is_asked_to_wait() -> None:
     assert all(moment >= 30 for _, moment in sent[1:])
 
 
-def test_a_run_without_some_results_says_so(
+def test_a_run_reports_requests_without_results(
     studio: Studio, api: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     refused = third_party.problem(400, "validation_error", "no ink today")
@@ -269,23 +267,23 @@ def test_a_sweep_is_a_sequence_of_its_generations(studio: Studio) -> None:
         sweep[3]
 
 
-def test_at_most_so_many_run_at_once(studio: Studio, api: Server, backend: ThirdParty) -> None:
-    together = threading.Barrier(3)  # no start is answered before three have arrived
+def test_at_once_limits_concurrent_starts(studio: Studio, api: Server, backend: ThirdParty) -> None:
+    barrier = threading.Barrier(3)  # no start is answered before three have arrived
     lock, running, most = threading.Lock(), [0], [0]
 
-    def counted(request: third_party.Request) -> Answer:
+    def count_concurrent(request: third_party.Request) -> Answer:
         if (request.method, request.path) != ("POST", START):
             return backend(request)
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
-        together.wait(30)
-        threading.Event().wait(0.05)  # time enough for a fourth one
+        barrier.wait(30)
+        threading.Event().wait(0.05)  # enough time for a fourth start
         with lock:
             running[0] -= 1
             return backend(request)
 
-    api.app = counted
+    api.app = count_concurrent
     frame = studio.sweep("paint", [str(n) for n in range(12)]).run(at_once=3).frame()
 
     assert most == [3]
@@ -298,10 +296,10 @@ def test_a_full_budget_refuses_the_sweep_as_a_whole(studio: Studio, api: Server)
     with studio.budget(credits="0.5"), pytest.raises(BudgetError, match=r"0\.75 credits would"):
         sweep.run()
 
-    assert starts(api) == []
+    assert list_starts(api) == []
 
 
-def test_a_price_that_nobody_knows_is_not_run_silently(studio: Studio, api: Server) -> None:
+def test_a_sweep_without_a_price_needs_unpriced(studio: Studio, api: Server) -> None:
     sweep = studio.sweep("retouch", media=png())
 
     assert sweep.credits is None
@@ -311,17 +309,17 @@ def test_a_price_that_nobody_knows_is_not_run_silently(studio: Studio, api: Serv
     assert sweep.run(unpriced=True).frame()["status"].tolist() == ["completed"]
 
 
-def test_files_are_sent_once_for_a_start_that_is_repeated(
+def test_files_of_a_repeated_start_are_uploaded_once(
     studio: Studio, settings: Settings, client: Client, api: Server, media: Server
 ) -> None:
     api.script("POST", START, *[Answer(drop=True)] * 5)
     sweep = studio.sweep("retouch", media=png()).run(unpriced=True)
     assert sweep.frame()["status"].tolist() == ["refused"]
 
-    again(settings, client).sweep("retouch", media=png()).run(unpriced=True)
+    restart(settings, client).sweep("retouch", media=png()).run(unpriced=True)
 
     assert len(media.requests("PUT")) == 1
-    assert len(set(keys(api))) == 1
+    assert len(set(list_keys(api))) == 1
 
 
 def test_a_canceled_sweep_starts_nothing_more(studio: Studio, backend: ThirdParty) -> None:
@@ -331,8 +329,8 @@ def test_a_canceled_sweep_starts_nothing_more(studio: Studio, backend: ThirdPart
         pass
     sweep.cancel()
     until(lambda: not [t for t in threading.enumerate() if t.name.startswith("kit-sweep")])
-    begun = len(backend.orders)
-    assert begun <= 4
+    started = len(backend.orders)
+    assert started <= 4
     backend.polls = 0
     assert sweep.run().frame()["status"].tolist() == ["completed"] * 50
     assert len(backend.orders) == 50
@@ -349,22 +347,22 @@ def test_a_run_in_the_background_can_be_waited_for(studio: Studio) -> None:
 def test_equal_requests_of_one_sweep_are_different_starts(studio: Studio, api: Server) -> None:
     studio.sweep("paint", ["a", "a"]).run()
 
-    assert len(set(keys(api))) == 2
+    assert len(set(list_keys(api))) == 2
 
 
 @pytest.mark.parametrize(("take", "paid"), [(False, 1), ("second", 2), (True, 2)])
-def test_a_take_is_made_anew(studio: Studio, api: Server, take: Any, paid: int) -> None:
+def test_a_new_take_is_generated_again(studio: Studio, api: Server, take: Any, paid: int) -> None:
     studio.generate("paint", "a")
     studio.sweep("paint", "a", again=take).run()
 
-    assert len(starts(api)) == paid
+    assert len(list_starts(api)) == paid
 
 
-def test_a_named_take_is_found_again(studio: Studio, api: Server) -> None:
+def test_a_named_take_is_reused(studio: Studio, api: Server) -> None:
     for _ in range(2):
         studio.sweep("paint", "a", again="second").run()
 
-    assert len(starts(api)) == 1
+    assert len(list_starts(api)) == 1
 
 
 def test_the_sheet_shows_every_result_with_its_cost(studio: Studio) -> None:
@@ -378,7 +376,7 @@ def test_the_sheet_shows_every_result_with_its_cost(studio: Studio) -> None:
     assert "sig=" not in html
 
 
-def test_favorites_are_marked_and_joined(studio: Studio) -> None:
+def test_ratings_are_marked_in_the_sheet_and_joined_to_frames(studio: Studio) -> None:
     sweep = studio.sweep("paint", ["a", "b", "c"]).run()
     best = sweep.best(1)
     sweep.rate(2, 3)
@@ -390,7 +388,7 @@ def test_favorites_are_marked_and_joined(studio: Studio) -> None:
     assert made.join(studio.ratings.frame())["rating"].tolist() == [pd.NA, 5, 3]
 
 
-def test_the_sheet_tells_the_numbers_that_ratings_go_by(studio: Studio) -> None:
+def test_the_sheet_shows_the_cell_numbers_for_ratings(studio: Studio) -> None:
     sweep = studio.sweep("paint", ["a", "b"])
     assert "#1 · planned" in sweep.sheet().html()
     assert sweep.sheet().title == f"paint × 2: 2 requests, about 0.5 credits ({GUESS})"
@@ -400,7 +398,7 @@ def test_the_sheet_tells_the_numbers_that_ratings_go_by(studio: Studio) -> None:
     assert captions == ["#0 · 0.25 credits", "#1 · 0.25 credits"]
 
 
-def test_the_price_of_a_sweep_is_as_sure_as_the_least_sure_one(studio: Studio) -> None:
+def test_the_price_of_a_sweep_is_as_exact_as_its_least_exact_cell(studio: Studio) -> None:
     sweep = studio.sweep("paint", ["a", "b"])
 
     assert (sweep.quote.source, sweep.quote.total) == ("default", Decimal("0.5"))
@@ -408,7 +406,7 @@ def test_the_price_of_a_sweep_is_as_sure_as_the_least_sure_one(studio: Studio) -
     assert sweep.run().quote.source == "rule"  # nothing is left: 0 is sure
 
 
-def test_rating_what_is_not_there_is_a_sentence(studio: Studio) -> None:
+def test_rating_a_missing_result_is_reported(studio: Studio) -> None:
     sweep = studio.sweep("paint", "a")
 
     with pytest.raises(ConfigError, match="no result to rate yet"):
@@ -417,7 +415,7 @@ def test_rating_what_is_not_there_is_a_sentence(studio: Studio) -> None:
         sweep.best(7)
 
 
-# ── rows of a frame ──────────────────────────────────────────────────────────────────────────────
+# ── rows of a frame ───────────────────────────────────────────────────────────────────────────────
 
 
 def test_each_row_is_a_request(studio: Studio, api: Server) -> None:
@@ -432,7 +430,7 @@ def test_each_row_is_a_request(studio: Studio, api: Server) -> None:
     made = studio.generate_many(frame)
 
     assert made.frame()["status"].tolist() == ["completed", "completed"]
-    assert sorted(map(str, (s["parameters"] for s in starts(api)))) == [
+    assert sorted(map(str, (s["parameters"] for s in list_starts(api)))) == [
         "{'steps': 3, 'style': 'ink'}",
         "{}",
     ]
@@ -453,7 +451,7 @@ def test_the_results_of_rows_keep_the_index_of_their_frame(studio: Studio) -> No
     assert prompts[known["generation_id"]].tolist() == known["prompt"].tolist() == ["b", "d"]
 
 
-def test_settings_stand_beside_the_results_of_the_same_name(studio: Studio, api: Server) -> None:
+def test_parameters_named_like_result_columns_have_their_own(studio: Studio, api: Server) -> None:
     words = ("seconds", "status", "price", "rating", "error")
     model = {
         "id": "odd",
@@ -478,11 +476,11 @@ def test_settings_stand_beside_the_results_of_the_same_name(studio: Studio, api:
     }
 
 
-def test_a_row_may_bring_its_files(studio: Studio, api: Server, media: Server) -> None:
+def test_a_row_may_have_files(studio: Studio, api: Server, media: Server) -> None:
     rows = pd.DataFrame({"model": "retouch", "media": [png("red"), png("blue")]})
     with pytest.raises(ConfigError, match="the service does not say what every request"):
         studio.generate_many(rows)
-    assert media.requests("PUT") == starts(api) == []
+    assert media.requests("PUT") == list_starts(api) == []
 
     made = studio.generate_many(rows, unpriced=True)
 
@@ -490,7 +488,7 @@ def test_a_row_may_bring_its_files(studio: Studio, api: Server, media: Server) -
     assert {seen.body for seen in media.requests("PUT")} == {png("red"), png("blue")}
 
 
-def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, api: Server) -> None:
+def test_all_invalid_rows_are_named_and_none_is_sent(studio: Studio, api: Server) -> None:
     rows = [{"prompt": "a", "steps": 99}, {"prompt": "b"}, {"prompt": None}, {"propmt": "x"}]
     with pytest.raises(ParameterError) as caught:
         studio.generate_many(rows, model="paint")
@@ -500,16 +498,16 @@ def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, api: Server) ->
         "request 2:",
         "request 3:",
     ]
-    assert starts(api) == []
+    assert list_starts(api) == []
 
 
 @pytest.mark.parametrize("rows", [{"prompt": ["a", "b"]}, "a lake", 3, ["a", "b"]])
-def test_what_has_no_rows_is_a_sentence(studio: Studio, rows: Any) -> None:
+def test_an_argument_without_rows_is_reported(studio: Studio, rows: Any) -> None:
     with pytest.raises(ConfigError, match="rows must be a DataFrame or a list of mapping"):
         studio.generate_many(rows, model="paint")
 
 
-def test_rows_without_a_model_are_named(studio: Studio) -> None:
+def test_rows_without_a_model_are_reported(studio: Studio) -> None:
     with pytest.raises(ConfigError, match="no model for row 1"):
         studio.generate_many([{"model": "paint", "prompt": "a"}, {"prompt": "b"}])
     with pytest.raises(ConfigError, match="no rows"):
@@ -519,7 +517,7 @@ def test_rows_without_a_model_are_named(studio: Studio) -> None:
 # ── the awaited face ──────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_awaited_twin_does_the_same(astudio: AsyncStudio, api: Server) -> None:
+def test_sweeps_and_rows_work_in_the_async_face(astudio: AsyncStudio, api: Server) -> None:
     async def cell() -> tuple[Any, ...]:
         sweep = await astudio.sweep("paint", ["a", "b"])
         await sweep.run()
@@ -531,10 +529,10 @@ def test_the_awaited_twin_does_the_same(astudio: AsyncStudio, api: Server) -> No
         return (*states, sheet.html().count("<img"), len(sweep.generations))
 
     assert asyncio.run(cell()) == (["completed", "completed"], ["completed"], 2, 2)
-    assert len(starts(api)) == 2
+    assert len(list_starts(api)) == 2
 
 
-def test_what_a_template_chose_stands_beside_the_results(studio: Studio) -> None:
+def test_choices_of_a_template_are_columns_of_the_results(studio: Studio) -> None:
     lakes = template("a {red|blue} __place__", place=["lake"])
 
     swept = studio.sweep("paint", lakes).run().frame()
@@ -546,14 +544,14 @@ def test_what_a_template_chose_stands_beside_the_results(studio: Studio) -> None
     assert set(batch["status"]) == {"completed"}
 
 
-def test_a_running_sweep_shows_its_pictures_and_how_many_are_there(
+def test_a_running_sweep_shows_its_pictures_and_their_number(
     settings: Settings, client: Client, backend: ThirdParty
 ) -> None:
-    def slowly(_: Any) -> dict[str, Any]:
+    def finish_slowly(_: Any) -> dict[str, Any]:
         threading.Event().wait(0.1)
         return {}
 
-    backend.facts = slowly
+    backend.facts = finish_slowly
     line = ShownLine()
     operations = Operations(replace(settings, progress=True), line=line)
     sweep = Studio(settings, client=client, operations=operations).sweep("paint", ["a", "b", "c"])
@@ -563,10 +561,10 @@ def test_a_running_sweep_shows_its_pictures_and_how_many_are_there(
     shown = list(zip(line.labels, line.pictures, strict=False))
     assert shown[0] == ("paint × 3 · 0 of 3", 0)
     assert ("paint × 3 · 2 of 3", 2) in shown
-    assert line.labels[-1] == "", "nothing is left of it"
+    assert line.labels[-1] == "", "the line is closed"
 
 
-def test_what_canceling_costs_is_said_before_and_after() -> None:
+def test_progress_reports_the_charges_of_canceled_cells() -> None:
     def result(state: str, **facts: Any) -> CellResult:
         return CellResult(Generation(id="g", status=state, credits_charged="0.5", **facts))
 
@@ -577,7 +575,7 @@ def test_what_canceling_costs_is_said_before_and_after() -> None:
     )
 
 
-def test_a_sweep_that_runs_says_what_canceling_costs(tmp_path: Path) -> None:
+def test_a_running_sweep_shows_what_canceling_costs(tmp_path: Path) -> None:
     with kit.connect(data=tmp_path) as studio:
         sweep = studio.sweep("flat", ["a", "b", "c"], does="hangs")
         sweep.run(at_once=3, background=True)

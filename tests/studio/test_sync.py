@@ -28,24 +28,24 @@ from tests.client.third_party import Answer, Server, ThirdParty, png
 START = "/v1/creative-studio/generations"
 
 
-def starts(api: Server) -> int:
+def count_starts(api: Server) -> int:
     return len(api.requests("POST", START))
 
 
-# ── against another implementation ───────────────────────────────────────────────────────────────
+# ── at a third-party service ──────────────────────────────────────────────────────────────────────
 
 
-def test_the_account_is_who_pays(studio: Studio) -> None:
+def test_the_account_has_a_name_and_maybe_credits(studio: Studio) -> None:
     assert studio.account.name == "Ada"
     assert studio.account.credits is None
 
 
-def test_models_of_a_missing_group_are_no_models(studio: Studio) -> None:
+def test_models_may_lack_a_group(studio: Studio) -> None:
     assert list(studio.models) == ["paint", "retouch"]
     assert studio.models["retouch"].credits_from is None
 
 
-def test_models_are_asked_for_once_and_anew_on_demand(studio: Studio, api: Server) -> None:
+def test_models_are_requested_once_and_again_by_refresh(studio: Studio, api: Server) -> None:
     for _ in range(3):
         models = studio.models
     assert len(api.requests("GET", "/v1/creative-studio/models")) == 1
@@ -56,7 +56,7 @@ def test_models_are_asked_for_once_and_anew_on_demand(studio: Studio, api: Serve
     assert list(studio.models) == ["new"]
 
 
-def test_a_generation_is_made_and_is_there(studio: Studio, api: Server) -> None:
+def test_a_generation_returns_with_its_output(studio: Studio, api: Server) -> None:
     lake = studio.generate("paint", "  a lake ", style="ink", size=1024)
 
     assert lake.status == "completed"
@@ -68,7 +68,7 @@ def test_a_generation_is_made_and_is_there(studio: Studio, api: Server) -> None:
     }
 
 
-def test_what_a_service_does_not_say_comes_from_the_receipt(studio: Studio) -> None:
+def test_credits_the_service_does_not_report_come_from_the_receipt(studio: Studio) -> None:
     lake = studio.generate("paint", "a lake")
 
     assert lake.credits == Decimal("0.25")
@@ -87,18 +87,18 @@ def test_media_are_uploaded_first(studio: Studio, api: Server, media: Server) ->
     }
 
 
-def test_an_address_is_an_input(settings: Settings, api: Server, media: Server) -> None:
-    address = f"{media.url}/out/9.png?sig=abc"
+def test_a_url_is_accepted_as_medium(settings: Settings, api: Server, media: Server) -> None:
+    url = f"{media.url}/out/9.png?sig=abc"
     with Studio(replace(settings, private_media=True)) as studio:
-        form = studio.form("retouch", picture=address)
-        studio.generate("retouch", picture=address, media=None)
+        form = studio.form("retouch", picture=url)
+        studio.generate("retouch", picture=url, media=None)
 
     (path,) = form.value["media"]["picture"]
     assert (Path(path).name, Path(path).read_bytes()) == ("9.png", png())
     assert [seen.body for seen in media.requests("PUT")] == [png()]
     assert not [seen for seen in media.seen if "authorization" in seen.headers]
     with Studio(settings) as studio, pytest.raises(ParameterError, match="a private network"):
-        studio.estimate("retouch", picture=address)
+        studio.estimate("retouch", picture=url)
 
 
 def test_titles_and_scripts_are_written(studio: Studio, api: Server) -> None:
@@ -118,19 +118,19 @@ def test_titles_and_scripts_are_written(studio: Studio, api: Server) -> None:
     }
 
 
-def test_a_ledger_that_the_service_lacks_is_not_found(studio: Studio) -> None:
+def test_a_service_without_a_ledger_is_reported(studio: Studio) -> None:
     with pytest.raises(NotFoundError, match="this service has no ledger"):
         studio.usage.frame()
 
 
-def test_a_cancel_that_the_service_lacks_is_a_sentence(studio: Studio) -> None:
+def test_a_service_without_cancel_is_reported(studio: Studio) -> None:
     started = studio.start("paint", "a lake")
 
     with pytest.raises(NoAnswerError, match="this service cannot cancel"):
         started.cancel()
 
 
-# ── nothing is charged for a mistake ─────────────────────────────────────────────────────────────
+# ── requests that are not sent ────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_bad_request_is_never_sent(
     assert not [seen for seen in api.seen if seen.method != "GET"]
 
 
-def test_an_unknown_model_names_the_closest(studio: Studio) -> None:
+def test_an_unknown_model_is_reported_with_a_suggestion(studio: Studio) -> None:
     with pytest.raises(NotFoundError, match="no model 'pant'; did you mean 'paint'"):
         studio.generate("pant", "x")
 
@@ -181,14 +181,14 @@ def test_the_same_request_is_paid_once(studio: Studio, api: Server) -> None:
     again = studio.generate("paint", "a lake", style="ink", steps=20)  # 20 is the default
 
     assert again.id == first.id
-    assert starts(api) == 1
+    assert count_starts(api) == 1
 
     assert studio.generate("paint", "a lake", style="ink", again=True).id != first.id
     assert studio.generate("paint", "a lake", style="oil").id != first.id
-    assert starts(api) == 3
+    assert count_starts(api) == 3
 
 
-def test_a_request_that_failed_is_made_anew(
+def test_a_failed_request_is_generated_again(
     studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
     backend.states, backend.error = ("queued", "error"), {"message": "too dark"}
@@ -197,13 +197,13 @@ def test_a_request_that_failed_is_made_anew(
     backend.states, backend.error = ("queued", "done"), None
 
     assert studio.generate("paint", "night").status == "completed"
-    assert starts(api) == 2
+    assert count_starts(api) == 2
 
 
-# ── errors after a start ─────────────────────────────────────────────────────────────────────────
+# ── errors after a start ──────────────────────────────────────────────────────────────────────────
 
 
-def test_a_failure_says_why_and_holds_the_generation(studio: Studio, backend: ThirdParty) -> None:
+def test_a_failure_raises_the_cause_and_the_generation(studio: Studio, backend: ThirdParty) -> None:
     backend.states, backend.error = ("queued", "errored"), {"message": "too dark", "code": "E7"}
 
     with pytest.raises(GenerationFailedError, match="job-1 failed: too dark") as caught:
@@ -226,7 +226,7 @@ def test_a_timeout_can_be_resumed(studio: Studio, backend: ThirdParty) -> None:
     assert studio.history.pending() == []
 
 
-def test_what_ended_while_nobody_looked_is_told_once(studio: Studio, backend: ThirdParty) -> None:
+def test_a_generation_ended_meanwhile_is_pending_once(studio: Studio, backend: ThirdParty) -> None:
     backend.polls = 1000
     studio.start("paint", "a lake")
     backend.polls = 0
@@ -240,7 +240,7 @@ def test_what_ended_while_nobody_looked_is_told_once(studio: Studio, backend: Th
 
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("timeout", [-1, float("nan"), "5", [1]])
-def test_what_is_no_time_to_wait_is_refused_before_a_start(
+def test_an_invalid_timeout_is_refused_before_a_start(
     studio: Studio, api: Server, timeout: Any, n: int
 ) -> None:
     with pytest.raises(
@@ -248,22 +248,22 @@ def test_what_is_no_time_to_wait_is_refused_before_a_start(
     ):
         studio.generate("paint", "a lake", timeout=timeout, n=n)
 
-    assert starts(api) == 0
+    assert count_starts(api) == 0
 
 
-def test_an_endless_timeout_is_none(studio: Studio) -> None:
+def test_an_infinite_timeout_is_accepted(studio: Studio) -> None:
     assert studio.generate("paint", "a lake", timeout=float("inf")).status == "completed"
 
 
-def test_metadata_that_is_no_truth_value_is_refused(studio: Studio, api: Server) -> None:
+def test_metadata_must_be_true_or_false(studio: Studio, api: Server) -> None:
     wrong: Any = "no"
     with pytest.raises(ParameterError, match="metadata must be True or False, not 'no'"):
         studio.start("paint", "a lake", metadata=wrong)
 
-    assert starts(api) == 0
+    assert count_starts(api) == 0
 
 
-def test_all_of_it_shares_one_timeout(
+def test_the_timeout_covers_the_start_and_the_wait(
     studio: Studio, backend: ThirdParty, api: Server, clock: Clock
 ) -> None:
     backend.polls = 1000
@@ -277,7 +277,7 @@ def test_all_of_it_shares_one_timeout(
     assert clock.now == pytest.approx(4.0, abs=0.1)
 
 
-def test_a_start_that_comes_too_late_is_not_made(
+def test_a_start_after_the_timeout_is_not_sent(
     studio: Studio, backend: ThirdParty, api: Server, clock: Clock
 ) -> None:
     api.script(
@@ -291,14 +291,14 @@ def test_a_start_that_comes_too_late_is_not_made(
     assert clock.now == 0.0
 
 
-def test_a_start_whose_answer_is_lost_is_not_paid_twice(
+def test_a_start_with_a_lost_answer_is_not_paid_twice(
     studio: Studio, backend: ThirdParty, api: Server
 ) -> None:
-    def taken(request: third_party.Request) -> Answer:
+    def drop_start(request: third_party.Request) -> Answer:
         answer = backend(request)
         return Answer(drop=True) if request.method == "POST" else answer
 
-    api.app = taken
+    api.app = drop_start
 
     with pytest.raises(NoAnswerError, match="may have been carried out"):
         studio.generate("paint", "a lake", again=True)
@@ -306,7 +306,7 @@ def test_a_start_whose_answer_is_lost_is_not_paid_twice(
     assert [g.id for g in studio.history.list()] == list(backend.orders) == ["job-1"]
 
 
-def test_a_connection_that_breaks_after_the_start_keeps_the_id(studio: Studio, api: Server) -> None:
+def test_a_connection_lost_after_the_start_raises_with_the_id(studio: Studio, api: Server) -> None:
     api.script("GET", f"{START}/job-1", *[Answer(drop=True)] * 20)
 
     with pytest.raises(NoAnswerError, match=r"the connection to .* broke") as caught:
@@ -316,7 +316,7 @@ def test_a_connection_that_breaks_after_the_start_keeps_the_id(studio: Studio, a
     assert caught.value.resume is not None
 
 
-def test_an_interrupt_says_where_the_generation_is(settings: Settings, backend: ThirdParty) -> None:
+def test_an_interrupt_notes_how_to_find_the_start(settings: Settings, backend: ThirdParty) -> None:
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
@@ -329,7 +329,7 @@ def test_an_interrupt_says_where_the_generation_is(settings: Settings, backend: 
         assert [g.id for g in studio.history.pending()] == ["job-1"]
 
 
-def test_an_error_before_the_start_has_no_id(studio: Studio, api: Server) -> None:
+def test_an_error_before_the_start_has_no_generation_id(studio: Studio, api: Server) -> None:
     api.script("POST", START, third_party.problem(402, "insufficient_credits", "1 required"))
 
     with pytest.raises(InsufficientCreditsError) as caught:
@@ -339,14 +339,14 @@ def test_an_error_before_the_start_has_no_id(studio: Studio, api: Server) -> Non
     assert caught.value.resume is None
 
 
-def test_a_wrong_key_is_the_services_sentence(studio: Studio, api: Server) -> None:
+def test_a_wrong_key_raises_the_services_message(studio: Studio, api: Server) -> None:
     api.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "revoked"))
 
     with pytest.raises(InvalidApiKeyError, match="revoked"):
         _ = studio.account
 
 
-def test_a_start_returns_at_once(studio: Studio, api: Server) -> None:
+def test_a_start_returns_without_waiting(studio: Studio, api: Server) -> None:
     started = studio.start("paint", "a lake")
 
     assert isinstance(started, Generation)
@@ -356,10 +356,10 @@ def test_a_start_returns_at_once(studio: Studio, api: Server) -> None:
     assert started.status == "processing"
 
 
-# ── prices ───────────────────────────────────────────────────────────────────────────────────────
+# ── prices ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def priced(api: Server, **model: object) -> None:
+def script_model(api: Server, **model: object) -> None:
     models = {"image": [{"id": "m", **model}]}
     api.script("GET", "/v1/creative-studio/models", Answer(200, models))
 
@@ -368,10 +368,8 @@ RULE = {"base": 0.1, "units": [{"parameter": "n", "credits": 0.02}]}
 COUNT = {"name": "n", "type": "integer", "default": 5}
 
 
-def test_a_rule_prices_without_asking_a_service_of_another_kind(
-    studio: Studio, api: Server
-) -> None:
-    priced(api, pricing=RULE, settingParameters=[COUNT])
+def test_a_pricing_rule_needs_no_request_for_an_estimate(studio: Studio, api: Server) -> None:
+    script_model(api, pricing=RULE, settingParameters=[COUNT])
 
     quote = studio.estimate("m", "x", n=10)
 
@@ -379,8 +377,8 @@ def test_a_rule_prices_without_asking_a_service_of_another_kind(
     assert api.requests("POST") == []
 
 
-def test_a_service_without_rules_is_asked(studio: Studio, api: Server) -> None:
-    priced(api, creditsAtDefaults=9)
+def test_a_service_without_rules_is_asked_for_an_estimate(studio: Studio, api: Server) -> None:
+    script_model(api, creditsAtDefaults=9)
     api.script("POST", "/v1/creative-studio/estimates", Answer(200, {"total": 0.7}))
 
     quote = studio.estimate("m", "x")
@@ -388,37 +386,37 @@ def test_a_service_without_rules_is_asked(studio: Studio, api: Server) -> None:
     assert (quote.total, quote.source) == (Decimal("0.7"), "service")
 
 
-def test_the_default_price_is_the_last_resort(studio: Studio) -> None:
+def test_without_rule_and_estimate_the_default_price_is_used(studio: Studio) -> None:
     quote = studio.estimate("paint", "x")
 
     assert (quote.total, quote.source) == (Decimal("0.25"), "default")
 
 
-def test_an_unknown_price_is_never_zero(studio: Studio) -> None:
+def test_an_unknown_price_is_an_error(studio: Studio) -> None:
     with pytest.raises(ConfigError, match="does not say what the model 'retouch' costs"):
         studio.estimate("retouch", media=png())
 
 
 @pytest.mark.parametrize(("credits", "enough"), [(0.3, True), (0.29, False), (None, None)])
-def test_a_quote_says_whether_the_balance_is_enough(
+def test_a_quote_tells_whether_the_balance_is_enough(
     studio: Studio, api: Server, credits: float | None, enough: bool | None
 ) -> None:
-    priced(api, pricing=RULE, settingParameters=[COUNT])
+    script_model(api, pricing=RULE, settingParameters=[COUNT])
     api.script("GET", "/v1/account", Answer(200, {"id": "a", "credits": credits}))
 
     assert studio.estimate("m", "x", n=10).affordable is enough
 
 
-def test_a_price_survives_an_account_that_does_not_answer(studio: Studio, api: Server) -> None:
+def test_an_estimate_works_when_the_account_request_fails(studio: Studio, api: Server) -> None:
     api.script("GET", "/v1/account", Answer(500, {}))
 
     assert studio.estimate("paint", "x").affordable is None
 
 
-# ── history, facts ───────────────────────────────────────────────────────────────────────────────
+# ── history and responses ─────────────────────────────────────────────────────────────────────────
 
 
-def test_the_history_follows_its_pages(studio: Studio, api: Server) -> None:
+def test_the_history_follows_links_to_the_next_page(studio: Studio, api: Server) -> None:
     link = {"Link": f'<{api.url}{START}?cursor=2>; rel="next"'}
     page = [{"id": "c"}, {"id": "b"}]
     api.script("GET", START, Answer(200, page, link), Answer(200, [{"id": "a"}]))
@@ -427,7 +425,7 @@ def test_the_history_follows_its_pages(studio: Studio, api: Server) -> None:
     assert api.requests("GET", START)[1].path == f"{START}?cursor=2"
 
 
-def test_pages_that_lead_back_to_others_end(studio: Studio, api: Server) -> None:
+def test_circular_pages_end(studio: Studio, api: Server) -> None:
     def pages() -> list[Answer]:
         links = [{"Link": f'<{START}?cursor={n}>; rel="next"'} for n in (2, 3)]
         return [Answer(200, [{"id": "c"}], link) for link in links]
@@ -440,7 +438,7 @@ def test_pages_that_lead_back_to_others_end(studio: Studio, api: Server) -> None
     assert [g.id for g in studio.history.list(None)] == ["c"]
 
 
-def test_a_next_page_elsewhere_is_asked_for_here(
+def test_a_next_page_at_another_host_is_requested_from_the_service(
     studio: Studio, api: Server, media: Server
 ) -> None:
     link = {"Link": f'<{media.url}/steal>; rel="next"'}
@@ -451,7 +449,7 @@ def test_a_next_page_elsewhere_is_asked_for_here(
     assert media.seen == []
 
 
-def test_one_generation_is_found_by_its_id(studio: Studio) -> None:
+def test_a_generation_is_found_by_its_id(studio: Studio) -> None:
     made = studio.generate("paint", "a lake")
 
     assert studio.history[made.id].prompt == "a lake"
@@ -459,7 +457,7 @@ def test_one_generation_is_found_by_its_id(studio: Studio) -> None:
         _ = studio.history["nope"]
 
 
-def test_the_last_response_is_there_for_support(studio: Studio) -> None:
+def test_the_last_response_is_kept(studio: Studio) -> None:
     assert studio.last_response is None
     _ = studio.account
 
@@ -476,7 +474,7 @@ def test_the_last_response_is_there_for_support(studio: Studio) -> None:
         (9, 3, "1 or 2"),
     ],
 )
-def test_a_script_that_cannot_be_ordered_is_not(
+def test_an_invalid_order_of_a_script_is_refused(
     studio: Studio, api: Server, duration: object, variations: int, message: str
 ) -> None:
     with pytest.raises(BadRequestError, match=message):
@@ -486,7 +484,7 @@ def test_a_script_that_cannot_be_ordered_is_not(
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"),
+    ("arguments", "field"),
     [
         ({"topic": 5}, "topic"),
         ({"title": "half \ud83c"}, "title"),
@@ -495,11 +493,11 @@ def test_a_script_that_cannot_be_ordered_is_not(
         ({"use_hook": "yes"}, "use_hook"),
     ],
 )
-def test_what_is_no_text_and_no_truth_value_is_named(
-    studio: Studio, api: Server, asked: Any, field: str
+def test_a_script_argument_of_a_wrong_type_names_its_field(
+    studio: Studio, api: Server, arguments: Any, field: str
 ) -> None:
     with pytest.raises(ParameterError, match=f"^{field}: "):
-        studio.scripts.write(**{"topic": "SPACE", "title": "T", **asked})
+        studio.scripts.write(**{"topic": "SPACE", "title": "T", **arguments})
     if field == "topic":
         with pytest.raises(ParameterError, match=r"^topic: "):
             studio.titles.suggest(5)  # type: ignore[arg-type]
@@ -507,7 +505,7 @@ def test_what_is_no_text_and_no_truth_value_is_named(
     assert api.seen == []
 
 
-def test_no_repr_shows_an_address_or_a_key(studio: Studio) -> None:
+def test_no_repr_shows_a_url_or_a_key(studio: Studio) -> None:
     made = studio.generate("paint", "a lake")
     shown = " ".join(
         map(
@@ -523,10 +521,10 @@ def test_no_repr_shows_an_address_or_a_key(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize("where", ["{url}/jobs/1", "/v1/jobs/1"])
-def test_the_address_in_the_receipt_is_polled(studio: Studio, api: Server, where: str) -> None:
-    address = where.format(url=api.url)
-    path = address.removeprefix(api.url)
-    api.script("POST", START, Answer(201, {"id": "1", "statusUrl": address}))
+def test_the_status_url_of_the_receipt_is_polled(studio: Studio, api: Server, where: str) -> None:
+    url = where.format(url=api.url)
+    path = url.removeprefix(api.url)
+    api.script("POST", START, Answer(201, {"id": "1", "statusUrl": url}))
     done = {"id": "1", "status": "done"}
     api.script("GET", path, Answer(200, {"id": "1"}), Answer(200, done), Answer(200, done))
 
@@ -536,7 +534,7 @@ def test_the_address_in_the_receipt_is_polled(studio: Studio, api: Server, where
     assert started.refresh().status == "completed"
 
 
-def test_a_foreign_address_in_the_receipt_is_not_asked(
+def test_a_status_url_at_another_host_is_not_requested(
     studio: Studio, api: Server, media: Server
 ) -> None:
     api.script("POST", START, Answer(200, {"id": "1", "statusUrl": f"{media.url}/steal"}))

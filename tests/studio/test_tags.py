@@ -1,4 +1,4 @@
-"""Tags: sent to services that take them, kept in the journal for the others, and costs by them."""
+"""Tags: sent to services that accept them, else kept in the journal; costs are grouped by them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LIST = "/v1/creative-studio/generations"
 WINTER = {"campaign": "winter", "team": "print"}
 
 
-def make(studio: Studio, model: str) -> list[str]:
-    """Make two of winter, one of summer and one without tags, and return their ids."""
+def generate_tagged(studio: Studio, model: str) -> list[str]:
+    """Generate with tags of winter, twice of summer and without tags; return the ids."""
     made = studio.generate(model, "a", tags=WINTER)
     more = studio.generate(model, "b", n=2, tags={"campaign": "summer"})
     plain = studio.generate(model, "d")
@@ -29,12 +29,12 @@ def make(studio: Studio, model: str) -> list[str]:
 
 
 @pytest.mark.parametrize("which", ["own", "studio"])
-def test_history_and_costs_know_tags_at_any_service(
+def test_history_and_costs_have_tags_at_any_service(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     studio: Studio = request.getfixturevalue(which)
     model = "flat" if which == "own" else "paint"
-    ids = make(studio, model)
+    ids = generate_tagged(studio, model)
 
     assert studio.history[ids[0]].tags == WINTER
     for limit in (None, 9):
@@ -71,7 +71,7 @@ def test_history_and_costs_know_tags_at_any_service(
         studio.costs.by("tag")
 
 
-def test_another_service_gets_no_tags_and_its_starts_keep_them(
+def test_another_service_gets_no_tags_and_the_journal_keeps_them(
     studio: Studio, api: Server, settings: Settings
 ) -> None:
     made = studio.generate("paint", "a", tags=WINTER)
@@ -113,13 +113,13 @@ def test_sweeps_and_rows_are_tagged(own: Studio) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tags", "said"),
+    ("tags", "message"),
     [({"Campaign": "x"}, "is not a key"), ({"a": ""}, "1 to 64"), ("winter", "must be a mapping")],
 )
 def test_a_wrong_tag_is_refused_before_anything_is_sent(
-    studio: Studio, api: Server, tags: dict[str, str], said: str
+    studio: Studio, api: Server, tags: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(ParameterError, match=said):
+    with pytest.raises(ParameterError, match=message):
         studio.generate("paint", "a", tags=tags)
 
     assert not api.requests("POST", LIST)

@@ -20,7 +20,7 @@ from tests.widgets.tree import every
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the notebook is."""
+    """The folder of the notebook."""
     place = tmp_path / "notebook"
     place.mkdir()
     monkeypatch.chdir(place)
@@ -28,81 +28,79 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def made(studio: Studio) -> list[Generation]:
+def generations(studio: Studio) -> list[Generation]:
     return [studio.generate("paint", f"lake {n}", steps=n + 1) for n in range(3)]
 
 
-def prompts(html: str) -> list[str]:
+def find_prompts(html: str) -> list[str]:
     return re.findall(r'title="(lake \d)"', html)
 
 
-def test_a_gallery_hangs_up_generations(made: list[Generation]) -> None:
-    gallery = kit.gallery(made)
+def test_a_gallery_shows_generations(generations: list[Generation]) -> None:
+    gallery = kit.gallery(generations)
 
     assert repr(gallery) == "<Gallery 3 generations · 0.75 credits>"
-    assert prompts(gallery.html()) == ["lake 0", "lake 1", "lake 2"]
+    assert find_prompts(gallery.html()) == ["lake 0", "lake 1", "lake 2"]
     assert gallery.html().count('src="data:image/png;base64,') == 3
 
 
-def test_a_gallery_takes_ids_rows_and_frames(studio: Studio, made: list[Generation]) -> None:
+def test_a_gallery_takes_ids_rows_and_frames(studio: Studio, generations: list[Generation]) -> None:
     frame = studio.history.frame(10)
-    wanted = frame[frame["prompt"] == "lake 1"]
+    rows = frame[frame["prompt"] == "lake 1"]
 
-    for given in (wanted, wanted.iloc[0], made[1].id, [made[1].id], wanted.reset_index()):
-        assert prompts(kit.gallery(given, studio=studio).html()) == ["lake 1"]
-    assert prompts(kit.gallery([made[2], made[0].id, made[1].facts], studio=studio).html()) == [
-        "lake 2",
-        "lake 0",
-        "lake 1",
-    ]
+    for given in (rows, rows.iloc[0], generations[1].id, [generations[1].id], rows.reset_index()):
+        assert find_prompts(kit.gallery(given, studio=studio).html()) == ["lake 1"]
+    assert find_prompts(
+        kit.gallery([generations[2], generations[0].id, generations[1].facts], studio=studio).html()
+    ) == ["lake 2", "lake 0", "lake 1"]
 
 
-def test_ids_need_a_studio(made: list[Generation]) -> None:
+def test_a_gallery_of_ids_needs_a_studio(generations: list[Generation]) -> None:
     with pytest.raises(ConfigError, match="pass studio=studio"):
-        kit.gallery(made[0].id)
+        kit.gallery(generations[0].id)
 
 
-def test_what_is_no_generation_is_named(studio: Studio) -> None:
+def test_an_argument_that_is_not_a_generation_is_reported(studio: Studio) -> None:
     with pytest.raises(ConfigError, match="a int is neither a generation"):
         kit.gallery([3], studio=studio)
     with pytest.raises(NotFoundError):
         kit.gallery("nope", studio=studio)
 
 
-def test_a_comparison_marks_what_differs(made: list[Generation]) -> None:
-    comparison = kit.compare(made[0], made[2])
+def test_a_comparison_marks_what_differs(generations: list[Generation]) -> None:
+    comparison = kit.compare(generations[0], generations[2])
 
     assert repr(comparison) == "<Comparison of 2 generations · differ in prompt, steps>"
     assert "≠ steps" in comparison.html()
 
 
-def test_it_takes_two_to_compare(made: list[Generation]) -> None:
+def test_a_comparison_needs_two_generations(generations: list[Generation]) -> None:
     with pytest.raises(ConfigError, match="at least two generations, not 1"):
-        kit.compare(made[0])
-    assert kit.compare(made) is not None
+        kit.compare(generations[0])
+    assert kit.compare(generations) is not None
 
 
-def test_nothing_signed_and_no_path_is_shown(
-    studio: Studio, made: list[Generation], tmp_path: Path
+def test_no_signed_url_and_no_path_is_shown(
+    studio: Studio, generations: list[Generation], tmp_path: Path
 ) -> None:
     table = studio.history.table(10)
-    shown = [kit.gallery(made).html(), kit.compare(*made).html(), table.html()]
-    shown.append(made[0].output._repr_mimebundle_()["text/html"])
+    shown = [kit.gallery(generations).html(), kit.compare(*generations).html(), table.html()]
+    shown.append(generations[0].output._repr_mimebundle_()["text/html"])
 
     for html in shown:
         assert "sig=" not in html
         assert str(tmp_path) not in html
 
 
-def test_an_output_shows_itself_with_its_facts(made: list[Generation]) -> None:
-    bundle = made[0].output._repr_mimebundle_()
+def test_an_output_shows_itself_with_its_facts(generations: list[Generation]) -> None:
+    bundle = generations[0].output._repr_mimebundle_()
 
-    assert bundle["text/plain"] == repr(made[0].output)
+    assert bundle["text/plain"] == repr(generations[0].output)
     assert "data:image/png;base64," in bundle["text/html"]
 
 
-def becomes_a_long_video(number: int, api: Server, media: Server) -> None:
-    """Let the service say that a generation is one, with a thumbnail."""
+def script_long_video(number: int, api: Server, media: Server) -> None:
+    """Make the service answer that a generation is a long video with a thumbnail."""
     facts: dict[str, Any] = {
         "id": f"job-{number}",
         "status": "done",
@@ -115,26 +113,26 @@ def becomes_a_long_video(number: int, api: Server, media: Server) -> None:
 
 
 def test_a_table_fetches_thumbnails_once(
-    studio: Studio, made: list[Generation], api: Server, media: Server
+    studio: Studio, generations: list[Generation], api: Server, media: Server
 ) -> None:
     table = studio.history.table(10, size=2)
-    asked = len(media.requests("GET"))
+    requests = len(media.requests("GET"))
 
-    def shows(count: int) -> None:
+    def wait_for_images(count: int) -> None:
         until(lambda: table.controls.page.value.count("<img"), lambda seen: seen == count)
 
-    shows(2)
+    wait_for_images(2)
     table.page = 2
-    shows(1)
+    wait_for_images(1)
     table.page = 1
 
-    shows(2)
-    # a service without thumbnails is asked for the pictures, and these are in the cache
-    assert len(media.requests("GET")) == asked
+    wait_for_images(2)
+    # without thumbnails at the service, the pictures are used, which are in the cache
+    assert len(media.requests("GET")) == requests
 
 
-def test_a_table_has_pictures_where_a_service_does_not_say_that_they_are_some(
-    studio: Studio, made: list[Generation], backend: ThirdParty
+def test_a_table_shows_pictures_without_a_known_asset_type(
+    studio: Studio, generations: list[Generation], backend: ThirdParty
 ) -> None:
     backend.facts = lambda _: {"assetType": None}
     table = studio.history.table(10)
@@ -142,14 +140,14 @@ def test_a_table_has_pictures_where_a_service_does_not_say_that_they_are_some(
     until(lambda: table.controls.page.value.count("<img"), lambda seen: seen == 3)
 
 
-def test_a_long_video_is_a_still_in_the_live_preview(
-    studio: Studio, made: list[Generation], api: Server, media: Server
+def test_a_long_video_is_shown_as_a_still_in_the_live_preview(
+    studio: Studio, generations: list[Generation], api: Server, media: Server
 ) -> None:
     table = studio.history.table(10)
     _ = table.controls
-    becomes_a_long_video(1, api, media)
+    script_long_video(1, api, media)
 
-    table.select([made[0].id])
+    table.select([generations[0].id])
 
     shown = until(lambda: [one.value for one in every(table.controls.card, HTML)])
     assert "<img" in shown[0]
@@ -157,36 +155,36 @@ def test_a_long_video_is_a_still_in_the_live_preview(
     assert not media.requests("GET", "/out/x.mp4")
 
 
-def test_what_is_chosen_in_a_table_goes_into_a_gallery(
-    studio: Studio, made: list[Generation]
+def test_a_gallery_shows_the_selection_of_a_table(
+    studio: Studio, generations: list[Generation]
 ) -> None:
     table = studio.history.table(10)
-    table.select([made[1].id, made[0].id])
+    table.select([generations[1].id, generations[0].id])
 
-    assert prompts(kit.gallery(table.selected).html()) == ["lake 1", "lake 0"]
+    assert find_prompts(kit.gallery(table.selected).html()) == ["lake 1", "lake 0"]
 
 
-def test_a_table_shows_a_frame_that_is_given(
-    studio: Studio, made: list[Generation], api: Server
+def test_a_table_shows_a_given_frame(
+    studio: Studio, generations: list[Generation], api: Server
 ) -> None:
     frame = studio.history.frame(10).query("prompt == 'lake 2'")
-    asked = len(api.seen)
+    requests = len(api.seen)
 
     assert len(studio.history.table(frame=frame)) == 1
-    assert len(api.seen) == asked
+    assert len(api.seen) == requests
 
 
-def test_the_awaited_twin_shows_the_same(astudio: AsyncStudio) -> None:
+def test_gallery_and_table_work_in_the_async_face(astudio: AsyncStudio) -> None:
     async def cell() -> tuple[str, int, list[str]]:
         first = await astudio.generate("paint", "lake 0")
         table = await astudio.history.table(10)
         html = await asyncio.to_thread(lambda: kit.gallery(first.id, studio=astudio).html())
         await astudio.close()
-        return html, len(table), prompts(kit.gallery(first).html())
+        return html, len(table), find_prompts(kit.gallery(first).html())
 
     html, rows, shown = asyncio.run(cell())
 
-    assert prompts(html) == shown == ["lake 0"]
+    assert find_prompts(html) == shown == ["lake 0"]
     assert rows == 1
 
 

@@ -1,4 +1,4 @@
-"""The writing panel of a studio, against a service that somebody else wrote."""
+"""The writing panel of a studio, at a third-party service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def writing(studio: Studio) -> WritingService:
     return WritingService(studio.session)
 
 
-def test_a_title_and_scripts_are_asked_for_as_the_document_says(
+def test_a_title_and_scripts_are_requested_as_documented(
     writing: WritingService, api: Server
 ) -> None:
     assert writing.title("SPACE").title == "T"
@@ -36,8 +36,8 @@ def test_a_title_and_scripts_are_asked_for_as_the_document_says(
     (script,) = writing.scripts(WritingOrder("SPACE", title, duration=45, use_hook=True))
 
     assert script.content == "Hello you"
-    (asked,) = api.requests("POST", "/v1/scripts")[1:]
-    assert asked.json == {
+    (request,) = api.requests("POST", "/v1/scripts")[1:]
+    assert request.json == {
         "topic": "SPACE",
         "title": "Why",
         "duration": "45",
@@ -58,14 +58,14 @@ def test_a_paid_text_without_an_id_is_not_lost(studio: Studio, api: Server) -> N
     assert len(api.requests("POST", "/v1/scripts")) == 1
 
 
-def test_a_balance_is_known_where_the_service_tells(writing: WritingService, api: Server) -> None:
+def test_the_balance_is_read_where_a_service_has_one(writing: WritingService, api: Server) -> None:
     assert writing.balance() is None
     api.script("GET", "/v1/account", Answer(200, {"id": "a1", "name": "Ada", "credits": 2.5}))
 
     assert writing.balance() == Decimal("2.5")
 
 
-def test_captions_go_to_the_model_that_takes_them(writing: WritingService, api: Server) -> None:
+def test_captions_open_the_form_of_a_captions_model(writing: WritingService, api: Server) -> None:
     listed = Answer(200, {"image": MODELS, "video": [EDITOR]})
     api.script("GET", "/v1/creative-studio/models", listed)
 
@@ -76,17 +76,17 @@ def test_captions_go_to_the_model_that_takes_them(writing: WritingService, api: 
     assert form.value["parameters"] == {"captions": "Hello you"}
 
 
-def test_a_service_without_such_a_model_is_told_apart(writing: WritingService) -> None:
+def test_a_service_without_a_model_for_captions_is_reported(writing: WritingService) -> None:
     with pytest.raises(KitError, match="no model of this service takes captions"):
         writing.captions("Hello you")
 
 
-def test_an_unknown_topic_is_refused_with_the_closest(studio: Studio) -> None:
+def test_an_unknown_topic_is_refused_with_a_suggestion(studio: Studio) -> None:
     with pytest.raises(ParameterError, match=r"unknown topic 'SPICE'.*SPACE"):
         studio.writing("SPICE")
 
 
-async def _panel(studio: AsyncStudio) -> str:
+async def _open_panel(studio: AsyncStudio) -> str:
     try:
         return repr(await studio.writing("FOOD"))
     finally:
@@ -97,12 +97,10 @@ def test_both_faces_have_the_panel(studio: Studio, astudio: AsyncStudio) -> None
     import asyncio
 
     assert repr(studio.writing("FOOD")) == "<Writing FOOD>"
-    assert asyncio.run(_panel(astudio)) == "<Writing FOOD>"
+    assert asyncio.run(_open_panel(astudio)) == "<Writing FOOD>"
 
 
-def test_captions_of_the_awaited_face_are_written_with_await(
-    astudio: AsyncStudio, api: Server
-) -> None:
+def test_code_for_captions_in_the_async_face_has_await(astudio: AsyncStudio, api: Server) -> None:
     listed = Answer(200, {"video": [EDITOR]})
     api.script("GET", "/v1/creative-studio/models", listed)
     writing = WritingService(astudio.session)
@@ -120,8 +118,8 @@ def test_a_title_that_is_too_long_is_refused_before_it_is_sent(own: Studio) -> N
     assert own.last_response is None
 
 
-def test_another_service_says_itself_how_long_a_title_may_be(studio: Studio, api: Server) -> None:
+def test_a_long_title_is_sent_to_another_service(studio: Studio, api: Server) -> None:
     studio.scripts.write("SPACE", LONG)
 
-    (asked,) = api.requests("POST", "/v1/scripts")
-    assert asked.json["title"] == LONG
+    (request,) = api.requests("POST", "/v1/scripts")
+    assert request.json["title"] == LONG
