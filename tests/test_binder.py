@@ -1,4 +1,4 @@
-"""Binder: what it would build, without a container engine."""
+"""Binder: the image that it would build, without a container engine."""
 
 import re
 import shutil
@@ -13,22 +13,22 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.slow
-def test_binder_builds_on_our_python_with_what_is_locked() -> None:
+def test_binder_builds_on_python_3_11_with_locked_packages() -> None:
     command = [sys.executable, "-W", "ignore", "-m", "repo2docker", "--no-build", "--debug", "."]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
-    made = done.stdout + done.stderr
-    assert done.returncode == 0, made
-    assert "Building conda environment for python=3.11" in made
-    # What is locked lies in the checkout, which therefore has to be there first.
-    before, _, after = made.partition(" src/ ${REPO_DIR}/")
+    log = done.stdout + done.stderr
+    assert done.returncode == 0, log
+    assert "Building conda environment for python=3.11" in log
+    # The lock file is in the checkout, which therefore has to be copied first.
+    before, _, after = log.partition(" src/ ${REPO_DIR}/")
     assert "RUN ./binder/postBuild" not in before
     assert "RUN ./binder/postBuild" in after
     assert "pip install" not in after
 
 
 @pytest.mark.parametrize("name", ["jupyterlab", "ipykernel", "ipywidgets"])
-def test_what_decides_how_widgets_behave_is_locked_as_it_is_tested(name: str) -> None:
+def test_packages_of_widgets_are_locked_to_the_tested_major_version(name: str) -> None:
     locked = (ROOT / "kit/deploy/requirements.txt").read_text(encoding="utf-8")
     found = re.search(rf"^{name}==(\S+)", locked, re.MULTILINE)
 
@@ -37,9 +37,7 @@ def test_what_decides_how_widgets_behave_is_locked_as_it_is_tested(name: str) ->
 
 
 @pytest.mark.parametrize("before", [None, "grace/other"])
-def test_the_links_name_the_repository_that_they_stand_in(
-    tmp_path: Path, before: str | None
-) -> None:
+def test_the_binder_links_name_the_repository(tmp_path: Path, before: str | None) -> None:
     for name in ("README.md", "binder/README.md", ".ci/address"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

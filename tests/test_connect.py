@@ -25,8 +25,8 @@ def data(tmp_path: Path) -> Iterator[Path]:
     local.stop()
 
 
-def loaded_after(line: str) -> set[str]:
-    """Return the modules and packages that a fresh interpreter has loaded after a line."""
+def modules_after(line: str) -> set[str]:
+    """Return the modules that a new interpreter has imported after a line of code."""
     code = f"import sys\n{line}\nprint(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
@@ -34,18 +34,18 @@ def loaded_after(line: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_importing_the_kit_loads_next_to_nothing() -> None:
-    assert not loaded_after("import kit") & set(HEAVY)
+def test_importing_the_kit_imports_no_large_package() -> None:
+    assert not modules_after("import kit") & set(HEAVY)
 
 
-def test_connecting_loads_no_http_and_no_tables(tmp_path: Path) -> None:
+def test_connecting_imports_no_http_client_and_no_pandas(tmp_path: Path) -> None:
     line = f"import kit; kit.connect('http://127.0.0.1:9', 'cs_test_x', data={str(tmp_path)!r})"
 
-    assert not loaded_after(line) & (set(HEAVY) - {"pydantic"})
+    assert not modules_after(line) & (set(HEAVY) - {"pydantic"})
 
 
-def test_the_embedded_service_starts_without_what_is_asked_for_later(tmp_path: Path) -> None:
-    loaded = loaded_after(
+def test_the_embedded_service_starts_without_importing_later_modules(tmp_path: Path) -> None:
+    loaded = modules_after(
         f"import kit; kit.connect(data={str(tmp_path)!r}).account; kit.local.stop()"
     )
 
@@ -65,7 +65,7 @@ def test_the_embedded_service_starts_without_what_is_asked_for_later(tmp_path: P
     assert not loaded & (later | others | heavy)
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     for name in kit.__all__:
         assert getattr(kit, name) is not None
     assert set(kit.__all__) <= set(dir(kit))
@@ -73,24 +73,24 @@ def test_every_public_name_is_there() -> None:
         kit.nope  # noqa: B018
 
 
-def test_connecting_asks_nobody(tmp_path: Path) -> None:
+def test_connecting_sends_no_request(tmp_path: Path) -> None:
     studio = kit.connect("http://127.0.0.1:9", "cs_test_x", data=tmp_path)
 
     assert repr(studio) == "<Studio http://127.0.0.1:9>"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_half_an_address_is_a_sentence() -> None:
+def test_a_url_without_a_key_is_refused() -> None:
     with pytest.raises(ConfigError, match="pass api_key as well"):
         kit.connect("http://127.0.0.1:9")
 
 
-def test_without_a_loop_of_asyncio_there_is_no_awaited_studio() -> None:
+def test_aconnect_without_an_asyncio_loop_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"as under trio, call kit\.connect\(\)"):
         kit.aconnect().send(None)
 
 
-def test_without_an_address_there_is_an_embedded_service(data: Path) -> None:
+def test_connect_without_a_url_starts_an_embedded_service(data: Path) -> None:
     with kit.connect(data=data) as studio:
         assert repr(studio) == "<Studio embedded>"
         assert studio.account.credits is not None
@@ -98,7 +98,7 @@ def test_without_an_address_there_is_an_embedded_service(data: Path) -> None:
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-def test_a_studio_is_pickled_without_its_key_and_opened_anew(data: Path, awaited: bool) -> None:
+def test_a_studio_is_pickled_without_its_key_and_opened_again(data: Path, awaited: bool) -> None:
     studio = asyncio.run(kit.aconnect(data=data)) if awaited else kit.connect(data=data)
     stored = pickle.dumps(studio)
 
@@ -110,51 +110,49 @@ def test_a_studio_is_pickled_without_its_key_and_opened_anew(data: Path, awaited
 
 
 @pytest.mark.parametrize("held", [lambda studio: studio, lambda studio: studio.costs])
-def test_what_cannot_be_pickled_without_a_key_says_so(tmp_path: Path, held: Any) -> None:
+def test_an_object_that_would_need_the_key_cannot_be_pickled(tmp_path: Path, held: Any) -> None:
     studio = kit.connect("http://127.0.0.1:9", "cs_test_x", data=tmp_path)
 
     with pytest.raises(ConfigError, match=r"cannot be pickled.*kit\.connect\(\)"):
         pickle.dumps(held(studio))
 
 
-def test_an_estimate_is_what_is_charged_and_the_ledger_agrees(data: Path) -> None:
+def test_an_estimate_equals_the_charge_and_the_ledger_agrees(data: Path) -> None:
     with kit.connect(data=data) as studio:
         before = studio.account.credits
         quote = studio.estimate("poster", "a lake at dawn", size=512, seed=1)
-        made = studio.generate("poster", "a lake at dawn", size=512, seed=1)
+        generation = studio.generate("poster", "a lake at dawn", size=512, seed=1)
         again = studio.generate("poster", "a lake at dawn", size=512, seed=1)
         ledger = studio.usage.frame()
 
         assert quote.source == "rule"
-        assert made.credits == float(quote.total)
-        assert again.id == made.id
+        assert generation.credits == float(quote.total)
+        assert again.id == generation.id
         assert studio.account.credits == before - quote.total
         assert ledger["credits"].sum() == pytest.approx(float(studio.account.credits))
         assert studio.history.frame()["credits_source"].tolist() == ["service"]
-        assert len(made.output.bytes()) == made.output.facts.size_bytes
+        assert len(generation.output.bytes()) == generation.output.facts.size_bytes
 
 
-def test_the_awaited_face_shares_the_embedded_service(data: Path) -> None:
-    made = None
+def test_async_and_blocking_studios_share_the_embedded_service(data: Path) -> None:
+    generation = None
     with kit.connect(data=data) as studio:
-        made = studio.generate("poster", "a lake at dawn", size=512, seed=1)
+        generation = studio.generate("poster", "a lake at dawn", size=512, seed=1)
 
     async def cell() -> str:
         async with await kit.aconnect(data=data) as astudio:
             return (await astudio.generate("poster", "a lake at dawn", size=512, seed=1)).id
 
-    assert asyncio.run(cell()) == made.id
+    assert asyncio.run(cell()) == generation.id
 
 
-def test_a_prompt_without_a_word_for_a_painter_costs_nothing_and_unused_words_are_told(
-    data: Path,
-) -> None:
+def test_unusable_prompts_are_not_charged_and_unused_words_are_reported(data: Path) -> None:
     with kit.connect(data=data) as studio:
         before = studio.account.credits
         with pytest.raises(BadRequestError, match="neural model"):
             studio.generate("poster", "a cat astronaut", size=256, seed=1)
         assert studio.account.credits == before
 
-        made = studio.generate("poster", "a cat by a lake", size=256, seed=1)
-        assert made.metadata == {"words": {"used": ["lake"], "unused": ["cat"]}}
-        assert "not painted: cat" in made._repr_mimebundle_()["text/html"]
+        generation = studio.generate("poster", "a cat by a lake", size=256, seed=1)
+        assert generation.metadata == {"words": {"used": ["lake"], "unused": ["cat"]}}
+        assert "not painted: cat" in generation._repr_mimebundle_()["text/html"]

@@ -1,4 +1,4 @@
-"""Video and sound files of several tracks: which one is shown and heard."""
+"""Video and sound files with several tracks: which track is decoded."""
 
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from kit.engines.media.soundfile import open_sound
 from kit.errors import EngineError
 
 
-def written(path: Path, *, unknown: tuple[int, ...] = (), silent: bool = False) -> Path:
-    """Write a video with a quiet and a loud track; nothing decodes the tracks of some numbers."""
+def write_video(path: Path, *, unknown: tuple[int, ...] = (), silent: bool = False) -> Path:
+    """Write a video with a quiet and a loud track; the tracks of some numbers cannot be decoded."""
     with av.open(str(path), "w") as container:
         stream: Any = container.add_stream("libx264", rate=25)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
@@ -38,18 +38,18 @@ def written(path: Path, *, unknown: tuple[int, ...] = (), silent: bool = False) 
 
 
 @pytest.mark.parametrize(("unknown", "number"), [((), 1), ((1,), 2), ((2,), 1)])
-def test_what_nothing_decodes_is_not_what_is_heard(
+def test_an_audio_track_that_cannot_be_decoded_is_skipped(
     tmp_path: Path, unknown: tuple[int, ...], number: int
 ) -> None:
-    path = written(tmp_path / "a.mov", unknown=unknown)
+    path = write_video(tmp_path / "a.mov", unknown=unknown)
 
     with open_media(path) as container:
         assert audio_stream(container).index == number
     assert open_sound(path).samples.max() == pytest.approx((0, 100, 9999)[number] / 32_768)
 
 
-def test_what_has_no_track_that_can_be_decoded_is_refused_by_a_sentence(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.mov", unknown=(0, 1, 2))
+def test_a_file_without_a_decodable_track_is_refused(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mov", unknown=(0, 1, 2))
 
     with open_media(path) as container:
         with pytest.raises(EngineError, match="holds no video that can be decoded: save it again"):
@@ -58,8 +58,8 @@ def test_what_has_no_track_that_can_be_decoded_is_refused_by_a_sentence(tmp_path
             audio_stream(container)
 
 
-def test_a_track_in_which_nothing_is_heard_is_silent(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.mkv", silent=True)
+def test_an_empty_audio_track_has_no_samples(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mkv", silent=True)
 
     with Footage(path) as footage:
         assert footage.has_sound

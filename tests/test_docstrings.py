@@ -1,4 +1,4 @@
-"""The examples of docstrings run and print what they say."""
+"""The examples in docstrings run and print their documented output."""
 
 import doctest
 import importlib
@@ -27,13 +27,13 @@ def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_print_what_they_say(name: str) -> None:
+def test_examples_print_their_documented_output(name: str) -> None:
     module = importlib.import_module(name)
     found = doctest.DocTestFinder(exclude_empty=True).find(module, name)
-    said: list[str] = []
+    output: list[str] = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
     for example in found:
-        runner.run(example, out=said.append)
+        runner.run(example, out=output.append)
 
     assert runner.tries > 0
-    assert runner.failures == 0, "".join(said)
+    assert runner.failures == 0, "".join(output)

@@ -1,6 +1,6 @@
-"""Tests go through doors: no private name of another module, and no patch of our own code.
+"""Tests use public interfaces: no private name of another module, and no patch of our own code.
 
-The seam is an argument. Where a room is not there yet, the figure may fall and not rise.
+The seam for tests is an argument. The remaining exceptions may become fewer, but not more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-#: Folder -> private names of others that its tests still use, and patches of our own code.
+#: Folder -> numbers of private names that its tests still use, and of patches of our own code.
 LEFT = {
     "benchmarks": (1, 0),
     "browser": (0, 0),
@@ -27,11 +27,11 @@ LEFT = {
     "widgets": (1, 0),
     "": (0, 0),
 }
-#: What belongs to Python or to a library, and is patched to fail: by its first name.
+#: First names of objects of Python or libraries, which tests may patch.
 OTHERS = {"Image", "Path", "diffusers", "huggingface_hub", "os", "sys", "threading", "torch"}
 
 
-#: Documented names of Python, ipywidgets and anywidget, which begin like private ones.
+#: Documented names of Python, ipywidgets and anywidget that begin with an underscore.
 DOCUMENTED = {"_asdict", "_css", "_dom_classes", "_esm", "_exit", "_replace"}
 
 
@@ -40,7 +40,7 @@ def is_private(name: str) -> bool:
 
 
 def private_names(tree: ast.AST) -> Iterator[str]:
-    """Yield the private names of others that a test uses."""
+    """Yield the private names of other modules that a test uses."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             if ast.unparse(node.value) not in ("self", "cls", "super()"):
@@ -49,8 +49,8 @@ def private_names(tree: ast.AST) -> Iterator[str]:
             yield from (name.name for name in node.names if is_private(name.name))
 
 
-def patches(tree: ast.AST) -> Iterator[str]:
-    """Yield what a test patches that is ours."""
+def own_patches(tree: ast.AST) -> Iterator[str]:
+    """Yield the calls with which a test patches our own code."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             target = ast.unparse(node.args[0]).strip("'\"") if node.args else ""
@@ -63,20 +63,20 @@ def folder_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("folder", LEFT, ids=lambda name: name or "tests")
-def test_tests_go_through_doors(folder: str) -> None:
+def test_tests_use_no_private_names_and_no_patches(folder: str) -> None:
     trees = [
         ast.parse(path.read_text("utf-8"))
         for path in sorted(TESTS.rglob("*.py"))
         if folder_of(path) == folder
     ]
     private = [name for tree in trees for name in private_names(tree)]
-    patched = [call for tree in trees for call in patches(tree)]
+    patches = [call for tree in trees for call in own_patches(tree)]
 
     assert len(private) <= LEFT[folder][0], private
-    assert len(patched) <= LEFT[folder][1], patched
+    assert len(patches) <= LEFT[folder][1], patches
 
 
-def test_every_folder_is_counted() -> None:
+def test_every_folder_of_tests_is_listed() -> None:
     folders = {folder_of(path) for path in TESTS.rglob("*.py")}
 
     assert folders == LEFT.keys()

@@ -1,4 +1,4 @@
-"""One tree of errors: each code has one class and one status, and travels both ways."""
+"""The tree of errors: each code has one class and one status."""
 
 import subprocess
 import sys
@@ -34,12 +34,12 @@ def test_every_code_has_its_class_and_status() -> None:
     assert {code: kind.status for code, kind in ApiError.by_code.items() if code} == TABLE
 
 
-def test_a_wrong_parameter_is_a_bad_request_on_the_wire() -> None:
+def test_a_parameter_error_is_a_bad_request_on_the_wire() -> None:
     assert errors.ParameterError.code == "validation_error"
     assert ApiError.by_code["validation_error"] is BadRequestError
 
 
-def test_everything_is_a_kit_error_without_a_generation() -> None:
+def test_every_error_is_a_kit_error_and_has_no_generation_by_default() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     ours = [kind for kind in kinds if issubclass(kind, Exception)]
 
@@ -51,7 +51,7 @@ def test_everything_is_a_kit_error_without_a_generation() -> None:
         assert kind("x").resume is None
 
 
-def test_problems_of_fields_are_told_together() -> None:
+def test_all_field_problems_are_in_one_message() -> None:
     error = BadRequestError.fields([("a", "is required"), ("", "the body is not JSON")])
 
     assert str(error) == "a: is required; the body is not JSON"
@@ -61,12 +61,12 @@ def test_problems_of_fields_are_told_together() -> None:
     ]
 
 
-def test_an_engine_error_has_a_word_for_programs() -> None:
+def test_an_engine_error_has_a_code() -> None:
     assert errors.EngineError("x").code == "render_failed"
     assert errors.EngineError("x", code="dry").code == "dry"
 
 
-def test_a_failed_generation_carries_what_was_last_seen() -> None:
+def test_a_generation_failed_error_has_the_last_known_generation() -> None:
     assert errors.GenerationFailedError("x", {"id": "gen_1"}).generation == {"id": "gen_1"}
 
 
@@ -74,7 +74,7 @@ def test_a_failed_generation_carries_what_was_last_seen() -> None:
 
 
 def run_cell(code: str) -> str:
-    """Run a cell in a shell of its own and return what it writes."""
+    """Run a cell in an IPython shell of its own and return the output."""
     script = f"""
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance(colors="nocolor")
@@ -84,7 +84,7 @@ shell.run_cell({code!r})
     return done.stdout
 
 
-def test_a_notebook_shows_the_callers_line_and_the_sentence() -> None:
+def test_a_notebook_shows_the_callers_line_and_the_message() -> None:
     shown = run_cell("import kit\nstudio = None\nkit.connect('nonsense', 'key')\n")
 
     assert "----> 3 kit.connect('nonsense', 'key')" in shown
@@ -94,7 +94,7 @@ def test_a_notebook_shows_the_callers_line_and_the_sentence() -> None:
     assert "settings.py" not in shown
 
 
-def test_an_interrupt_is_shown_so_too_with_its_notes() -> None:
+def test_an_interrupt_is_shown_with_its_notes() -> None:
     shown = run_cell(
         "from kit.errors import show_own_lines\n"
         "stop = KeyboardInterrupt()\n"

@@ -1,4 +1,4 @@
-"""The toolkit alone, without what extras bring, against any service."""
+"""The toolkit without the packages of its extras, with any service."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import Service
 
-#: What only extras bring.
+#: Packages that only extras install.
 WITHOUT = ["altair", "apsw", "av", "cv2", "duckdb", "fastapi", "jupyterlab", "matplotlib", "orjson"]
 WITHOUT += ["prometheus_client", "pyarrow", "uvicorn", "uvloop", "xlsxwriter"]
 
@@ -75,7 +75,7 @@ def test_the_toolkit_alone_works_and_names_the_extra_of_what_it_lacks(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_command_works_without_extras_or_names_its_own(
+def test_a_command_works_without_extras_or_names_the_one_it_needs(
     arguments: list[str], code: int, text: str, service: Service, key: str
 ) -> None:
     program = f"sys.argv[1:] = {arguments!r}\nfrom kit.__main__ import main\nmain()"

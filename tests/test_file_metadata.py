@@ -1,4 +1,4 @@
-"""What made a file stands in the file, and nothing else of it changes."""
+"""The metadata of a generation is written into its file without changing the content."""
 
 import io
 import json
@@ -72,7 +72,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return clip(tmp_path) if request.param == "mp4" else picture(tmp_path, request.param)
 
 
-def test_a_file_says_what_made_it_and_shows_the_same(file: Path) -> None:
+def test_metadata_can_be_read_back_and_pixels_are_unchanged(file: Path) -> None:
     size, shown = file.stat().st_size, decode(file)
 
     assert embed(file, LAKE)
@@ -82,7 +82,7 @@ def test_a_file_says_what_made_it_and_shows_the_same(file: Path) -> None:
     assert file.stat().st_size - size < 4000
 
 
-def test_what_was_written_of_an_input_is_replaced(file: Path) -> None:
+def test_metadata_of_an_input_is_replaced(file: Path) -> None:
     embed(file, LAKE)
     edited = FileMetadata(model="retouch", inputs=["gen_2"])
 
@@ -90,7 +90,7 @@ def test_what_was_written_of_an_input_is_replaced(file: Path) -> None:
     assert read(file) == edited
 
 
-def test_what_another_program_has_written_stays(tmp_path: Path) -> None:
+def test_metadata_of_another_program_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "foreign.jpg"
     packet = xmp.write(LAKE).replace(b"kit:request", b"other:thing")
     Image.new("RGB", (8, 8)).save(path, xmp=packet)
@@ -100,7 +100,7 @@ def test_what_another_program_has_written_stays(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_it_can_be_taken_out_again(file: Path) -> None:
+def test_metadata_can_be_removed(file: Path) -> None:
     shown = decode(file)
     embed(file, LAKE)
 
@@ -111,7 +111,7 @@ def test_it_can_be_taken_out_again(file: Path) -> None:
     assert np.array_equal(decode(file), shown)
 
 
-def test_other_programs_find_it(tmp_path: Path) -> None:
+def test_other_programs_can_read_the_metadata(tmp_path: Path) -> None:
     path = picture(tmp_path, "png")
     embed(path, LAKE)
 
@@ -132,7 +132,7 @@ def segment(marker: int, content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["jpg", "png", "mp4", "gif", "text", "empty"])
-def test_what_is_signed_or_unknown_stays_byte_for_byte(kind: str, tmp_path: Path) -> None:
+def test_signed_and_unknown_files_are_not_changed(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"file.{kind}"
     if kind == "jpg":
         data = picture(tmp_path, "jpg").read_bytes()
@@ -156,7 +156,7 @@ def test_what_is_signed_or_unknown_stays_byte_for_byte(kind: str, tmp_path: Path
     assert read(path) is None
 
 
-def test_too_long_a_request_is_left_out_rather_than_cut(tmp_path: Path) -> None:
+def test_metadata_that_is_too_long_is_left_out(tmp_path: Path) -> None:
     path = picture(tmp_path, "jpg")
 
     assert not embed(path, FileMetadata(model="poster", prompt="\N{SNOWFLAKE}" * 30_000))
@@ -164,7 +164,7 @@ def test_too_long_a_request_is_left_out_rather_than_cut(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=300), st.dictionaries(st.text(max_size=20), st.text(max_size=50)))
-def test_every_text_comes_back(prompt: str, parameters: dict[str, str]) -> None:
+def test_every_text_is_read_back_unchanged(prompt: str, parameters: dict[str, str]) -> None:
     written = xmp.write(FileMetadata(model="poster", prompt=prompt, parameters=parameters))
 
     found = xmp.read(written.decode())
@@ -173,7 +173,7 @@ def test_every_text_comes_back(prompt: str, parameters: dict[str, str]) -> None:
     assert (found.prompt or "", found.parameters) == (prompt, parameters)
 
 
-def test_a_damaged_file_is_neither_read_nor_written_wrongly(file: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_causes_no_error(file: Path, tmp_path: Path) -> None:
     embed(file, LAKE)
     whole, chance = file.read_bytes(), random.Random(7)
     damaged = tmp_path / f"damaged{file.suffix}"
@@ -189,7 +189,7 @@ def test_a_damaged_file_is_neither_read_nor_written_wrongly(file: Path, tmp_path
         remove(damaged)
 
 
-def with_text(folder: Path, name: str, text: str) -> Path:
+def write_png_text(folder: Path, name: str, text: str) -> Path:
     info = PngImagePlugin.PngInfo()
     info.add_text(name, text)
     path = folder / "foreign.png"
@@ -197,14 +197,14 @@ def with_text(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_a_file_of_automatic1111_is_read(tmp_path: Path) -> None:
+def test_metadata_of_automatic1111_is_read(tmp_path: Path) -> None:
     text = (
         "a lake, dawn <lora:mist:0.8>\nNegative prompt: fog, people\n"
         "Steps: 20, Sampler: Euler a, CFG scale: 7.5, Seed: 1234, Size: 512x768, Model: dream, "
         'Denoising strength: 0.4, Lora hashes: "a: 1, b: 2", {odd}'
     )
 
-    found = read(with_text(tmp_path, "parameters", text))
+    found = read(write_png_text(tmp_path, "parameters", text))
 
     assert found is not None
     assert (found.prompt, found.model, found.source_type) == ("a lake, dawn", "dream", TRAINED)
@@ -220,17 +220,17 @@ def test_a_file_of_automatic1111_is_read(tmp_path: Path) -> None:
     assert found.unread == ["Sampler: Euler a", "Lora hashes: a: 1, b: 2", "lora:mist:0.8", "{odd}"]
 
 
-@pytest.mark.parametrize("begun", ["<dc:description>", "<rdf:li", "xmp:CreatorTool>"])
-def test_a_packet_of_beginnings_is_read_in_time(begun: str) -> None:
+@pytest.mark.parametrize("tag", ["<dc:description>", "<rdf:li", "xmp:CreatorTool>"])
+def test_a_packet_of_unclosed_tags_is_read_in_time(tag: str) -> None:
     began = time.process_time()
 
-    xmp.read(f"<dc:description>{begun * 60_000}")
+    xmp.read(f"<dc:description>{tag * 60_000}")
 
     assert time.process_time() - began < 5.0, "it once took a quarter of an hour"
 
 
 @pytest.mark.parametrize("text", [" " * 900_000, "a lake\nSeed: 1, " + " ," * 400_000])
-def test_a_text_of_blanks_is_read_in_time(tmp_path: Path, text: str) -> None:
+def test_a_text_of_blanks_or_commas_is_read_in_time(tmp_path: Path, text: str) -> None:
     path, info = tmp_path / "a.png", PngImagePlugin.PngInfo()
     info.add_text("parameters", text, zip=True)
     Image.new("RGB", (8, 8)).save(path, pnginfo=info)
@@ -241,17 +241,17 @@ def test_a_text_of_blanks_is_read_in_time(tmp_path: Path, text: str) -> None:
     assert time.process_time() - began < 5.0, "it once took minutes"
 
 
-def test_what_is_not_read_of_a_file_has_a_bound(tmp_path: Path) -> None:
+def test_the_list_of_unread_metadata_is_bounded(tmp_path: Path) -> None:
     pairs = ", ".join(f"Thing {number}: {'x' * 999}" for number in range(99))
 
-    found = read(with_text(tmp_path, "parameters", f"a lake\nSeed: 1, {pairs}"))
+    found = read(write_png_text(tmp_path, "parameters", f"a lake\nSeed: 1, {pairs}"))
 
     assert found is not None
     assert max(map(len, found.unread)) == 100
     assert found.unread[-1] == "and 59 more"
 
 
-def test_a_graph_of_comfyui_is_read_and_the_rest_is_named(tmp_path: Path) -> None:
+def test_a_comfyui_graph_is_read_and_unread_nodes_are_named(tmp_path: Path) -> None:
     graph: dict[str, Any] = {
         "3": {
             "class_type": "KSampler",
@@ -271,7 +271,7 @@ def test_a_graph_of_comfyui_is_read_and_the_rest_is_named(tmp_path: Path) -> Non
         "9": {"class_type": "EmptyLatentImage", "inputs": {"width": 512, "height": 768}},
     }
 
-    found = read(with_text(tmp_path, "prompt", json.dumps(graph)))
+    found = read(write_png_text(tmp_path, "prompt", json.dumps(graph)))
 
     assert found is not None
     assert (found.prompt, found.model) == ("a lake", "dream.safetensors")
@@ -287,13 +287,13 @@ def test_a_graph_of_comfyui_is_read_and_the_rest_is_named(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"1": 2}', '{"1": {"inputs": {"text": ["1"]}}}'])
-def test_any_graph_is_survived(text: str, tmp_path: Path) -> None:
-    found = read(with_text(tmp_path, "prompt", text))
+def test_a_malformed_comfyui_graph_causes_no_error(text: str, tmp_path: Path) -> None:
+    found = read(write_png_text(tmp_path, "prompt", text))
 
     assert found is None or found.prompt is None
 
 
-def test_a_compressed_text_has_a_bound(tmp_path: Path) -> None:
+def test_a_compressed_text_is_read_up_to_a_limit(tmp_path: Path) -> None:
     file = io.BytesIO()
     info = PngImagePlugin.PngInfo()
     info.add_text("parameters", "a" * 50_000_000, zip=True)

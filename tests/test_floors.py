@@ -1,6 +1,6 @@
-"""The architecture, as a test: a room imports from the rooms listed beside it and no others.
+"""The architecture, as a test: a package imports only from the packages listed beside it.
 
-Read with an AST, so imports inside functions and under TYPE_CHECKING count too.
+Imports are read from the AST, so those inside functions and under TYPE_CHECKING count too.
 """
 
 import ast
@@ -28,12 +28,12 @@ ENGINES = {"kit.engines", "kit.engines.base", "kit.engines.configured"} | {
     "kit.engines.samples",
 }
 DOMAIN = SERVICE | ENGINES | {"kit.service.store", "kit.service.storage"}
-#: What every engine is made with.
+#: Packages that every engine may import.
 BASE = GROUND | {"kit.engines.base", "kit.engines.sizes"}
 PICTURES = BASE | {"kit.engines.media", "kit.engines.prompt", "kit.engines.painting"}
 
-#: Ground floor first. What stands in no room is the roof: it may import anything.
-ROOMS: dict[str, set[str]] = {
+#: Package -> packages that it may import. Modules in none of them are in `ROOF`: no limits.
+ALLOWED: dict[str, set[str]] = {
     "kit.errors": set(),
     "kit.wire": {"kit.errors"},
     "kit.parameters": {"kit.errors", "kit.wire"},
@@ -108,8 +108,8 @@ ROOMS: dict[str, set[str]] = {
     "kit.service": set(),
 }
 ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
-#: What only one room may know, or one in each wing.
-KEEPERS: dict[str, tuple[str, ...]] = {
+#: Libraries that only these packages may import.
+ONLY_IN: dict[str, tuple[str, ...]] = {
     "httpx": ("kit.client.http", "kit.engines.remote.http", "kit.service.writer.client"),
     "ipywidgets": ("kit.widgets",),
     "anywidget": ("kit.widgets",),
@@ -133,10 +133,10 @@ KEEPERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def room_of(module: str) -> str | None:
-    """Return the innermost room that a module stands in."""
-    rooms = [room for room in ROOMS if f"{module}.".startswith(f"{room}.")]
-    return max(rooms, key=len, default=None)
+def package_of(module: str) -> str | None:
+    """Return the innermost listed package that contains a module."""
+    packages = [package for package in ALLOWED if f"{module}.".startswith(f"{package}.")]
+    return max(packages, key=len, default=None)
 
 
 def module_of(path: Path) -> str:
@@ -150,7 +150,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @functools.cache
 def imports(path: Path) -> frozenset[str]:
-    """Return the modules that a file imports, as far as names tell."""
+    """Return the names that a file imports."""
     names = set()
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
@@ -164,24 +164,24 @@ def imports(path: Path) -> frozenset[str]:
 FILES = sorted((ROOT / "kit").rglob("*.py"))
 
 
-def strangers(path: Path) -> set[str]:
-    """Return what a file imports and may not; of a file that stands in no room, its own name."""
-    here = room_of(module_of(path))
+def forbidden_imports(path: Path) -> set[str]:
+    """Return the imports that a file may not have; for a file in no package, its own name."""
+    here = package_of(module_of(path))
     if here is None:
         return set() if module_of(path).startswith(ROOF) else {module_of(path)}
     ours = {name for name in imports(path) if name == "kit" or name.startswith("kit.")}
-    allowed = ROOMS[here] | {here}
-    # `from kit import wire` names the package first: what counts is where the name leads.
-    found = {name for name in ours if room_of(name) not in allowed and name not in NEUTRAL}
+    allowed = ALLOWED[here] | {here}
+    # `from kit import wire` names `kit` first: the full name counts.
+    found = {name for name in ours if package_of(name) not in allowed and name not in NEUTRAL}
     return {name for name in found if not name.startswith("kit.version.")}
 
 
-def test_a_room_imports_only_what_it_may() -> None:
-    assert {module_of(path): found for path in FILES if (found := strangers(path))} == {}
+def test_a_package_imports_only_what_it_may() -> None:
+    assert {module_of(path): found for path in FILES if (found := forbidden_imports(path))} == {}
 
 
-@pytest.mark.parametrize(("library", "keepers"), KEEPERS.items(), ids=KEEPERS)
-def test_a_library_is_known_in_one_place(library: str, keepers: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("library", "packages"), ONLY_IN.items(), ids=ONLY_IN)
+def test_a_library_is_imported_only_where_allowed(library: str, packages: tuple[str, ...]) -> None:
     users = {
         module_of(path)
         for path in FILES
@@ -189,15 +189,15 @@ def test_a_library_is_known_in_one_place(library: str, keepers: tuple[str, ...])
     }
 
     assert users
-    inside = tuple(f"{keeper}." for keeper in keepers)
+    inside = tuple(f"{package}." for package in packages)
     assert {user for user in users if not f"{user}.".startswith(inside)} == set()
 
 
-#: Where files are opened for reading that may come from anywhere, and where films are written.
+#: Modules that open untrusted files for reading, or write videos.
 OPENERS = {"kit.containers", "kit.pictures", "kit.engines.media.encoding"}
 
 
-def test_media_are_opened_in_one_place() -> None:
+def test_media_are_opened_only_in_these_modules() -> None:
     openings = {"av.open", "Image.open", "cv2.imread", "cv2.imdecode", "cv2.VideoCapture"}
     openers = {
         module_of(path)
@@ -210,20 +210,20 @@ def test_media_are_opened_in_one_place() -> None:
     assert openers == OPENERS
 
 
-def test_every_room_exists() -> None:
+def test_every_package_exists() -> None:
     modules = {module_of(path) for path in FILES}
 
-    assert {room for room in ROOMS if room not in modules} == set()
+    assert {package for package in ALLOWED if package not in modules} == set()
 
 
-def test_every_file_says_what_it_is_and_stays_readable() -> None:
+def test_every_file_has_a_docstring_and_limited_length() -> None:
     assert [path for path in FILES if not ast.get_docstring(tree_of(path))] == []
     assert [path for path in FILES if len(path.read_text("utf-8").splitlines()) > 500] == []
     vague = {"utils", "helpers", "common", "misc", "manager", "handler"}
     assert [path for path in FILES if path.stem in vague] == []
 
 
-def test_the_top_level_is_what_was_agreed() -> None:
+def test_the_top_level_has_only_known_files() -> None:
     known = {"pyproject.toml", "README.md", "kit", "notebooks", "tests", "binder"}
     built = {"build", "dist", "__pycache__"}
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
@@ -232,7 +232,7 @@ def test_the_top_level_is_what_was_agreed() -> None:
     assert known - found == set()
 
 
-def arrows() -> dict[str, set[str]]:
+def import_graph() -> dict[str, set[str]]:
     """Return the modules that each module imports, inside functions and for types as well."""
     modules = {module_of(path): path for path in FILES}
     found: dict[str, set[str]] = {}
@@ -242,8 +242,8 @@ def arrows() -> dict[str, set[str]]:
     return found
 
 
-def reach(graph: dict[str, set[str]], start: str) -> set[str]:
-    """Return the modules that can be reached from one, by one arrow or more."""
+def reachable(graph: dict[str, set[str]], start: str) -> set[str]:
+    """Return the modules that a module imports, directly or through others."""
     found: set[str] = set()
     waiting = [start]
     while waiting:
@@ -253,13 +253,13 @@ def reach(graph: dict[str, set[str]], start: str) -> set[str]:
     return found
 
 
-def test_there_is_no_circle_of_imports() -> None:
-    graph = arrows()
-    reached = {module: reach(graph, module) for module in graph}
-    circles = {
+def test_there_are_no_import_cycles() -> None:
+    graph = import_graph()
+    reached = {module: reachable(graph, module) for module in graph}
+    cycles = {
         tuple(sorted(m for m in reached[module] if module in reached[m]))
         for module in graph
         if module in reached[module]
     }
 
-    assert circles == set()
+    assert cycles == set()

@@ -1,4 +1,4 @@
-"""What no reader of the code would notice: links to nowhere and tests that are silently skipped."""
+"""Checks of the repository: broken links, and tests that are skipped without a reason."""
 
 import re
 from pathlib import Path
@@ -11,13 +11,15 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_page_of_the_project_links_to_is_there(path: Path) -> None:
+def test_every_link_in_a_page_of_the_project_has_a_target(path: Path) -> None:
     links = LINK.findall(path.read_text(encoding="utf-8"))
-    # The first page of the manual leads to others that are made beside it.
-    made = r"|[a-z/]+\.html" if path.name == "index.md" else ""
-    near = [link for link in links if not re.match(rf"https?://|mailto:|#|\.\./\.\./{made}", link)]
+    # The first page of the manual links to pages that are generated beside it.
+    built = r"|[a-z/]+\.html" if path.name == "index.md" else ""
+    local = [
+        link for link in links if not re.match(rf"https?://|mailto:|#|\.\./\.\./{built}", link)
+    ]
 
-    assert [link for link in near if not (path.parent / link.partition("#")[0]).exists()] == []
+    assert [link for link in local if not (path.parent / link.partition("#")[0]).exists()] == []
 
 
 def test_no_test_is_skipped_without_a_reason() -> None:

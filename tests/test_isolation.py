@@ -1,4 +1,4 @@
-"""What a test or a tutorial does stays off the user's settings and data."""
+"""Tests and tutorials do not touch the user's settings and data."""
 
 import os
 import subprocess
@@ -24,9 +24,7 @@ import matplotlib.pyplot
 """
 
 
-def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own_and_leaves_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_notebook_run_alone_has_its_own_data_folder_and_leaves_no_files(tmp_path: Path) -> None:
     data, temporary, home = folders = [tmp_path / name for name in ("data", "tmp", "home")]
     for folder in folders:
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""The embedded service: one for a process and a folder, and found by the next."""
+"""The embedded service: one for each data folder, shared by all processes."""
 
 import asyncio
 import json
@@ -23,12 +23,12 @@ from tests.rights import is_private
 
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
-    """A folder whose service stops with the test."""
+    """A data folder whose embedded service is stopped at the end."""
     yield tmp_path / "data"
     local.stop()
 
 
-#: A notebook's process: it connects, says where to, and does something else when it is told to.
+#: A notebook's process: it connects, prints the URL, and sends a request when it reads a line.
 _NOTEBOOK = """
 import json, sys, kit
 from kit import local
@@ -43,7 +43,7 @@ sys.stdin.readline()
 
 @contextmanager
 def notebook(data: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process that works on the same folder; the first one hosts the service."""
+    """Run another process on the same folder; the first one hosts the service."""
     command = [sys.executable, "-c", _NOTEBOOK, str(data)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
@@ -56,21 +56,21 @@ def notebook(data: Path) -> Iterator[subprocess.Popen[str]]:
 
 def account(url: str, key: str) -> dict[str, object]:
     headers = {"Authorization": f"Bearer {key}"}
-    answer = httpx.get(f"{url}/v1/account", headers=headers, verify=False)
-    assert answer.status_code == 200, answer.text
-    told: dict[str, object] = answer.json()
-    return told
+    response = httpx.get(f"{url}/v1/account", headers=headers, verify=False)
+    assert response.status_code == 200, response.text
+    facts: dict[str, object] = response.json()
+    return facts
 
 
-def test_the_first_call_starts_it_and_makes_a_demo_account(data: Path) -> None:
+def test_the_first_call_starts_the_service_and_creates_a_demo_account(data: Path) -> None:
     url, key = local.start_embedded(data)
-    told = account(url, key)
+    facts = account(url, key)
 
     assert key.startswith("cs_test_")
-    assert (told["name"], told["credits"]) == ("Demo", local.DEMO_CREDITS)
+    assert (facts["name"], facts["credits"]) == ("Demo", local.DEMO_CREDITS)
 
 
-def test_the_demo_key_can_do_everything(data: Path) -> None:
+def test_the_demo_key_has_all_scopes(data: Path) -> None:
     url, key = local.start_embedded(data)
     headers = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=url, headers=headers, verify=False) as http:
@@ -84,12 +84,12 @@ def test_the_same_folder_has_one_service_and_one_key(data: Path) -> None:
     )
 
 
-def test_racing_calls_get_the_same(data: Path) -> None:
+def test_concurrent_calls_return_the_same_service(data: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(local.start_embedded, [data] * 4))) == 1
 
 
-def test_notebooks_that_begin_at_once_have_one_account(data: Path) -> None:
+def test_notebooks_started_at_once_share_one_account(data: Path) -> None:
     settings.prepare(data)
     here = settings.load(data=data)
 
@@ -97,28 +97,28 @@ def test_notebooks_that_begin_at_once_have_one_account(data: Path) -> None:
         assert len(set(pool.map(local.demo_key, [here] * 4))) == 1
 
 
-def test_two_folders_have_two(data: Path, tmp_path: Path) -> None:
+def test_two_folders_have_two_services(data: Path, tmp_path: Path) -> None:
     first, second = local.start_embedded(data), local.start_embedded(tmp_path / "other")
 
     assert first[0] != second[0]
     assert account(*first)["id"] != account(*second)["id"]
 
 
-def test_a_second_process_finds_it(data: Path) -> None:
+def test_a_second_process_finds_the_service(data: Path) -> None:
     ours = local.start_embedded(data)
     script = (
         "import json, sys; from kit.local import start_embedded; "
         "print(json.dumps(start_embedded(sys.argv[1])))"
     )
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", script, str(data)], capture_output=True, text=True, check=True
     )
 
-    assert json.loads(told.stdout) == list(ours)
+    assert json.loads(done.stdout) == list(ours)
     assert account(*ours)
 
 
-def test_the_account_outlives_the_service(data: Path) -> None:
+def test_the_account_and_key_survive_a_restart_of_the_service(data: Path) -> None:
     first = local.start_embedded(data)
     before = account(*first)
     local.stop()
@@ -128,7 +128,7 @@ def test_the_account_outlives_the_service(data: Path) -> None:
     assert account(*second) == before
 
 
-def test_a_stale_note_is_ignored(data: Path) -> None:
+def test_an_outdated_service_file_is_ignored(data: Path) -> None:
     settings.prepare(data)
     (data / "service.json").write_text(
         json.dumps({"url": "http://127.0.0.1:9", "instance": "gone", "pid": os.getpid()})
@@ -138,28 +138,28 @@ def test_a_stale_note_is_ignored(data: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": "cs_test_wrong"}', '{"key": 7}', "7"])
-def test_a_key_that_no_longer_works_is_made_anew(data: Path, text: str) -> None:
+def test_an_invalid_demo_key_is_replaced(data: Path, text: str) -> None:
     settings.prepare(data)
     (data / "demo.json").write_text(text)
 
     assert account(*local.start_embedded(data))
 
 
-def test_only_the_owner_can_read_what_is_kept(data: Path) -> None:
+def test_only_the_owner_can_read_the_data_folder(data: Path) -> None:
     local.start_embedded(data)
 
-    kept = (data / name for name in ("demo.json", "service.json", "secret"))
-    assert all(map(is_private, (data, *kept)))
+    files = (data / name for name in ("demo.json", "service.json", "secret"))
+    assert all(map(is_private, (data, *files)))
 
 
-def test_it_starts_inside_a_running_event_loop(data: Path) -> None:
+def test_the_service_starts_inside_a_running_event_loop(data: Path) -> None:
     async def cell() -> tuple[str, str]:
         return local.start_embedded(data)
 
     assert account(*asyncio.run(cell()))
 
 
-def test_a_proxy_is_not_asked_for_this_machine(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_local_service_is_not_proxied(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = local.start_embedded(data)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
@@ -171,20 +171,20 @@ def test_the_keys_of_the_demo_account_can_be_managed(data: Path) -> None:
     url, key = local.start_embedded(data)
     keys = local.LocalKeys(data, key)
 
-    made = keys.create("laptop", ["creative:generate"], 30)
+    key_text = keys.create("laptop", ["creative:generate"], 30)
     first, second = keys.list_all()
 
-    assert account(url, made) == account(url, key)
+    assert account(url, key_text) == account(url, key)
     assert (first.in_use, second.in_use) == (True, False)
     assert (second.name, second.state) == ("laptop", "active")
     assert second.scopes == ("read", "creative:generate")
     assert second.expires_at is not None
     keys.revoke(second.id)
     assert [each.state for each in keys.list_all()] == ["active", "revoked"]
-    assert made not in repr(keys.list_all())
+    assert key_text not in repr(keys.list_all())
 
 
-def test_a_demo_key_that_was_revoked_leaves_its_account(data: Path) -> None:
+def test_a_revoked_demo_key_is_replaced_for_the_same_account(data: Path) -> None:
     url, key = local.start_embedded(data)
     before = account(url, key)
     keys = local.LocalKeys(data, key)
@@ -206,7 +206,7 @@ def test_keys_can_be_managed_inside_a_running_loop(data: Path) -> None:
     assert asyncio.run(cell()) == 1
 
 
-def test_keys_of_another_account_stay_out_of_reach(data: Path) -> None:
+def test_keys_of_another_account_cannot_be_managed(data: Path) -> None:
     _, key = local.start_embedded(data)
 
     with pytest.raises(NotFoundError):
@@ -215,29 +215,29 @@ def test_keys_of_another_account_stay_out_of_reach(data: Path) -> None:
         local.LocalKeys(data, "cs_test_nonsense").list_all()
 
 
-def test_a_studio_goes_on_when_the_process_that_hosts_its_service_is_gone(data: Path) -> None:
+def test_a_studio_continues_when_the_process_with_its_service_ends(data: Path) -> None:
     with notebook(data) as host:
         studio = kit.connect(data=data)
-        made = studio.generate("poster", "a lake", size=512, seed=1)
-        picture = made.output.bytes()
+        generation = studio.generate("poster", "a lake", size=512, seed=1)
+        picture = generation.output.bytes()
         form = studio.form("poster", "a lake", size=512, seed=2)
         owner, there = studio.account.id, studio.client.settings.origin
         astudio = asyncio.run(kit.aconnect(data=data))
         host.kill()
         host.wait()
-    made.output.path().unlink()
+    generation.output.path().unlink()
 
     assert studio.account.id == owner
     assert studio.client.settings.origin != there
-    assert made.output.bytes() == picture  # its address is one of the host that is gone
+    assert generation.output.bytes() == picture  # its URL is that of the old host
     assert form.submit().result(60).status == "completed"
-    assert asyncio.run(astudio.history.list(5))[1].id == made.id
+    assert asyncio.run(astudio.history.list(5))[1].id == generation.id
     assert len(local.hosted) == 1
     studio.close()
     asyncio.run(astudio.close())
 
 
-def test_of_two_notebooks_that_lose_their_host_one_becomes_it(data: Path) -> None:
+def test_one_of_two_notebooks_that_lose_their_host_becomes_the_host(data: Path) -> None:
     with notebook(data) as host, notebook(data) as first, notebook(data) as second:
         host.kill()
         host.wait()
@@ -252,7 +252,7 @@ def test_of_two_notebooks_that_lose_their_host_one_becomes_it(data: Path) -> Non
     assert hosts + other_hosts == 1
 
 
-def test_who_asks_at_the_very_end_leaves_no_warning_of_python(data: Path) -> None:
+def test_a_call_at_interpreter_exit_causes_no_python_warning(data: Path) -> None:
     settings.prepare(data)
     code = (
         "import atexit, sys\n"
@@ -268,7 +268,7 @@ def test_who_asks_at_the_very_end_leaves_no_warning_of_python(data: Path) -> Non
     assert "never awaited" not in done.stderr
 
 
-def test_a_frozen_program_hosts_no_service_and_uses_one_that_runs(data: Path) -> None:
+def test_a_frozen_program_only_uses_a_service_that_already_runs(data: Path) -> None:
     code = "import sys, kit; sys.frozen = True; print(kit.connect(data=sys.argv[1]).account.name)"
     run = partial(
         subprocess.run, [sys.executable, "-c", code, str(data)], capture_output=True, text=True
@@ -279,7 +279,7 @@ def test_a_frozen_program_hosts_no_service_and_uses_one_that_runs(data: Path) ->
     assert run().stdout == "Demo\n"
 
 
-def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> None:
+def test_a_service_that_was_stopped_explicitly_is_not_restarted(data: Path) -> None:
     url, key = local.start_embedded(data)
     follow = local.make_follower(data, key)
     local.stop()
@@ -290,7 +290,7 @@ def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> No
     assert follow(url) == again
 
 
-def test_a_service_whose_thread_has_ended_is_started_again(data: Path) -> None:
+def test_a_service_whose_thread_has_ended_is_restarted(data: Path) -> None:
     url, key = local.start_embedded(data)
     follow = local.make_follower(data, key)
     local.hosted[data].stop()
@@ -298,14 +298,14 @@ def test_a_service_whose_thread_has_ended_is_started_again(data: Path) -> None:
     assert account(follow(url), key)
 
 
-def test_a_studio_of_another_account_is_not_taken_over(data: Path) -> None:
+def test_a_studio_of_another_account_does_not_follow_the_service(data: Path) -> None:
     url, _ = local.start_embedded(data)
 
     with pytest.raises(ConfigError, match="another demo key"):
         local.make_follower(data, "cs_test_of_somebody_else")(url)
 
 
-def test_what_the_service_says_stands_in_a_file_and_in_no_cell(data: Path) -> None:
+def test_log_messages_of_the_service_are_written_to_a_file_only(data: Path) -> None:
     script = """
 import logging, sys, kit
 from kit.errors import GenerationFailedError
@@ -326,6 +326,6 @@ except GenerationFailedError:
     log = data / "service.log"
 
     assert done.stdout + done.stderr == ""
-    for said in ("is left out", "RuntimeError: ", "2 claims expired", "a request was invalid"):
-        assert said in log.read_text()
+    for text in ("is left out", "RuntimeError: ", "2 claims expired", "a request was invalid"):
+        assert text in log.read_text()
     assert is_private(log)

@@ -1,4 +1,4 @@
-"""The lock files: current, hashed, and of nothing but PyPI; a check without a network says so."""
+"""The lock files: current, hashed, and only with packages of PyPI; checked without a network."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ def check(root: Path) -> tuple[int, str]:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of what the check looks at."""
+    """A copy of the files that are checked."""
     for name in ("pyproject.toml", ".ci/lock", ".ci/tools.in", SERVICE, TOOLS):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -62,16 +62,16 @@ def test_the_lock_files_are_current(copy: Path) -> None:
         (SERVICE, lambda t: t.replace("httpx==", "httpx @ file:///x "), "an address or a file"),
     ],
 )
-def test_what_is_not_current_or_not_to_be_trusted_is_named(
+def test_an_outdated_or_untrusted_requirement_is_reported(
     copy: Path, name: str, change: Callable[[str], str], problem: str
 ) -> None:
     alter(copy / name, change)
 
-    code, said = check(copy)
+    code, errors = check(copy)
 
     assert code == 1
-    assert problem in said
-    assert "run .ci/lock" in said
+    assert problem in errors
+    assert "run .ci/lock" in errors
 
 
 def test_the_actions_of_the_workflow_are_pinned_by_commit() -> None:

@@ -1,4 +1,4 @@
-"""Logging in: asked, tried, saved; and never shown."""
+"""Logging in: the key is requested, verified and saved, and never shown."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     return tmp_path
 
 
-def test_who_logged_in_connects_without_arguments(api: Server) -> None:
-    asked: list[str] = []
+def test_connect_uses_the_saved_login_without_arguments(api: Server) -> None:
+    questions: list[str] = []
 
-    def typed(question: str) -> str:
-        asked.append(question)
+    def answer(question: str) -> str:
+        questions.append(question)
         return KEY
 
-    with kit.login(api.url, ask_key=typed) as studio:
+    with kit.login(api.url, ask_key=answer) as studio:
         assert studio.account.name == "Ada"
     with kit.connect() as again:
         assert again.account.name == "Ada"
 
-    assert len(asked) == 1
+    assert len(questions) == 1
     kit.logout()
     with pytest.raises(ConfigError, match="no saved profile"):
         kit.logout()
@@ -54,7 +54,7 @@ def test_a_key_that_the_service_refuses_is_not_saved(api: Server, home: Path) ->
     assert not (home / "config").exists()
 
 
-def test_where_nobody_can_be_asked_it_says_so(api: Server) -> None:
+def test_login_reports_a_missing_key_or_address(api: Server) -> None:
     def refuse(_: str) -> str:
         raise EOFError
 
@@ -67,20 +67,20 @@ def test_where_nobody_can_be_asked_it_says_so(api: Server) -> None:
 
 
 def submit_key(form: Any) -> None:
-    """Enter the key as the page does, and wait for the answer."""
+    """Enter the key as the page does, and wait for the response."""
     (field,) = every(form, SecretInput)
     send(field, {"secret": KEY})
     until(lambda: not field.disabled)
 
 
-def test_an_unknown_profile_names_the_known_ones(api: Server) -> None:
+def test_an_unknown_profile_is_refused_with_the_known_ones(api: Server) -> None:
     kit.login(api.url, KEY, profile="work").close()
 
     with pytest.raises(ConfigError, match="no saved profile 'home'; there is 'work'"):
         kit.connect(profile="home")
 
 
-def test_a_form_signs_in_where_a_cell_cannot_ask(api: Server, home: Path) -> None:
+def test_a_form_signs_in_and_saves_the_profile(api: Server, home: Path) -> None:
     login = kit.login(api.url, profile="work", form=True)
     with pytest.raises(ConfigError, match="not signed in yet"):
         _ = login.studio
@@ -95,7 +95,7 @@ def test_a_form_signs_in_where_a_cell_cannot_ask(api: Server, home: Path) -> Non
     assert KEY not in str(vars(login)) + str(login.get_state()) + repr(login)
 
 
-def test_an_empty_name_saves_nothing(api: Server, home: Path) -> None:
+def test_an_empty_profile_name_saves_nothing(api: Server, home: Path) -> None:
     with kit.login(api.url, KEY, profile="") as studio:
         assert studio.account.name == "Ada"
 

@@ -1,4 +1,4 @@
-"""``%load_ext kit``: generating with a magic, and what bad input says."""
+"""``%load_ext kit``: the magics, and their messages about invalid input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODELS = "/v1/creative-studio/models"
 
 @pytest.fixture
 def shell(studio: Studio) -> Iterator[Any]:
-    """IPython with the extension, and a studio in its variables."""
+    """An IPython shell with the extension, and a studio in its variables."""
     shell = InteractiveShell(config=NO_HISTORY)
     shell.run_line_magic("load_ext", "kit")
     shell.user_ns["studio"] = studio
@@ -37,9 +37,9 @@ def shell(studio: Studio) -> Iterator[Any]:
 
 
 def test_the_cell_is_the_prompt(shell: Any, api: Server) -> None:
-    made = shell.run_cell_magic("generate", "paint style=ink steps=7", "\n  a lake\n at dawn \n")
+    result = shell.run_cell_magic("generate", "paint style=ink steps=7", "\n  a lake\n at dawn \n")
 
-    assert made.output.bytes() == png()
+    assert result.output.bytes() == png()
     assert api.requests("POST", START)[0].json == {
         "modelId": "paint",
         "prompt": "a lake\n at dawn",
@@ -47,14 +47,14 @@ def test_the_cell_is_the_prompt(shell: Any, api: Server) -> None:
     }
 
 
-def test_again_pays_anew(shell: Any, api: Server) -> None:
+def test_again_starts_another_paid_generation(shell: Any, api: Server) -> None:
     for line in ("paint", "paint", "paint --again"):
         shell.run_cell_magic("generate", line, "a lake")
 
     assert len(api.requests("POST", START)) == 2
 
 
-def test_media_are_files(shell: Any, media: Server, tmp_path: Any) -> None:
+def test_media_are_uploaded_from_files(shell: Any, media: Server, tmp_path: Any) -> None:
     (tmp_path / "my face.png").write_bytes(png("red"))
 
     shell.run_line_magic("generate", f"retouch picture='{tmp_path}/my face.png'")
@@ -79,7 +79,7 @@ def test_media_are_files(shell: Any, media: Server, tmp_path: Any) -> None:
         ("retouch picture=none.png", "there is no file 'none.png'"),
     ],
 )
-def test_what_was_typed_wrongly_is_a_sentence(
+def test_invalid_input_is_reported_before_any_request(
     shell: Any, api: Server, line: str, sentence: str
 ) -> None:
     promptless = line.startswith("retouch")
@@ -94,7 +94,7 @@ def test_what_was_typed_wrongly_is_a_sentence(
     assert api.requests("POST") == []
 
 
-def test_a_failure_after_the_start_can_be_looked_into(shell: Any, backend: ThirdParty) -> None:
+def test_a_failed_generation_is_raised_with_its_id(shell: Any, backend: ThirdParty) -> None:
     backend.states, backend.error = ("queued", "error"), {"message": "too dark"}
 
     with pytest.raises(GenerationFailedError, match="too dark") as caught:
@@ -103,10 +103,10 @@ def test_a_failure_after_the_start_can_be_looked_into(shell: Any, backend: Third
     assert caught.value.generation_id == "job-1"
 
 
-def test_settings_named_like_arguments_of_a_call_are_settings(shell: Any, api: Server) -> None:
+def test_parameters_named_like_arguments_are_parameters(shell: Any, api: Server) -> None:
     names = ("timeout", "again", "model", "media", "prompt", "parameters")
-    known = [{"name": name, "type": "string"} for name in names]
-    api.script("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": known}]}))
+    fields = [{"name": name, "type": "string"} for name in names]
+    api.script("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": fields}]}))
 
     line = " ".join(f"{name}=5" for name in names)
     shell.run_cell_magic("generate", f"odd {line} --again", "a lake")
@@ -116,15 +116,15 @@ def test_settings_named_like_arguments_of_a_call_are_settings(shell: Any, api: S
     assert sent["parameters"] == dict.fromkeys(names, "5")
 
 
-def test_values_are_read_as_a_form_reads_them(shell: Any, api: Server) -> None:
-    known = [
+def test_values_are_parsed_by_the_type_of_their_parameter(shell: Any, api: Server) -> None:
+    fields = [
         {"name": "size", "type": "int64"},
         {"name": "noise", "type": "float"},
         {"name": "flag", "type": "bool"},
         {"name": "times", "type": "string", "enum": [1, 2, 3]},
         {"name": "words", "type": "string", "maxItems": 1},
     ]
-    api.script("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": known}]}))
+    api.script("GET", MODELS, Answer(200, {"image": [{"id": "odd", "settingParameters": fields}]}))
 
     shell.run_cell_magic("generate", "odd size=7 noise=.25 flag=true times=2 words=z", "a lake")
 
@@ -138,17 +138,17 @@ def test_values_are_read_as_a_form_reads_them(shell: Any, api: Server) -> None:
 
 
 @pytest.fixture
-def elsewhere(media: Server) -> Iterator[Server]:
-    """Another service, with another account."""
+def second_service(media: Server) -> Iterator[Server]:
+    """A second service with another account."""
     with serve(ThirdParty(media.url, polls=0)) as server:
         yield server
 
 
-def test_the_studio_of_now_pays(
-    shell: Any, settings: Settings, api: Server, backend: ThirdParty, elsewhere: Server
+def test_the_current_value_of_the_variable_is_used(
+    shell: Any, settings: Settings, api: Server, backend: ThirdParty, second_service: Server
 ) -> None:
     backend.polls = 0
-    there = Settings(elsewhere.url, KEY, settings.data, progress=False)
+    there = Settings(second_service.url, KEY, settings.data, progress=False)
     first, second = AsyncStudio(settings), AsyncStudio(there)
 
     for one, line in ((first, "paint"), (second, "paint --again"), (second, "paint")):
@@ -157,10 +157,10 @@ def test_the_studio_of_now_pays(
     first.client.disconnect()
 
     assert len(api.requests("POST", START)) == 1
-    assert len(elsewhere.requests("POST", START)) == 1
+    assert len(second_service.requests("POST", START)) == 1
 
 
-def test_a_notebook_without_a_studio_spends_nothing(shell: Any) -> None:
+def test_magics_without_a_studio_are_refused(shell: Any) -> None:
     del shell.user_ns["studio"]
 
     for magic in (lambda: shell.run_line_magic("credits", ""), lambda: generate(shell)):
@@ -168,17 +168,17 @@ def test_a_notebook_without_a_studio_spends_nothing(shell: Any) -> None:
             magic()
 
 
-def test_the_only_studio_pays_whatever_its_name(shell: Any, api: Server) -> None:
+def test_the_only_studio_is_used_whatever_its_name(shell: Any, api: Server) -> None:
     shell.user_ns["mine"] = shell.user_ns.pop("studio")
     shell.user_ns["also"] = shell.user_ns["mine"]
 
     assert generate(shell).prompt == "a lake"
 
 
-def test_of_several_studios_one_has_to_be_named(
-    shell: Any, settings: Settings, api: Server, elsewhere: Server
+def test_one_of_several_studios_must_be_named(
+    shell: Any, settings: Settings, api: Server, second_service: Server
 ) -> None:
-    there = Settings(elsewhere.url, KEY, settings.data, progress=False)
+    there = Settings(second_service.url, KEY, settings.data, progress=False)
     shell.user_ns["team"] = Studio(there)
 
     with pytest.raises(UsageError, match=r"studios team and studio: say which.*--studio studio"):
@@ -187,7 +187,7 @@ def test_of_several_studios_one_has_to_be_named(
         generate(shell, "paint --studio tem")
     assert generate(shell, "paint --studio team").prompt == "a lake"
     assert shell.run_line_magic("credits", "team").name == "Ada"
-    assert len(elsewhere.requests("POST", START)) == 1
+    assert len(second_service.requests("POST", START)) == 1
     assert api.requests("POST", START) == []
 
 
@@ -195,7 +195,7 @@ def generate(shell: Any, line: str = "paint") -> Any:
     return shell.run_cell_magic("generate", line, "a lake")
 
 
-def test_a_cell_that_waits_spends_the_budget_of_the_awaited_studio(
+def test_a_budget_of_an_async_studio_limits_the_magic(
     shell: Any, settings: Settings, api: Server
 ) -> None:
     studio = AsyncStudio(settings)
@@ -207,7 +207,7 @@ def test_a_cell_that_waits_spends_the_budget_of_the_awaited_studio(
     assert api.requests("POST", START) == []
 
 
-def test_credits_are_those_of_the_account(shell: Any) -> None:
+def test_the_credits_magic_returns_the_account(shell: Any) -> None:
     assert shell.run_line_magic("credits", "").name == "Ada"
     with pytest.raises(UsageError, match="please is not a studio"):
         shell.run_line_magic("credits", "please")
@@ -223,15 +223,15 @@ def test_credits_are_those_of_the_account(shell: Any) -> None:
         ("%%generate nothing s", []),
     ],
 )
-def test_a_tab_completes_models_and_parameters(shell: Any, line: str, words: list[str]) -> None:
+def test_tab_completes_models_and_parameters(shell: Any, line: str, words: list[str]) -> None:
     (complete,) = shell.strdispatchers["complete_command"].s_matches("%%generate")
 
     assert complete(SimpleNamespace(line=line)) == words
 
 
-def test_a_cell_is_filed_under_tags(shell: Any) -> None:
-    made = shell.run_cell_magic("generate", "paint --tag campaign=winter --tag team=a", "a lake")
+def test_the_magic_sets_tags(shell: Any) -> None:
+    result = shell.run_cell_magic("generate", "paint --tag campaign=winter --tag team=a", "a lake")
 
-    assert made.tags == {"campaign": "winter", "team": "a"}
+    assert result.tags == {"campaign": "winter", "team": "a"}
     with pytest.raises(UsageError, match="must be NAME=VALUE, not 'winter'"):
         shell.run_cell_magic("generate", "paint --tag winter", "a lake")

@@ -1,4 +1,4 @@
-"""The tutorials as they lie in the repository: small, clean, short, and compared as a whole."""
+"""The tutorials in the repository: small, clean, short, and with outputs that are all compared."""
 
 import os
 import re
@@ -11,21 +11,21 @@ import pytest
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 PER_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-#: What every process but the one that compares does first.
+#: Code that every process except pytest runs first.
 LATER = """
 import sys
 if "pytest" not in sys.orig_argv:
     import time_machine
     time_machine.travel("2028-02-29T23:59:50+00:00").start()
 """
-#: The one whose cells are figures of a history that ends today.
+#: The tutorial about a history that ends today.
 _FIGURES = "notebooks/20_costs.ipynb"
-#: Words a minute of somebody who reads and tries.
+#: Words per minute of a reader who tries the examples.
 READING = 130
 
 
 @PER_NOTEBOOK
-def test_every_figure_is_compared(path: Path) -> None:
+def test_all_outputs_except_pictures_are_compared(path: Path) -> None:
     for cell in nbformat.read(path, as_version=4).cells:
         tags = cell.metadata.get("tags", [])
         assert "NBVAL" not in cell.source
@@ -33,7 +33,7 @@ def test_every_figure_is_compared(path: Path) -> None:
 
 
 @PER_NOTEBOOK
-def test_nothing_of_one_machine_or_moment_is_saved(path: Path) -> None:
+def test_a_tutorial_has_no_keys_paths_times_or_widget_state(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(text, as_version=4)
 
@@ -42,17 +42,17 @@ def test_nothing_of_one_machine_or_moment_is_saved(path: Path) -> None:
     assert "widgets" not in notebook.metadata
     assert all("execution" not in cell.metadata for cell in notebook.cells)
     numbers = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
-    assert numbers == [*range(1, len(numbers) + 1)], "it was run from its first cell on"
+    assert numbers == [*range(1, len(numbers) + 1)], "it was run from its first cell"
 
 
 @PER_NOTEBOOK
-def test_its_commands_work_in_folders_whose_names_have_blanks(path: Path) -> None:
+def test_paths_in_shell_commands_are_quoted(path: Path) -> None:
     for cell in nbformat.read(path, as_version=4).cells:
         assert not re.search(r'!.*(?<!")\{(sys\.executable|folder)\}', cell.source)
 
 
 @PER_NOTEBOOK
-def test_it_is_read_in_five_minutes(path: Path) -> None:
+def test_a_tutorial_can_be_read_in_five_minutes(path: Path) -> None:
     cells = nbformat.read(path, as_version=4).cells
 
     assert sum(len(cell.source.split()) for cell in cells) < 5 * READING

@@ -1,4 +1,4 @@
-"""Parameters: exactly the valid values pass, and the rest gets a sentence each."""
+"""Parameters: exactly the valid values pass, and each other value gets an error message."""
 
 from decimal import Decimal
 from typing import Any
@@ -43,13 +43,13 @@ anything = st.recursive(
 )
 
 
-def number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 RULES: dict[str, Any] = {
-    "count": lambda v: number(v) and 1 <= v <= 10 and v == int(v),
-    "ratio": lambda v: number(v) and 0 <= v <= 1,
+    "count": lambda v: is_number(v) and 1 <= v <= 10 and v == int(v),
+    "ratio": lambda v: is_number(v) and 0 <= v <= 1,
     "size": lambda v: v in ("small", "big") if isinstance(v, str) else False,
     "tags": lambda v: isinstance(v, list) and len(v) <= 3 and all(isinstance(t, str) for t in v),
     "smooth": lambda v: isinstance(v, bool),
@@ -70,7 +70,7 @@ def test_a_request_passes_when_each_of_its_values_does(values: dict[str, Any]) -
     given_ = {name: value for name, value in values.items() if value is not None}
     valid = "smooth" in given_ and all(RULES[name](value) for name, value in given_.items())
     try:
-        told = check(MODEL, prompt="x", parameters=values, media=GOOD["media"])
+        checked = check(MODEL, prompt="x", parameters=values, media=GOOD["media"])
     except ParameterError as error:
         assert not valid
         named = {detail["field"].partition(".")[2] for detail in error.details or ()}
@@ -78,11 +78,11 @@ def test_a_request_passes_when_each_of_its_values_does(values: dict[str, Any]) -
         assert named == wrong | ({"smooth"} if "smooth" not in given_ else set())
     else:
         assert valid
-        assert told == {"count": 1, "size": "small", **given_}
+        assert checked == {"count": 1, "size": "small", **given_}
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000, 2**53, 1e300], ids=range(5))
-def test_a_number_that_no_json_reader_can_hold_is_refused(value: float) -> None:
+def test_a_number_outside_the_range_of_json_readers_is_refused(value: float) -> None:
     for kind in ("integer", "number"):
         problem = value_problem(Parameter(name="free", type=kind), value)
 
@@ -91,25 +91,25 @@ def test_a_number_that_no_json_reader_can_hold_is_refused(value: float) -> None:
 
 
 @pytest.mark.parametrize("value", [2**53 - 1, -(2**53) + 1, 0, 5.0])
-def test_a_free_number_may_be_as_large_as_json_can_tell(value: float) -> None:
+def test_an_unlimited_number_may_use_the_whole_range_of_json(value: float) -> None:
     assert value_problem(Parameter(name="free", type="integer"), value) is None
 
 
-def test_a_whole_number_is_written_as_one() -> None:
+def test_a_whole_float_becomes_an_integer() -> None:
     values, problems = check_settings([COUNT], {"count": 5.0})
 
     assert problems == []
     assert repr(values) == "{'count': 5}"
 
 
-def test_an_unknown_type_is_left_to_the_service() -> None:
+def test_a_value_of_an_unknown_type_is_accepted() -> None:
     assert value_problem(Parameter(name="odd", type="matrix"), [[1]]) is None
 
 
-def test_none_is_not_given() -> None:
-    told = check(MODEL, **{**GOOD, "parameters": {"smooth": False, "count": None}})
+def test_none_counts_as_not_given() -> None:
+    result = check(MODEL, **{**GOOD, "parameters": {"smooth": False, "count": None}})
 
-    assert told == {"count": 1, "size": "small", "smooth": False}
+    assert result == {"count": 1, "size": "small", "smooth": False}
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,15 @@ def test_none_is_not_given() -> None:
         ({"media": {"x": [1]}}, "mediaUploads.x", "no such medium; there is 'picture'"),
     ],
 )
-def test_what_is_wrong_is_named(change: dict[str, Any], field: str, sentence: str) -> None:
+def test_an_error_names_the_wrong_field(change: dict[str, Any], field: str, sentence: str) -> None:
     with pytest.raises(ParameterError) as caught:
         check(MODEL, **{**GOOD, **change})
 
-    told = {detail["field"]: detail["message"] for detail in caught.value.details or ()}
-    assert sentence in told[field]
+    messages = {detail["field"]: detail["message"] for detail in caught.value.details or ()}
+    assert sentence in messages[field]
 
 
-def test_everything_is_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     with pytest.raises(ParameterError) as caught:
         check(MODEL, prompt="", parameters={"count": 0, "x": 1}, media={})
 
@@ -147,7 +147,7 @@ def test_a_prompt_is_measured_after_trimming() -> None:
     assert check(MODEL, **{**GOOD, "prompt": " " + "x" * bounds.TEXT + "\n"})
 
 
-def test_a_model_without_prompt_refuses_one() -> None:
+def test_a_model_without_a_prompt_refuses_one() -> None:
     mute = MODEL.model_copy(update={"supports_prompt": False, "prompt_required": False})
 
     assert check(mute, **{**GOOD, "prompt": "  "})
@@ -155,7 +155,7 @@ def test_a_model_without_prompt_refuses_one() -> None:
         check(mute, **GOOD)
 
 
-def test_a_suggestion_is_the_closest_or_the_list() -> None:
+def test_a_suggestion_is_the_closest_name_or_a_list_of_names() -> None:
     assert suggest("sise", ["size", "count"]) == "; did you mean 'size'?"
     assert suggest("space", ["HISTORY", "SPACE"]) == "; did you mean 'SPACE'?"
     assert suggest("x", ["size", "count"]) == "; there is 'count', 'size'"
@@ -166,14 +166,14 @@ def test_a_suggestion_is_the_closest_or_the_list() -> None:
 @pytest.mark.parametrize(
     ("bound", "text"), [(2**32 - 1, "4294967295"), (20.0, "20"), (0.1234567, "0.1234567")]
 )
-def test_a_bound_is_told_with_all_its_digits(bound: float, text: str) -> None:
+def test_a_limit_is_reported_with_all_its_digits(bound: float, text: str) -> None:
     parameter = Parameter(name="n", type="number", maximum=bound)
 
     assert value_problem(parameter, 2**40) == (f"must be at most {text}, not 1099511627776")
 
 
 @pytest.mark.parametrize("kind", ["string", "integer", "boolean", "enum"])
-def test_a_choice_is_right_whatever_its_parameter_is_called(kind: str) -> None:
+def test_an_enum_value_is_valid_whatever_the_parameter_type(kind: str) -> None:
     times = Parameter(name="times", type=kind, enum=[1, 2.5, "auto"])
 
     assert [value_problem(times, value) for value in (1, 2.5, "auto")] == [None] * 3
@@ -185,17 +185,20 @@ SEED = Parameter(name="seed", type="integer", minimum=0, maximum=2**64 - 1)
 LONG = "x" * (bounds.TEXT + 1)
 
 
-def test_another_service_says_itself_how_long_a_prompt_and_how_large_a_number_may_be() -> None:
+def test_our_limits_do_not_apply_to_other_services() -> None:
     foreign = Model(id="demo", setting_parameters=[SEED])
     asked: dict[str, Any] = {"prompt": LONG, "parameters": {"seed": 2**63}, "media": {}}
 
     assert check(foreign, **asked) == {"seed": 2**63}
     with pytest.raises(ParameterError) as caught:
         check(foreign.model_copy(update={"pricing": Rule(base=Decimal(1))}), **asked)
-    assert [told["field"] for told in caught.value.details or ()] == ["prompt", "parameters.seed"]
+    assert [detail["field"] for detail in caught.value.details or ()] == [
+        "prompt",
+        "parameters.seed",
+    ]
 
 
-def test_what_a_model_of_another_service_tells_still_holds() -> None:
+def test_limits_of_a_parameter_apply_to_other_services() -> None:
     assert value_problem(SEED, 2**63, UNKNOWN_LIMITS) is None
     assert value_problem(SEED, 2**64, UNKNOWN_LIMITS) == (
         "must be at most 18446744073709551615, not 18446744073709551616"
@@ -204,7 +207,7 @@ def test_what_a_model_of_another_service_tells_still_holds() -> None:
 
 
 @pytest.mark.parametrize("kind", ["object", "float32", "matrix"])
-def test_a_number_that_json_does_not_have_is_refused_wherever_it_is(kind: str) -> None:
+def test_nan_and_infinity_are_refused_at_any_depth(kind: str) -> None:
     free = Parameter(name="free", type=kind)
 
     for value in (float("nan"), {"a": [1, {"b": float("inf")}]}, [(1.0, float("-inf"))]):
@@ -232,7 +235,7 @@ TEXT = Parameter(name="text")
         (FREE, [[[[[[[[1]]]]]]]], "is nested in more than 8 levels"),
     ],
 )
-def test_a_value_is_bounded_where_the_service_is_one_like_ours(
+def test_our_limits_of_length_and_depth_apply_to_our_service_only(
     parameter: Parameter, value: Any, sentence: str
 ) -> None:
     assert sentence in (value_problem(parameter, value) or "")
@@ -240,7 +243,7 @@ def test_a_value_is_bounded_where_the_service_is_one_like_ours(
         assert value_problem(parameter, value, UNKNOWN_LIMITS) is None
 
 
-def test_a_value_at_its_bounds_passes() -> None:
+def test_a_value_at_its_limits_is_valid() -> None:
     longer = TEXT.model_copy(update={"max_length": 5000})
 
     assert value_problem(TEXT, "x" * 4000) is None
@@ -248,7 +251,7 @@ def test_a_value_at_its_bounds_passes() -> None:
     assert value_problem(FREE, [[[[[[["x" * 4000] * 200]]]]]]) is None
 
 
-def test_a_value_without_an_end_is_refused_wherever_it_is_sent() -> None:
+def test_a_recursive_value_is_refused_for_any_service() -> None:
     endless: list[Any] = []
     endless.append(endless)
 
@@ -256,7 +259,7 @@ def test_a_value_without_an_end_is_refused_wherever_it_is_sent() -> None:
     assert "levels" in (value_problem(FREE, endless) or "")
 
 
-def test_all_settings_together_have_64_kb() -> None:
+def test_all_parameters_together_are_limited_to_64_kb() -> None:
     known = [Parameter(name=f"t{number}") for number in range(20)]
     values = {parameter.name: "x" * 4000 for parameter in known}
 
@@ -267,30 +270,30 @@ def test_all_settings_together_have_64_kb() -> None:
     assert check_settings(known, dict(list(values.items())[:16]))[1] == []
 
 
-def test_so_many_unknown_names_are_none_that_somebody_mistyped() -> None:
-    def told(number: int) -> list[str]:
+def test_no_suggestions_are_made_for_many_unknown_names() -> None:
+    def messages(number: int) -> list[str]:
         return [why for _, why in check_settings([SIZE], {f"sise{n}": 1 for n in range(number)})[1]]
 
-    assert all("did you mean 'size'" in why for why in told(20))
-    assert set(told(21)) == {"unknown parameter"}
+    assert all("did you mean 'size'" in why for why in messages(20))
+    assert set(messages(21)) == {"unknown parameter"}
     assert suggest("size" * 26, ["size" * 25]) == f"; there is {'size' * 25!r}"
 
 
 @pytest.mark.parametrize("value", [[[0] * 9_999] * 9_999, {"a": "x" * 9_999}, "x" * 9_999, 10**99])
-def test_a_wrong_value_is_told_in_a_few_words(value: Any) -> None:
+def test_a_wrong_value_is_reported_in_a_short_message(value: Any) -> None:
     assert len(value_problem(COUNT, value) or "") < 100
 
 
 @pytest.mark.parametrize("name", ["", "x" * 256, "a/b.png", "a\\b.png", "a\n.png"])
-def test_a_file_name_that_no_upload_may_have_is_refused(name: str) -> None:
+def test_an_invalid_file_name_of_an_upload_is_refused(name: str) -> None:
     assert [field for field, _ in file_name_problems(name)] == ["fileName"]
 
 
-def test_a_script_has_a_short_title_and_hook_angle() -> None:
-    def told(**texts: str) -> list[str]:
+def test_the_title_and_hook_angle_of_a_script_are_limited() -> None:
+    def wrong_fields(**texts: str) -> list[str]:
         order = WriteScripts(topic="SPACE", duration="30", **{"title": "x", **texts})
         return [field for field, _ in script_problems(order)]
 
-    assert told(title=f" {'x' * 200} ", hook_angle="x" * 300) == []
-    assert told(title="x" * 201, hook_angle="x" * 301) == ["title", "hookAngle"]
-    assert told(title=" ") == ["title"]
+    assert wrong_fields(title=f" {'x' * 200} ", hook_angle="x" * 300) == []
+    assert wrong_fields(title="x" * 201, hook_angle="x" * 301) == ["title", "hookAngle"]
+    assert wrong_fields(title=" ") == ["title"]

@@ -1,4 +1,4 @@
-"""Prices: terms add up, one rounding, nothing valid is cheaper than the least."""
+"""Prices: terms add up, one rounding, and no valid request is below the lowest price."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -103,7 +103,7 @@ def test_a_price_is_rounded_up_once_to_a_hundredth(
 
 
 @given(rules, requests, voices)
-def test_nothing_valid_is_cheaper_than_the_least(
+def test_no_valid_request_is_below_the_lowest_price(
     rule: Rule, request: dict[str, Any], voice: list[Medium]
 ) -> None:
     check_rule(model(rule))
@@ -112,7 +112,7 @@ def test_nothing_valid_is_cheaper_than_the_least(
 
 
 @given(rules)
-def test_the_least_is_the_price_of_something_valid(rule: Rule) -> None:
+def test_the_lowest_price_is_that_of_a_valid_request(rule: Rule) -> None:
     found = [
         price(rule, request).total
         for size in SIZE.enum or ()
@@ -128,30 +128,30 @@ def test_the_least_is_the_price_of_something_valid(rule: Rule) -> None:
 
 
 @given(rules, requests)
-def test_a_price_does_not_depend_on_the_order_of_the_request(
+def test_a_price_does_not_depend_on_the_order_of_parameters(
     rule: Rule, request: dict[str, Any]
 ) -> None:
     assert price(rule, dict(reversed(request.items()))) == price(rule, request)
 
 
 @given(rules)
-def test_a_rule_survives_the_wire(rule: Rule) -> None:
+def test_a_price_rule_survives_serialization(rule: Rule) -> None:
     back = Rule.model_validate_json(rule.model_dump_json(by_alias=True))
 
     assert price(back, {"seconds": 7}) == price(rule, {"seconds": 7})
 
 
 @given(st.integers(0, 10**15))
-def test_credits_and_millicredits_are_the_same_amount(amount: int) -> None:
+def test_credits_convert_to_millicredits_and_back(amount: int) -> None:
     assert millicredits(credits(amount)) == amount
 
 
-def test_what_is_finer_than_the_ledger_is_refused() -> None:
+def test_amounts_below_a_millicredit_are_refused() -> None:
     with pytest.raises(ValueError, match="finer"):
         millicredits(Decimal("0.0001"))
 
 
-def test_a_quote_names_what_caused_each_term() -> None:
+def test_each_term_of_a_quote_names_its_parameter() -> None:
     rule = Rule(
         base=Decimal("0.1"),
         units=[UnitPrice(parameter="seconds", credits=Decimal("0.02"))],
@@ -168,7 +168,7 @@ def test_a_quote_names_what_caused_each_term() -> None:
     assert [t.credits for t in terms] == [Decimal(x) for x in ("0.1", "0.1", "0.111", "0.009")]
 
 
-def test_units_are_counted_exactly_of_a_fraction_and_of_all_files_of_a_medium() -> None:
+def test_units_are_exact_for_fractions_and_for_all_files_of_an_input() -> None:
     each = Decimal("0.02")
     rule = Rule(units=[UnitPrice(parameter="ratio", credits=each)])
     rule.units.append(UnitPrice(medium="voice", credits=each))
@@ -183,13 +183,13 @@ def test_units_are_counted_exactly_of_a_fraction_and_of_all_files_of_a_medium() 
 @pytest.mark.parametrize(
     ("value", "key"), [(True, "true"), (False, "false"), (2, "2"), (2.0, "2"), (2.5, "2.5")]
 )
-def test_a_factor_is_found_by_the_text_of_its_value(value: Any, key: str) -> None:
+def test_a_multiplier_is_looked_up_by_the_text_of_its_value(value: Any, key: str) -> None:
     rule = Rule(base=Decimal(1), multipliers=[Multiplier(parameter="x", values={key: Decimal(3)})])
 
     assert price(rule, {"x": value}).total == 3
 
 
-def test_the_least_has_the_shortest_of_the_files_that_are_needed() -> None:
+def test_the_lowest_price_assumes_the_shortest_required_files() -> None:
     rule = Rule(base=Decimal("0.03"), units=[UnitPrice(medium="voice", credits=Decimal("0.01"))])
     needed = model(rule).model_copy(
         update={"media_parameters": [VOICE.model_copy(update={"required": True})]}
@@ -200,7 +200,7 @@ def test_the_least_has_the_shortest_of_the_files_that_are_needed() -> None:
     assert lowest_price(model(rule)) == Decimal("0.03")
 
 
-def test_defaults_price_what_a_bare_request_does() -> None:
+def test_the_default_price_uses_the_default_parameters() -> None:
     rule = Rule(units=[UnitPrice(parameter="seconds", credits=Decimal("0.1"))])
 
     assert default_price(model(rule)) == Decimal("0.5")
@@ -217,7 +217,7 @@ def test_defaults_price_what_a_bare_request_does() -> None:
         (Parameter(name="n", type="number", minimum=0, max_items=3), "not a number"),
     ],
 )
-def test_units_are_counted_of_numbers_from_zero_up(parameter: Parameter, sentence: str) -> None:
+def test_only_non_negative_numbers_have_unit_prices(parameter: Parameter, sentence: str) -> None:
     rule = Rule(units=[UnitPrice(parameter="n", credits=Decimal(1))])
     with pytest.raises(ConfigError, match=sentence):
         check_rule(Model(id="m", setting_parameters=[parameter], pricing=rule))
@@ -229,7 +229,7 @@ def test_a_model_without_a_rule_is_refused() -> None:
 
 
 @given(requests)
-def test_the_requests_of_these_tests_are_valid(request: dict[str, Any]) -> None:
+def test_the_generated_requests_are_valid(request: dict[str, Any]) -> None:
     known = {p.name: p for p in SETTINGS}
     assume(request)
 

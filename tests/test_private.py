@@ -1,4 +1,4 @@
-"""What is kept can be read by its owner only, whatever the umask, and what others could is told."""
+"""Stored files can be read by their owner only, whatever the umask; exposed ones are reported."""
 
 import asyncio
 import errno
@@ -20,8 +20,8 @@ from tests.conftest import Service
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
 
-#: A day of a user's, without any umask: what is left is printed if others may read it.
-_DAY = """
+#: Typical work of a user, without a umask: it prints files that others may read.
+_SCRIPT = """
 import io, os, sys
 os.umask(0)
 from pathlib import Path
@@ -56,23 +56,23 @@ local.stop()
 """
 
 
-def test_nothing_can_be_read_by_others_without_a_umask(tmp_path: Path) -> None:
+def test_others_can_read_no_file_without_a_umask(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _DAY, str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", _SCRIPT, str(tmp_path)], capture_output=True, text=True, check=False
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def expose(data: Path) -> list[Path]:
-    """Let others read a data folder, as a copy by hand may."""
+    """Let others read a data folder, as a manual copy may."""
     found = [data, data / "secret", data / "kit.db"]
     for path in found:
         path.chmod(0o755 if path.is_dir() else 0o644)
     return found
 
 
-def test_a_service_tightens_what_others_could_read_and_says_so(
+def test_a_service_makes_exposed_files_private_and_logs_it(
     start_service: Callable[..., Service], caplog: pytest.LogCaptureFixture
 ) -> None:
     service = start_service(workers=0)
@@ -87,7 +87,7 @@ def test_a_service_tightens_what_others_could_read_and_says_so(
         assert f"others could read {path}: now only its owner can" in caplog.messages
 
 
-def test_a_folder_that_holds_other_things_too_stays_open_and_what_is_kept_there_does_not(
+def test_a_shared_folder_stays_readable_but_the_data_in_it_is_private(
     start_service: Callable[..., Service], tmp_path: Path, no_umask: None
 ) -> None:
     (tmp_path / "www").mkdir(mode=0o755)
@@ -101,13 +101,13 @@ def test_a_folder_that_holds_other_things_too_stays_open_and_what_is_kept_there_
 
 @pytest.fixture
 def no_umask() -> Iterator[None]:
-    """Let whatever is made have all rights that are asked for."""
+    """Set an empty umask: new files get all requested permissions."""
     before = os.umask(0)
     yield
     os.umask(before)
 
 
-def test_folders_above_are_private_too(tmp_path: Path, no_umask: None) -> None:
+def test_new_parent_folders_are_private_too(tmp_path: Path, no_umask: None) -> None:
     make_folder(tmp_path / "a" / "b" / "c")
     make_folder(tmp_path / "a" / "b" / "c")
 
@@ -118,7 +118,7 @@ def test_folders_above_are_private_too(tmp_path: Path, no_umask: None) -> None:
         make_folder(tmp_path / "file")
 
 
-def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, no_umask: None) -> None:
+def test_a_file_is_written_completely_or_not_at_all(tmp_path: Path, no_umask: None) -> None:
     path = tmp_path / "a"
     write_private(path, "one")
     with pytest.raises(UnicodeEncodeError):
@@ -129,8 +129,8 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, no_umask: No
     assert [each.name for each in tmp_path.iterdir()] == ["a"]
 
 
-def test_what_is_no_file_and_no_folder_stays_as_it_is(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"  # as a device is, which nobody but root could change
+def test_permissions_of_a_pipe_are_not_changed(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"  # like a device, which only root can change
     os.mkfifo(pipe)
     pipe.chmod(0o666)
 
@@ -139,7 +139,7 @@ def test_what_is_no_file_and_no_folder_stays_as_it_is(tmp_path: Path) -> None:
     assert pipe.stat().st_mode & 0o777 == 0o666
 
 
-def test_a_folder_for_everybody_stays_one(tmp_path: Path) -> None:
+def test_a_folder_for_all_users_is_not_made_private(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
 
     assert is_exposed(tmp_path)
@@ -149,7 +149,7 @@ def test_a_folder_for_everybody_stays_one(tmp_path: Path) -> None:
     assert not is_exposed(tmp_path / "nothing")
 
 
-def test_a_file_system_without_rights_links_and_flushed_folders_is_enough(
+def test_a_file_system_without_permissions_links_and_fsync_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flush = os.fsync
@@ -179,7 +179,7 @@ def test_a_file_system_without_rights_links_and_flushed_folders_is_enough(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_lock_that_was_released_is_free_whoever_was_forked_meanwhile(tmp_path: Path) -> None:
+def test_a_released_lock_is_free_despite_a_forked_process(tmp_path: Path) -> None:
     code = """
 import os, pathlib, signal, sys
 from kit.private import Lock

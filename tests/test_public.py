@@ -1,4 +1,4 @@
-"""The public face: the names that tutorials build on, each with a docstring and an example."""
+"""The public interface: the names that tutorials use, each with a docstring and an example."""
 
 import inspect
 import subprocess
@@ -21,7 +21,7 @@ NAMES = {
 }
 
 
-def test_the_public_names_are_these() -> None:
+def test_the_public_names_exist() -> None:
     assert set(kit.__all__) >= NAMES
     assert set(kit.__all__) <= set(dir(kit))
 
@@ -33,14 +33,14 @@ def test_a_public_name_is_documented_with_an_example(name: str) -> None:
     assert "Examples" in text
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_raises_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_like_this"):
         _ = kit.nothing_like_this
     with pytest.raises(AttributeError, match=r"'KitError'; errors are in kit\.errors$"):
         _ = kit.KitError
 
 
-def test_importing_kit_loads_nothing_heavy() -> None:
+def test_importing_kit_imports_no_large_package() -> None:
     code = "import kit, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"httpx", "pydantic", "pandas", "numpy", "ipywidgets", "fastapi", "cv2"}

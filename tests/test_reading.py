@@ -1,4 +1,4 @@
-"""Answers of other services: one odd field does not cost the whole answer."""
+"""Responses of other services: a malformed field does not invalidate the whole response."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kit.client import calls
 from kit.wire import Account, Generation, Model, Models, Parameter, Receipt, Rule, StartGeneration
 
 
-def read(kind: type[wire.WireShape], **odd: Any) -> Any:
-    return kind.model_validate_json(json.dumps({"id": "x", **odd}))
+def read(kind: type[wire.WireShape], **values: Any) -> Any:
+    return kind.model_validate_json(json.dumps({"id": "x", **values}))
 
 
-def test_half_a_character_at_the_end_of_a_clipped_text_costs_nothing_else() -> None:
+def test_half_a_character_at_the_end_of_a_text_is_replaced() -> None:
     content = b'{"id": "g1", "status": "succeeded", "prompt": "a cat \\ud83d", "progress": "soon"}'
 
     found = Generation.model_validate_json(content)
@@ -28,13 +28,13 @@ def test_half_a_character_at_the_end_of_a_clipped_text_costs_nothing_else() -> N
 
 
 @pytest.mark.parametrize("content", [b"{" + b'"a":[' * 100_000, b'{"id": "g1", "prompt": "a'])
-def test_what_is_not_json_is_said_to_be_none(content: bytes) -> None:
+def test_invalid_json_is_reported_as_such(content: bytes) -> None:
     with pytest.raises(ValidationError, match="Invalid JSON"):
         Generation.model_validate_json(content)
 
 
 @pytest.mark.parametrize(
-    ("field", "odd"),
+    ("field", "value"),
     [
         ("progress", "soon"),
         ("output", "https://cdn.test/a.png"),
@@ -48,20 +48,20 @@ def test_what_is_not_json_is_said_to_be_none(content: bytes) -> None:
         ("assetType", ["image"]),
     ],
 )
-def test_a_field_that_cannot_be_read_is_missing(field: str, odd: Any) -> None:
+def test_an_unreadable_field_is_ignored(field: str, value: Any) -> None:
     facts = {"status": "succeeded", "outputUrl": "https://cdn.test/a.png"}
 
-    assert read(Generation, **facts, **{field: odd}) == read(Generation, **facts)
+    assert read(Generation, **facts, **{field: value}) == read(Generation, **facts)
 
 
-def test_an_odd_field_of_an_output_leaves_the_others() -> None:
+def test_a_malformed_field_of_an_output_leaves_the_others() -> None:
     output = read(Generation, output={"width": "wide", "height": 8}).output
 
     assert (output.width, output.height) == (None, 8)
 
 
 @pytest.mark.parametrize(
-    ("kind", "field", "odd", "meant"),
+    ("kind", "field", "value", "meant"),
     [
         (Account, "id", 17, "17"),
         (Generation, "error_code", 0, "0"),
@@ -74,17 +74,17 @@ def test_an_odd_field_of_an_output_leaves_the_others() -> None:
         (Parameter, "minimum", "1", 1),
     ],
 )
-def test_what_is_unambiguous_is_understood(
-    kind: type[wire.WireShape], field: str, odd: Any, meant: Any
+def test_values_of_another_type_are_converted_if_unambiguous(
+    kind: type[wire.WireShape], field: str, value: Any, meant: Any
 ) -> None:
     name = kind.model_fields[field].alias or field
-    told = kind.model_validate({"id": "x", "name": "n", name: odd})
+    item = kind.model_validate({"id": "x", "name": "n", name: value})
 
-    assert getattr(told, field) == meant
+    assert getattr(item, field) == meant
 
 
 @pytest.mark.parametrize(
-    ("kind", "odd"),
+    ("kind", "values"),
     [
         (Generation, {"id": {"value": 1}}),
         (Generation, {"status": {"phase": "done"}}),
@@ -92,27 +92,27 @@ def test_what_is_unambiguous_is_understood(
         (Receipt, {"id": None}),
     ],
 )
-def test_what_everything_depends_on_must_be_readable(
-    kind: type[wire.WireShape], odd: dict[str, Any]
+def test_an_unreadable_id_status_or_output_url_is_an_error(
+    kind: type[wire.WireShape], values: dict[str, Any]
 ) -> None:
     with pytest.raises(ValidationError):
-        read(kind, **odd)
+        read(kind, **values)
 
 
 @pytest.mark.parametrize("content", ["[]", "5", "null", "{", '"x"'])
-def test_what_is_no_object_is_an_error(content: str) -> None:
+def test_a_response_that_is_no_object_is_an_error(content: str) -> None:
     with pytest.raises(ValidationError):
         Generation.model_validate_json(content)
 
 
-def test_a_receipt_is_read_for_its_id() -> None:
+def test_malformed_fields_of_a_receipt_are_ignored() -> None:
     receipt = read(Receipt, status={"phase": 1}, createdAt="now", creditsCharged="much")
 
     assert receipt == Receipt(id="x")
 
 
 @pytest.mark.parametrize(
-    ("field", "odd"),
+    ("field", "value"),
     [
         ("pricing", "0.04 USD"),
         ("pricing", [{"unit": "s"}]),
@@ -122,46 +122,46 @@ def test_a_receipt_is_read_for_its_id() -> None:
         ("category", ["Fast"]),
     ],
 )
-def test_an_odd_field_of_one_model_leaves_all_models(field: str, odd: Any) -> None:
-    models = Models.model_validate({"image": [{"id": "a"}, {"id": "b", field: odd}]})
+def test_a_malformed_field_of_one_model_leaves_all_models(field: str, value: Any) -> None:
+    models = Models.model_validate({"image": [{"id": "a"}, {"id": "b", field: value}]})
 
     assert models.image == [Model(id="a"), Model(id="b")]
 
 
 @pytest.mark.parametrize(
-    "odd", [{"enum": "x,y"}, {"maxItems": 2.5}, {"minimum": "today"}, {"required": [1]}]
+    "values", [{"enum": "x,y"}, {"maxItems": 2.5}, {"minimum": "today"}, {"required": [1]}]
 )
-def test_an_odd_field_of_a_parameter_leaves_the_parameter(odd: dict[str, Any]) -> None:
-    told = {"id": "a", "settingParameters": [{"name": "p", **odd}, {"name": "q"}]}
+def test_a_malformed_field_of_a_parameter_leaves_the_parameter(values: dict[str, Any]) -> None:
+    data = {"id": "a", "settingParameters": [{"name": "p", **values}, {"name": "q"}]}
 
-    model = Model.model_validate(told)
+    model = Model.model_validate(data)
 
     assert model.setting_parameters == [Parameter(name="p"), Parameter(name="q")]
 
 
-def test_a_model_without_an_id_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
-    told = [{"title": "Nameless", "creditsFrom": "free"}, {"id": "a"}, {"id": [1], "title": "Odd"}]
+def test_a_model_without_an_id_is_left_out_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    data = [{"title": "Nameless", "creditsFrom": "free"}, {"id": "a"}, {"id": [1], "title": "Odd"}]
 
     with caplog.at_level(logging.WARNING, "kit"):
-        models = Models.model_validate({"video": told})
+        models = Models.model_validate({"video": data})
 
     assert [model.id for model in models.video] == ["a"]
     assert "Nameless" in caplog.text
     assert "Odd" in caplog.text
 
 
-def test_an_odd_generation_does_not_cost_the_list() -> None:
-    told = [{"id": "a", "createdAt": ""}, {"status": "done"}, {"id": 3}, "x"]
+def test_malformed_generations_are_left_out_of_a_list() -> None:
+    data = [{"id": "a", "createdAt": ""}, {"status": "done"}, {"id": 3}, "x"]
 
-    found = calls.list_generations().parse(json.dumps(told).encode())
+    found = calls.list_generations().parse(json.dumps(data).encode())
 
     assert [item.id for item in found] == ["a", "3"]
 
 
-def test_what_a_client_sends_stays_strict() -> None:
-    for odd in ({"modelId": 1}, {"modelId": "m", "prompt": 5}, {"modelId": "m", "parameters": []}):
+def test_request_bodies_are_validated_strictly() -> None:
+    for body in ({"modelId": 1}, {"modelId": "m", "prompt": 5}, {"modelId": "m", "parameters": []}):
         with pytest.raises(ValidationError):
-            StartGeneration.model_validate_json(json.dumps(odd))
+            StartGeneration.model_validate_json(json.dumps(body))
 
 
 # ── price rules ──────────────────────────────────────────────────────────────────────────────────
@@ -181,7 +181,7 @@ def test_what_a_client_sends_stays_strict() -> None:
         {"base": 0.1, "units": [{"parameter": "n", "credits": "some"}]},
     ],
 )
-def test_a_price_that_is_no_rule_of_ours_is_none(foreign: dict[str, Any]) -> None:
+def test_pricing_that_is_no_rule_of_ours_is_ignored(foreign: dict[str, Any]) -> None:
     assert Model.model_validate({"id": "a", "pricing": foreign}).pricing is None
 
 
@@ -193,7 +193,7 @@ def test_a_price_that_is_no_rule_of_ours_is_none(foreign: dict[str, Any]) -> Non
         Rule(units=[wire.UnitPrice(parameter="n", credits=Decimal("0.02"))]),
     ],
 )
-def test_our_own_rules_travel(rule: Rule) -> None:
+def test_our_own_price_rules_are_read_back(rule: Rule) -> None:
     content = Model(id="a", pricing=rule).model_dump_json(by_alias=True)
 
     assert Model.model_validate_json(content).pricing == rule

@@ -1,4 +1,4 @@
-"""Results are signed where that is configured; who reads one is told whether it was changed."""
+"""Outputs are signed if that is configured; reading one shows whether it was changed."""
 
 import logging
 import shutil
@@ -39,20 +39,20 @@ def manifest(path: Path) -> Any:
 
 
 def sign(folder: Path, kind: str, *media: Path, cert: str = "self") -> tuple[Path, dict[str, Any]]:
-    """Sign a file as the service does."""
+    """Sign a new file as the service does."""
     signer = ResultSigner(settings.load({}, data=folder, signing_cert=cert))
-    made = clip(folder) if kind == "mp4" else picture(folder, kind)
-    file_metadata.embed(made, FileMetadata(generation_id="gen_1", source_type=ALGORITHMIC))
+    path = clip(folder) if kind == "mp4" else picture(folder, kind)
+    file_metadata.embed(path, FileMetadata(generation_id="gen_1", source_type=ALGORITHMIC))
     key = f"outputs/1/gen_1-unsigned.{kind}"
     outputs = OutputFolder(folder / "objects")
-    outputs.put({key: made})
+    outputs.put({key: path})
     facts = signer.sign("gen_1", {"key": key, "content_type": TYPES[kind]}, outputs, media)
     return outputs.path(facts["key"]), facts
 
 
 @pytest.fixture
 def storage_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """Where a service renders and keeps its files: here, in a bucket, or on a cluster."""
+    """The settings of the storage of a service: local files, a bucket, or a cluster."""
     if getattr(request, "param", "") != "cluster":
         yield requested_storage(request)
         return
@@ -63,7 +63,7 @@ def storage_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
 
 
 @pytest.fixture
-def signing(start_service: Callable[..., Service], tmp_path: Path) -> Any:
+def studio(start_service: Callable[..., Service], tmp_path: Path) -> Any:
     service = start_service(signing_cert="self")
     key = service.key(service.account(), *ALL_SCOPES)
     with kit.connect(service.url, key, data=tmp_path / "client") as studio:
@@ -71,7 +71,7 @@ def signing(start_service: Callable[..., Service], tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_every_format_is_signed_last_and_without_a_small_picture(kind: str, tmp_path: Path) -> None:
+def test_every_format_is_signed_last_and_without_a_thumbnail(kind: str, tmp_path: Path) -> None:
     path, facts = sign(tmp_path, kind)
 
     found = manifest(path)
@@ -84,10 +84,10 @@ def test_every_format_is_signed_last_and_without_a_small_picture(kind: str, tmp_
     assert file_metadata.read(path) is not None
 
 
-def test_a_result_is_signed_and_says_by_whom(signing: Studio, tmp_path: Path) -> None:
-    lake = signing.generate("poster", "a lake", **SMALL)
+def test_an_output_is_signed_and_names_the_signer(studio: Studio, tmp_path: Path) -> None:
+    lake = studio.generate("poster", "a lake", **SMALL)
 
-    found = signing.read(lake.save(tmp_path / "lake.jpg"))
+    found = studio.read(lake.save(tmp_path / "lake.jpg"))
 
     assert (found.model, found.prompt, found.source_type) == ("poster", "a lake", ALGORITHMIC)
     assert found.signature is not None
@@ -100,26 +100,26 @@ def test_a_result_is_signed_and_says_by_whom(signing: Studio, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("storage_settings", "database_url"), [("s3", ""), ("cluster", "postgresql")], indirect=True
 )
-def test_a_result_is_signed_wherever_it_is_rendered_and_kept(signing: Studio) -> None:
-    lake = signing.generate("poster", "a lake", **SMALL)
+def test_an_output_is_signed_with_a_bucket_and_on_a_cluster(studio: Studio) -> None:
+    lake = studio.generate("poster", "a lake", **SMALL)
 
     assert manifest(lake.output.path())["signature_info"]["common_name"] == "untrusted"
-    edited = signing.generate("retouch", media=lake)
+    edited = studio.generate("retouch", media=lake)
     assert len(manifest(edited.output.path())["ingredients"]) == 1
 
 
 @pytest.mark.parametrize("place", ["file", "scratch"])
-def test_what_cannot_be_signed_is_delivered_as_it_was_and_the_log_says_so(
+def test_a_file_that_cannot_be_signed_is_delivered_unsigned_and_logged(
     place: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     signer = ResultSigner(given := settings.load({}, data=tmp_path, signing_cert="self"))
-    made = picture(tmp_path, "jpg")
-    file_metadata.embed(made, FileMetadata(generation_id="gen_1", source_type=ALGORITHMIC))
+    path = picture(tmp_path, "jpg")
+    file_metadata.embed(path, FileMetadata(generation_id="gen_1", source_type=ALGORITHMIC))
     if place == "scratch":
         shutil.rmtree(given.scratch, ignore_errors=True)
         given.scratch.touch()
     outputs = OutputFolder(tmp_path / "objects")
-    outputs.put({"outputs/1/gen_1-unsigned.jpg": made})
+    outputs.put({"outputs/1/gen_1-unsigned.jpg": path})
     kind = "image/png" if place == "file" else "image/jpeg"
     facts = {"key": "outputs/1/gen_1-unsigned.jpg", "content_type": kind}
 
@@ -131,21 +131,21 @@ def test_what_cannot_be_signed_is_delivered_as_it_was_and_the_log_says_so(
     assert not list(tmp_path.rglob("*.signing"))
 
 
-def test_inputs_are_ingredients_with_their_own_credentials(signing: Studio, tmp_path: Path) -> None:
-    lake = signing.generate("poster", "a lake", **SMALL)
-    edited = signing.generate("retouch", media=lake)
+def test_inputs_are_ingredients_with_their_own_manifest(studio: Studio, tmp_path: Path) -> None:
+    lake = studio.generate("poster", "a lake", **SMALL)
+    edited = studio.generate("retouch", media=lake)
 
     found = manifest(edited.output.path())
 
     [ingredient] = found["ingredients"]
     assert (ingredient["relationship"], ingredient["title"]) == ("inputTo", "image")
     assert "active_manifest" in ingredient
-    assert signing.read(edited.output.path()).source_type == ENHANCED
+    assert studio.read(edited.output.path()).source_type == ENHANCED
 
 
-def test_what_says_nothing_is_not_signed(signing: Studio, tmp_path: Path) -> None:
-    plain = signing.generate("poster", "a lake", metadata=False, **SMALL)
-    lake = signing.generate("poster", "a lake at dawn", **SMALL)
+def test_files_without_metadata_are_not_signed(studio: Studio, tmp_path: Path) -> None:
+    plain = studio.generate("poster", "a lake", metadata=False, **SMALL)
+    lake = studio.generate("poster", "a lake at dawn", **SMALL)
 
     assert file_metadata.read_signed(plain.output.path()) is None
     copy = lake.save(tmp_path / "copy.jpg", metadata=False)
@@ -154,9 +154,7 @@ def test_what_says_nothing_is_not_signed(signing: Studio, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_a_signed_file_is_left_byte_for_byte_and_a_change_is_told(
-    kind: str, tmp_path: Path
-) -> None:
+def test_a_signed_file_is_not_modified_and_a_change_is_detected(kind: str, tmp_path: Path) -> None:
     path, _ = sign(tmp_path, kind)
     before = path.read_bytes()
 
@@ -173,7 +171,7 @@ def test_a_signed_file_is_left_byte_for_byte_and_a_change_is_told(
     assert file_metadata.read_signed(path) is None
 
 
-def test_the_extra_size_and_that_of_a_signed_input_are_small(tmp_path: Path) -> None:
+def test_a_signature_adds_less_than_4_kb(tmp_path: Path) -> None:
     plain = picture(tmp_path, "jpg").stat().st_size
 
     path, _ = sign(tmp_path, "jpg")
@@ -181,8 +179,8 @@ def test_the_extra_size_and_that_of_a_signed_input_are_small(tmp_path: Path) -> 
     assert path.stat().st_size - plain < 4000
 
 
-def certify(folder: Path) -> tuple[Path, Path]:
-    """Return an authority's certificate, and a signer's with its key, as openssl makes them."""
+def create_certificates(folder: Path) -> tuple[Path, Path]:
+    """Create the certificates of an authority and a signer, the latter with its key."""
     root, own = folder / "root.pem", folder / "own.pem"
     name, new = ["-subj", "/O=Ada/CN="], ["req", "-x509", "-newkey", "rsa:2048", "-nodes"]
     uses = ("keyUsage=critical,digitalSignature", "extendedKeyUsage=emailProtection")
@@ -198,17 +196,17 @@ def certify(folder: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates")
-def test_a_certificate_of_the_users_is_trusted_by_who_names_it(tmp_path: Path) -> None:
-    trusted, own = certify(tmp_path)
+def test_a_user_certificate_is_trusted_with_its_anchor(tmp_path: Path) -> None:
+    trusted, own = create_certificates(tmp_path)
     given = settings.load({}, data=tmp_path, signing_cert=str(own))
     path, _ = sign(tmp_path, "jpg", cert=str(own))
 
     other = tmp_path / "other.pem"
     other.write_text(make_certificate().partition("-----BEGIN PRIVATE")[0])
-    for file, told in {trusted: True, other: False}.items():
+    for file, expected in {trusted: True, other: False}.items():
         signature = read_file(path, anchors=file).signature
         assert signature is not None
-        assert (signature.valid, signature.trusted) == (True, told)
+        assert (signature.valid, signature.trusted) == (True, expected)
     with pytest.raises(ConfigError, match="no file"):
         read_file(own, anchors=tmp_path / "none.pem")
     own.write_text("a lake")
@@ -230,7 +228,7 @@ def test_certificate_and_key_must_belong_together(tmp_path: Path) -> None:
         ResultSigner(settings.load({}, data=tmp_path, **names))
 
 
-def test_the_doctor_says_who_signs_and_that_nobody_trusts_it(tmp_path: Path) -> None:
+def test_the_doctor_reports_an_untrusted_self_signed_certificate(tmp_path: Path) -> None:
     given = settings.load({}, data=tmp_path, signing_cert="self")
 
     found = {
@@ -243,11 +241,11 @@ def test_the_doctor_says_who_signs_and_that_nobody_trusts_it(tmp_path: Path) -> 
     assert is_private(tmp_path / "signing.pem")
 
 
-def test_no_render_process_is_given_the_names_of_key_files() -> None:
+def test_render_processes_do_not_get_the_paths_of_key_files() -> None:
     assert allowed_variables({"KIT_SIGNING_KEY": "a", "KIT_SIGNING_CERT": "b"}) == {}
 
 
-def test_a_picture_signed_by_others_says_what_its_signature_says(tmp_path: Path) -> None:
+def test_a_signed_copy_is_read_with_software_and_source_type(tmp_path: Path) -> None:
     path, _ = sign(tmp_path, "jpg")
     shutil.copyfile(path, tmp_path / "copy.jpg")
 

@@ -1,4 +1,4 @@
-"""The blocking face is what the awaited one makes of itself."""
+"""The blocking modules are generated from the awaited ones."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from tests import sync_face
 
 
-def test_the_blocking_modules_are_current(tmp_path: Path) -> None:
+def test_the_blocking_modules_are_up_to_date(tmp_path: Path) -> None:
     copies = {}
     for number, (source, target) in enumerate(sync_face.list_pairs().items()):
         copies[target] = tmp_path / f"{number}.py"
@@ -19,9 +19,11 @@ def test_the_blocking_modules_are_current(tmp_path: Path) -> None:
         assert target.read_text("utf-8") == copy.read_text("utf-8"), f"run {sync_face.__file__}"
 
 
-def test_no_awaited_class_is_written_beside_its_twin() -> None:
-    wing = [sync_face.ROOT / "kit" / room for room in ("client", "explore", "widgets", "studio")]
-    files = [path for room in wing for path in room.rglob("*.py")]
+def test_async_classes_are_only_in_the_awaited_modules() -> None:
+    folders = [
+        sync_face.ROOT / "kit" / folder for folder in ("client", "explore", "widgets", "studio")
+    ]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
     written = {
         path for path in files if re.search(r"^class _?Async", path.read_text("utf-8"), re.M)
     }

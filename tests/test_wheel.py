@@ -1,4 +1,4 @@
-"""What is built: code, data, tutorials and licenses, and nothing else."""
+"""The wheel and the sdist: code, data, tutorials and licenses, and nothing else."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ INFO = f"{NAME}.dist-info"
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a wheel and an sdist."""
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
@@ -28,11 +28,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(built: Path) -> zipfile.ZipFile:
-    return zipfile.ZipFile(built / f"{NAME}-py3-none-any.whl")
+def wheel(dist: Path) -> zipfile.ZipFile:
+    return zipfile.ZipFile(dist / f"{NAME}-py3-none-any.whl")
 
 
-def kept(folder: str) -> set[str]:
+def tracked_files(folder: str) -> set[str]:
     if not shutil.which("git") or not (ROOT / ".git").exists():
         pytest.skip("needs git and its checkout")
     listed = subprocess.run(
@@ -44,29 +44,29 @@ def kept(folder: str) -> set[str]:
 def test_the_wheel_has_every_file_of_the_package_and_the_tutorials(wheel: zipfile.ZipFile) -> None:
     names = {name for name in wheel.namelist() if not name.startswith(INFO)}
 
-    assert names >= kept("kit")
-    assert {f"kit/{name}" for name in kept("notebooks")} <= names
+    assert names >= tracked_files("kit")
+    assert {f"kit/{name}" for name in tracked_files("notebooks")} <= names
     assert {name.partition("/")[0] for name in names} == {"kit"}
 
 
-def test_the_sdist_has_what_the_wheel_is_built_from_and_the_tests(built: Path) -> None:
-    with tarfile.open(built / f"{NAME}.tar.gz") as sdist:
+def test_the_sdist_has_the_sources_of_the_wheel_and_the_tests(dist: Path) -> None:
+    with tarfile.open(dist / f"{NAME}.tar.gz") as sdist:
         names = {name.removeprefix(f"{NAME}/") for name in sdist.getnames()}
 
-    assert names >= kept("kit") | kept("notebooks") | kept("tests")
+    assert names >= tracked_files("kit") | tracked_files("notebooks") | tracked_files("tests")
     assert {"pyproject.toml", "README.md"} <= names
 
 
-def test_the_version_and_the_license_are_said(wheel: zipfile.ZipFile) -> None:
-    said = Parser().parsestr(wheel.read(f"{INFO}/METADATA").decode())
+def test_the_wheel_names_its_version_and_license(wheel: zipfile.ZipFile) -> None:
+    metadata = Parser().parsestr(wheel.read(f"{INFO}/METADATA").decode())
 
-    assert (said["Version"], said["License-Expression"]) == (__version__, "MIT")
+    assert (metadata["Version"], metadata["License-Expression"]) == (__version__, "MIT")
     assert f"{INFO}/licenses/kit/LICENSE" in wheel.namelist()
-    for path in said.get_all("License-File"):
+    for path in metadata.get_all("License-File"):
         assert wheel.getinfo(f"{INFO}/licenses/{path}").file_size > 1000
 
 
-def test_every_font_and_network_comes_with_its_license(wheel: zipfile.ZipFile) -> None:
+def test_every_font_and_neural_network_has_its_license(wheel: zipfile.ZipFile) -> None:
     names = wheel.namelist()
     licenses = {Path(name).stem for name in names if name.endswith(".txt") and "/media/" in name}
     fonts = [Path(name).stem.partition("-")[0] for name in names if name.endswith(".ttf")]
@@ -80,7 +80,7 @@ def test_every_font_and_network_comes_with_its_license(wheel: zipfile.ZipFile) -
     assert {"MIT-YuNet", "APACHE-MediaPipe"} <= licenses
 
 
-def test_every_fact_names_its_source(wheel: zipfile.ZipFile) -> None:
+def test_every_fact_of_a_topic_has_a_source(wheel: zipfile.ZipFile) -> None:
     banks = [name for name in wheel.namelist() if name.startswith("kit/engines/text/topics/")]
     facts = [bank for bank in map(json.loads, map(wheel.read, banks)) if bank["manner"] == "facts"]
 

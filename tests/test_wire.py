@@ -1,4 +1,4 @@
-"""The wire: camelCase outside, tolerant of answers, strict with bodies."""
+"""The wire: camelCase in JSON, tolerant of responses, strict with request bodies."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -23,39 +23,39 @@ KINDS = [
 ]
 
 
-#: Names that the documents spell in their own way.
+#: Field names with a spelling of their own in the API document.
 SPELLED = {"use_cta": "useCTA", "charged30d": "charged30d", "refunded30d": "refunded30d"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_field_is_camel_case_outside(kind: type[WireShape]) -> None:
+def test_every_field_is_camel_case_in_json(kind: type[WireShape]) -> None:
     for name, field in kind.model_fields.items():
         assert field.alias == SPELLED.get(name, to_camel(name))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_passed_around_is_frozen(kind: type[WireShape]) -> None:
+def test_wire_models_are_frozen_and_only_bodies_forbid_extra_fields(kind: type[WireShape]) -> None:
     assert kind.model_config["frozen"] is True
     bodies = {wire.Body, StartGeneration, wire.RequestUpload, wire.SuggestTitle, WriteScripts}
     bodies |= {wire.CreateWebhook}
     assert kind.model_config["extra"] == ("forbid" if kind in bodies else "ignore")
 
 
-def test_an_answer_forgives_what_another_service_does() -> None:
-    told = {"id": "1", "title": None, "mediaParameters": None, "brandNew": 1, "creditsFrom": None}
-    model = Model.model_validate(told)
+def test_a_response_with_nulls_and_unknown_fields_is_read() -> None:
+    data = {"id": "1", "title": None, "mediaParameters": None, "brandNew": 1, "creditsFrom": None}
+    model = Model.model_validate(data)
 
     assert (model.title, model.media_parameters, model.credits_from) == ("", [], None)
 
 
-def test_a_price_below_nothing_is_none() -> None:
-    told = {"id": "1", "creditsAtDefaults": -0.1, "creditsFrom": 0, "pricing": {"base": -1}}
-    model = Model.model_validate(told)
+def test_a_negative_price_is_ignored() -> None:
+    data = {"id": "1", "creditsAtDefaults": -0.1, "creditsFrom": 0, "pricing": {"base": -1}}
+    model = Model.model_validate(data)
 
     assert (model.credits_at_defaults, model.credits_from, model.pricing) == (None, 0, None)
 
 
-def test_a_generation_forgives_a_null_in_every_field() -> None:
+def test_a_generation_with_null_in_every_field_is_read() -> None:
     nulls = {field.alias: None for field in Generation.model_fields.values()}
 
     generation = Generation.model_validate_json(json.dumps({**nulls, "id": "1"}))
@@ -72,7 +72,7 @@ def test_a_generation_forgives_a_null_in_every_field() -> None:
         {"modelId": "m", "mediaUploads": {"a": 1}},
     ],
 )
-def test_a_body_is_taken_at_its_word(body: dict[str, Any]) -> None:
+def test_an_invalid_request_body_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         StartGeneration.model_validate(body)
 
@@ -95,19 +95,19 @@ def test_status_words_of_other_services_are_understood(word: str, state: str) ->
     assert generation.finished is (state != "processing")
 
 
-def test_an_unknown_word_counts_as_running_until_there_is_a_result() -> None:
+def test_an_unknown_status_with_an_output_or_error_has_ended() -> None:
     assert Generation(id="1", status="odd", output_url="http://x").state == "completed"
     assert Generation(id="1", status="odd", error="broken").state == "failed"
 
 
-def test_an_error_that_comes_as_an_object_is_read() -> None:
-    told = {"id": "1", "status": "failed", "error": {"code": "x", "message": "too dry"}}
+def test_an_error_object_is_read_as_its_message() -> None:
+    data = {"id": "1", "status": "failed", "error": {"code": "x", "message": "too dry"}}
 
-    assert Generation.model_validate(told).error == "too dry"
+    assert Generation.model_validate(data).error == "too dry"
 
 
 @given(st.decimals(0, 10**9, places=3))
-def test_credits_are_numbers_outside_and_exact_inside(amount: Decimal) -> None:
+def test_credits_are_numbers_in_json_and_exact_decimals_in_python(amount: Decimal) -> None:
     text = Receipt(id="1", credits_charged=amount).model_dump_json(by_alias=True)
     back = Receipt.model_validate_json(text)
 
@@ -115,7 +115,7 @@ def test_credits_are_numbers_outside_and_exact_inside(amount: Decimal) -> None:
     assert back.credits_charged == amount
 
 
-def test_whole_credits_have_no_point() -> None:
+def test_whole_credits_have_no_decimal_point() -> None:
     assert '"creditsCharged":5,' in Receipt(
         id="1", credits_charged=Decimal("5.00")
     ).model_dump_json(by_alias=True)
@@ -132,33 +132,33 @@ def test_instants_are_utc_with_milliseconds(milliseconds: int, hours: int) -> No
     assert datetime.fromisoformat(text) == instant
 
 
-def test_what_opens_a_file_or_signs_is_not_shown() -> None:
-    given = {"id": "1", "url": "u", "upload_id": "1"}
+def test_signed_urls_and_secrets_are_not_in_the_repr() -> None:
+    values = {"id": "1", "url": "u", "upload_id": "1"}
     hidden = dict.fromkeys(("output_url", "upload_url", "secret"), "hidden")
     hidden |= {"media_urls": {"image": "hidden"}, "output": {"thumbnail_url": "hidden"}}
 
     for kind in (Generation, Ticket, Webhook):
-        assert "hidden" in kind(**given, **hidden).model_dump_json()
-        assert "hidden" not in repr(kind(**given, **hidden))
+        assert "hidden" in kind(**values, **hidden).model_dump_json()
+        assert "hidden" not in repr(kind(**values, **hidden))
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
-    told = Receipt.model_validate({"id": "1", "createdAt": "2026-01-02T03:04:05"})
+    data = Receipt.model_validate({"id": "1", "createdAt": "2026-01-02T03:04:05"})
 
-    assert told.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert data.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("odd", ["0001-01-01T00:00:00Z", 0, "9999-12-31T23:59:59-14:00"])
-def test_a_time_that_stands_for_none_is_missing(odd: str) -> None:
+def test_a_placeholder_time_is_ignored(odd: str) -> None:
     assert Generation.model_validate({"id": "1", "completedAt": odd}).completed_at is None
 
 
 @pytest.mark.parametrize("odd", ["1e99999999", "-1e-99999999", 1e300])
-def test_an_amount_that_no_account_has_is_missing(odd: Any) -> None:
+def test_an_absurd_amount_of_credits_is_ignored(odd: Any) -> None:
     assert Generation.model_validate({"id": "1", "creditsCharged": odd}).credits_charged is None
 
 
-def test_the_lists_of_words_are_those_of_the_documents() -> None:
+def test_constants_match_the_api_document() -> None:
     assert wire.SCOPES == ("read", "scripts:generate", "creative:generate")
     assert wire.CATEGORIES["image"] == ("Generation", "Editing", "Fast", "Low Cost")
     assert "Lip syncing" in wire.CATEGORIES["video"]
