@@ -68,7 +68,7 @@ for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
 
 def _check_amount(value: Decimal) -> Amount:
     """Refuse unrealistic amounts: written out, 1e99999999 takes a hundred MB."""
-    if value and not -400 < value.adjusted() < 18:
+    if value and not -400 < value.adjusted() < 15:
         raise ValueError("must be an amount of credits")
     return Amount(value)
 

@@ -367,3 +367,14 @@ def test_slices_are_those_of_a_list_with_minimal_requests(made: Studio, api: Ser
     assert [item.prompt for item in made.history[-2:]] == ["b", "a"]
     assert [item.prompt for item in made.history[::-1]] == ["a", "b", "c"]
     assert made.history[9:] == made.history[:0] == []
+
+
+def test_a_dataset_leaves_out_generations_that_the_service_no_longer_has(
+    made: Studio, other: Server, tmp_path: Path
+) -> None:
+    other.first("GET", f"{LIST}/job-3", Answer(404, {"error": {"code": "not_found"}}))
+
+    described = made.history.export_dataset(tmp_path)
+
+    lines = described.read_text("utf-8").splitlines()
+    assert [json.loads(line)["text"] for line in lines] == ["b", "a"]

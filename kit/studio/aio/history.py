@@ -12,6 +12,7 @@ from kit import wire
 from kit.client import calls, flows
 from kit.client.bridge import to_thread
 from kit.client.downloads import GoneError
+from kit.errors import NotFoundError
 from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.history_sync import show_progress
@@ -224,7 +225,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         """Copy the files of completed generations to a folder and return their ``metadata.jsonl``.
 
         ``datasets.load_dataset("imagefolder", data_dir=folder)``, or ``"videofolder"``, reads it:
-        one line per file, with the prompt as ``text``. Deleted outputs are left out.
+        one line per file, with the prompt as ``text``. Outputs that are deleted, or that the
+        service no longer has, are left out.
         """
         target = Path(folder).expanduser()
         target.mkdir(parents=True, exist_ok=True)
@@ -232,10 +234,10 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         frame = await self.frame(limit, **completed)
         lines = []
         for name in frame.index:
-            result = await self._get(name)
             try:
+                result = await self._get(name)
                 file = await result.output.save(target)
-            except GoneError:
+            except (GoneError, NotFoundError):
                 continue
             facts = {"id": result.id, "model": result.model_id, "parameters": result.parameters}
             lines.append({"file_name": file.name, "text": result.prompt, **facts})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from kit import wire
 from kit.client import calls, flows
 from kit.client.downloads import GoneError
+from kit.errors import NotFoundError
 from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.history_sync import show_progress
 from kit.studio.sync.generation import Generation
@@ -217,7 +218,8 @@ class History(BaseHistory[Generation]):
         """Copy the files of completed generations to a folder and return their ``metadata.jsonl``.
 
         ``datasets.load_dataset("imagefolder", data_dir=folder)``, or ``"videofolder"``, reads it:
-        one line per file, with the prompt as ``text``. Deleted outputs are left out.
+        one line per file, with the prompt as ``text``. Outputs that are deleted, or that the
+        service no longer has, are left out.
         """
         target = Path(folder).expanduser()
         target.mkdir(parents=True, exist_ok=True)
@@ -225,10 +227,10 @@ class History(BaseHistory[Generation]):
         frame = self.frame(limit, **completed)
         lines = []
         for name in frame.index:
-            result = self._get(name)
             try:
+                result = self._get(name)
                 file = result.output.save(target)
-            except GoneError:
+            except (GoneError, NotFoundError):
                 continue
             facts = {"id": result.id, "model": result.model_id, "parameters": result.parameters}
             lines.append({"file_name": file.name, "text": result.prompt, **facts})
