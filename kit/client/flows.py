@@ -4,7 +4,8 @@ GETs are always retried. POSTs are retried only with an idempotency key, the sam
 Without a response they are retried only if nothing was sent, or if the service is known to honor
 such keys: other services may have charged for it, as after a gateway error. An error after which
 that is unknown is `unsettled`, and says so. ``Retry-After`` is a lower bound; one that exceeds the
-deadline is not waited for.
+deadline is not waited for. Waiting for a rate limit is no failed attempt: many requests at once
+take their turns.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from urllib.parse import urljoin, urlsplit
 from kit import wire
 from kit.client import answers
 from kit.client.calls import Call, Flow, NoReply, Reply, SendRequest, Sleep, Step
-from kit.errors import ApiError, BadRequestError, NoAnswerError
+from kit.errors import ApiError, BadRequestError, NoAnswerError, RateLimitError
 
 T = TypeVar("T")
 Listed = TypeVar("Listed", wire.Generation, wire.Entry)
@@ -31,6 +32,8 @@ _GATEWAY = frozenset({502, 504})
 _FAILED = frozenset({500})
 #: Seconds of a requested pause, or of an outage, from which on a message mentions it.
 MIN_REPORTED_SECONDS = 2.0
+#: Seconds that one task may wait for a rate limit in total.
+_MAX_LIMITED_SECONDS = 300.0
 #: Seconds by which a pause may exceed its time limit.
 _GRACE = 0.05
 
@@ -116,6 +119,9 @@ class Attempts:
     outlasts_outages: bool = False
     failed: int = 0
     slept: float = 0.0
+    #: Pauses for a rate limit, and their seconds; none of the above counts them.
+    limited: int = 0
+    limited_seconds: float = 0.0
 
     def sleep(self, error: Exception | None = None) -> Flow[bool]:
         """Pause before the next attempt; return False if there should be none.
@@ -123,7 +129,15 @@ class Attempts:
         The ``retry_after`` of the last attempt's error is a lower bound of the pause.
         """
         requested = getattr(error, "retry_after", None) or 0.0
-        pause = self.policy.backoff(self.failed, requested)
+        pause = self.policy.backoff(self.failed + self.limited, requested)
+        if isinstance(error, RateLimitError) and requested and self.policy.attempts > 1:
+            self.limited += 1
+            self.limited_seconds += pause
+            if pause > self.policy.deadline or self.limited_seconds > _MAX_LIMITED_SECONDS:
+                return False
+            self.ends_at = self.ends_at and self.ends_at + pause
+            shown = max(requested, self.limited_seconds) >= MIN_REPORTED_SECONDS
+            return (yield from _sleep(pause, _wait_text(error, requested) if shown else ""))
         self.failed += 1
         outlasting = self.outlasts_outages and is_connection_error(error)
         if (self.failed >= self.policy.attempts and not outlasting) or self._is_over(pause):
@@ -132,16 +146,21 @@ class Attempts:
         if outlasting and self.slept >= MIN_REPORTED_SECONDS:
             why = no_connection_text(self.slept)
         self.slept += pause
-        try:
-            yield Sleep(pause, why)
-        except Late:
-            return False
-        return True
+        return (yield from _sleep(pause, why))
 
     def _is_over(self, pause: float) -> bool:
         if self.ends_at is None:
             return self.slept + pause > self.policy.deadline
         return self.policy.clock() + pause > self.ends_at
+
+
+def _sleep(seconds: float, why: str) -> Flow[bool]:
+    """Pause, and return whether the time limit of the flow allowed it."""
+    try:
+        yield Sleep(seconds, why)
+    except Late:
+        return False
+    return True
 
 
 def limit_time(flow: Flow[T], end: float | None, clock: Callable[[], float]) -> Flow[T]:

@@ -479,3 +479,12 @@ def test_an_unknown_charge_is_explained_as_unknown() -> None:
 
     assert frame["term"].tolist() == ["charged"]
     assert frame["credits"].isna().all()
+
+
+def test_sensitivity_ignores_a_malformed_default() -> None:
+    strength = Parameter(name="strength", type="number", default=[1], maximum=2)
+    model = MODEL.model_copy(update={"setting_parameters": [strength]})
+
+    frame = costs.sensitivity(model, lambda _values, _media: wire.Quote(total=Decimal("0.1")))
+
+    assert "strength = 2" in frame["choice"].tolist()

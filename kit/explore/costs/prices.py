@@ -202,4 +202,4 @@ def _values(parameter: wire.Parameter) -> list[Any]:
     middle = (low + high) / 2 if low is not None and high is not None else None
     if middle is not None and parameter.type == "integer":
         middle = round(middle)
-    return sorted({value for value in (low, middle, default, high) if value is not None})
+    return sorted({v for v in (low, middle, default, high) if isinstance(v, int | float)})
