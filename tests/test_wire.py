@@ -153,7 +153,7 @@ def test_a_placeholder_time_is_ignored(odd: str) -> None:
     assert Generation.model_validate({"id": "1", "completedAt": odd}).completed_at is None
 
 
-@pytest.mark.parametrize("odd", ["1e99999999", "-1e-99999999", 1e300])
+@pytest.mark.parametrize("odd", ["1e99999999", "-1e-99999999", 1e300, 2**53])
 def test_an_absurd_amount_of_credits_is_ignored(odd: Any) -> None:
     assert Generation.model_validate({"id": "1", "creditsCharged": odd}).credits_charged is None
 

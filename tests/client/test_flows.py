@@ -292,17 +292,17 @@ LIMITED = status(429, retry_after="1")
 def test_waiting_for_a_rate_limit_is_no_failed_attempt(policy: Policy) -> None:
     outcomes = [*[LIMITED] * 20, GONE, RECEIPT]
 
-    steps, result = driven(flows.ask(calls.start_generation(ORDER), policy), *outcomes)
+    steps, result = drive(flows.ask(calls.start_generation(ORDER), policy), *outcomes)
 
     assert result.id == "g"
-    assert sum(sleeps(steps)) > policy.deadline
+    assert sum(get_pauses(steps)) > policy.deadline
     reasons = [step.why for step in steps if isinstance(step, Sleep)]
     assert not any(reasons[:1])
     assert all(reasons[2:20])
 
 
 def test_waiting_for_a_rate_limit_ends_after_minutes(policy: Policy) -> None:
-    steps, error = driven(flows.ask(calls.get_account(), policy), *[LIMITED] * 999)
+    steps, error = drive(flows.ask(calls.get_account(), policy), *[LIMITED] * 999)
 
-    assert 240 < sum(sleeps(steps)) <= 300
+    assert 240 < sum(get_pauses(steps)) <= 300
     assert isinstance(error, RateLimitError)
