@@ -372,7 +372,7 @@ def test_slices_are_those_of_a_list_with_minimal_requests(made: Studio, api: Ser
 def test_a_dataset_leaves_out_generations_that_the_service_no_longer_has(
     made: Studio, api: Server, tmp_path: Path
 ) -> None:
-    api.first("GET", f"{LIST}/job-3", Answer(404, {"error": {"code": "not_found"}}))
+    api.script("GET", f"{LIST}/job-3", Answer(404, {"error": {"code": "not_found"}}))
 
     described = made.history.export_dataset(tmp_path)
 
