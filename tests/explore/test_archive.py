@@ -22,7 +22,7 @@ from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
 from tests.buckets import KEYS, S3Server
 from tests.clusters import serve_cluster
-from tests.explore.pretending import Service, archive_of, driven, made, table_of
+from tests.explore.fake_service import Service, archive_of, driven, made, table_of
 
 MIXED = ["net", "parameters.size", "parameters.none", "model_id"]
 

@@ -16,7 +16,7 @@ from kit.explore.search import HASH_SIZE
 from kit.explore.store import Store
 from kit.explore.syncing import sync_generations, sync_usage
 from tests.buckets import KEYS, S3Server
-from tests.explore.pretending import Service, driven
+from tests.explore.fake_service import Service, driven
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from kit import wire
 from kit.explore import charges
-from tests.explore.pretending import read_page
+from tests.explore.fake_service import read_page
 
 RULE = wire.Model.model_validate(
     {

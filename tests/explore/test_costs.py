@@ -18,7 +18,7 @@ from kit.errors import ConfigError
 from kit.explore import charges, costs
 from kit.explore.charts import rows_to_draw
 from kit.wire import Entry, Generation, Multiplier, Parameter, Rule, UnitPrice
-from tests.explore.pretending import archive_of, made, table_of, usage_of
+from tests.explore.fake_service import archive_of, made, table_of, usage_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -20,7 +20,7 @@ from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs.spending import Rate
 from kit.studio import Studio
-from tests.explore.pretending import archive_of, made, table_of, usage_of
+from tests.explore.fake_service import archive_of, made, table_of, usage_of
 
 
 class Rule(NamedTuple):

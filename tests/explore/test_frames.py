@@ -14,7 +14,7 @@ from kit import wire
 from kit.errors import BadRequestError, ConfigError
 from kit.explore import frames
 from kit.explore.costs import CostFrame
-from tests.explore.pretending import archive_of, encode, frame_of, table_of
+from tests.explore.fake_service import archive_of, encode, frame_of, table_of
 
 MODEL = wire.Model.model_validate(
     {

@@ -12,7 +12,7 @@ from kit import wire
 from kit.errors import ApiError
 from kit.explore import pages
 from kit.explore.arrow import GENERATIONS
-from tests.explore.pretending import read_page
+from tests.explore.fake_service import read_page
 
 
 def row(**fields: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs.spending import Rate, Rates
 from kit.private import JsonLines
-from tests.explore.pretending import archive_of, made, table_of
+from tests.explore.fake_service import archive_of, made, table_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

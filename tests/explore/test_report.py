@@ -18,7 +18,7 @@ from kit.explore.filters import HistoryFilter
 from kit.pricing import parse_credits
 from kit.studio import Studio
 from kit.wire import Generation
-from tests.explore.pretending import archive_of, made, table_of
+from tests.explore.fake_service import archive_of, made, table_of
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RATES = {"EUR": [Rate(None, Decimal("0.012"))]}

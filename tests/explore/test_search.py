@@ -15,7 +15,7 @@ from kit.explore.filters import parse_filter
 from kit.explore.search import hash_picture, likeness
 from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
-from tests.explore.pretending import Service, archive_of, driven, made, table_of
+from tests.explore.fake_service import Service, archive_of, driven, made, table_of
 
 PROMPTS = (
     "a snowy lake at dawn",

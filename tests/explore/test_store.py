@@ -12,7 +12,7 @@ from kit.explore import costs
 from kit.explore.arrow import GENERATIONS
 from kit.explore.store import Listing, Manifest, Store
 from kit.private import Lock
-from tests.explore.pretending import archive_of, made, read_page, table_of
+from tests.explore.fake_service import archive_of, made, read_page, table_of
 from tests.rights import is_private
 
 

@@ -15,7 +15,7 @@ from kit.errors import NoAnswerError
 from kit.explore.archive import Archive
 from kit.explore.store import Gap, Store
 from kit.explore.syncing import Page, Synced, sync_generations, sync_usage
-from tests.explore.pretending import Service, driven
+from tests.explore.fake_service import Service, driven
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pyarrow as pa
 from kit.explore.arrow import GENERATIONS
 from kit.explore.costs import Spending
 from kit.studio import panel
-from tests.explore.pretending import archive_of
+from tests.explore.fake_service import archive_of
 
 TODAY = date(2026, 3, 10)
 

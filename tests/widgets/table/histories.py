@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from kit import wire
-from tests.explore.pretending import encode, frame_of
+from tests.explore.fake_service import encode, frame_of
 
 FACTS = [
     # id, status, model, prompt, credits, hour of 2026-03-01..06
