@@ -1,4 +1,4 @@
-"""Signed addresses: what they serve, and what they refuse."""
+"""Signed URLs: what they serve and what they refuse."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,17 +20,17 @@ DAY = 24 * 3600
 
 
 @pytest.fixture
-def address(http: httpx.Client) -> str:
-    """The address of a finished output."""
+def url(http: httpx.Client) -> str:
+    """The URL of a finished output."""
     return str(wait_for_end(http, generate(http))["outputUrl"])
 
 
-def code(answer: httpx.Response) -> str:
+def get_code(answer: httpx.Response) -> str:
     return str(answer.json()["error"]["code"])
 
 
-def test_an_output_needs_no_key(anyone: httpx.Client, address: str, http: httpx.Client) -> None:
-    answer = anyone.get(address)
+def test_an_output_url_needs_no_key(guest: httpx.Client, url: str, http: httpx.Client) -> None:
+    answer = guest.get(url)
     output = http.get(GENERATIONS).json()[0]["output"]
 
     assert answer.status_code == 200
@@ -41,17 +41,17 @@ def test_an_output_needs_no_key(anyone: httpx.Client, address: str, http: httpx.
     assert answer.content.startswith(b"\x89PNG")
 
 
-def test_a_part_can_be_asked_for(anyone: httpx.Client, address: str) -> None:
-    answer = anyone.get(address, headers={"Range": "bytes=1-3"})
+def test_a_byte_range_can_be_requested(guest: httpx.Client, url: str) -> None:
+    answer = guest.get(url, headers={"Range": "bytes=1-3"})
 
     assert (answer.status_code, answer.content) == (206, b"PNG")
-    assert answer.headers["Content-Range"] == f"bytes 1-3/{len(anyone.get(address).content)}"
-    assert anyone.get(address, headers={"Range": "bytes=-4"}).content == b"\xae\x42\x60\x82"
+    assert answer.headers["Content-Range"] == f"bytes 1-3/{len(guest.get(url).content)}"
+    assert guest.get(url, headers={"Range": "bytes=-4"}).content == b"\xae\x42\x60\x82"
 
 
-def test_a_part_beyond_the_end_is_refused(anyone: httpx.Client, address: str) -> None:
-    length = len(anyone.get(address).content)
-    answer = anyone.get(address, headers={"Range": f"bytes={length}-"})
+def test_a_range_beyond_the_end_is_refused(guest: httpx.Client, url: str) -> None:
+    length = len(guest.get(url).content)
+    answer = guest.get(url, headers={"Range": f"bytes={length}-"})
     problem = answer.json()["error"]
 
     assert answer.status_code == 416
@@ -61,35 +61,29 @@ def test_a_part_beyond_the_end_is_refused(anyone: httpx.Client, address: str) ->
     assert problem["requestId"] == answer.headers["X-Request-Id"]
 
 
-def test_head_refuses_a_part_beyond_the_end_without_a_body(
-    anyone: httpx.Client, address: str
-) -> None:
-    answer = anyone.head(address, headers={"Range": "bytes=999999999-"})
+def test_head_refuses_a_range_beyond_the_end_without_a_body(guest: httpx.Client, url: str) -> None:
+    answer = guest.head(url, headers={"Range": "bytes=999999999-"})
 
     assert (answer.status_code, answer.content) == (416, b"")
     assert answer.headers["Content-Range"].startswith("bytes */")
 
 
-def test_a_part_beyond_the_end_of_another_version_is_the_whole(
-    anyone: httpx.Client, address: str
-) -> None:
-    asked = {"Range": "bytes=999999999-", "If-Range": '"x"'}
+def test_a_range_of_another_version_returns_the_whole_file(guest: httpx.Client, url: str) -> None:
+    headers = {"Range": "bytes=999999999-", "If-Range": '"x"'}
 
-    assert anyone.get(address, headers=asked).status_code == 200
+    assert guest.get(url, headers=headers).status_code == 200
 
 
-@pytest.mark.parametrize("asked", ["lines=1-2", "bytes=5-2", "bytes=", "bytes=x-1", "bytes"])
-def test_a_part_that_makes_no_sense_is_named(
-    anyone: httpx.Client, address: str, asked: str
-) -> None:
-    answer = anyone.get(address, headers={"Range": asked})
+@pytest.mark.parametrize("value", ["lines=1-2", "bytes=5-2", "bytes=", "bytes=x-1", "bytes"])
+def test_an_invalid_range_is_refused(guest: httpx.Client, url: str, value: str) -> None:
+    answer = guest.get(url, headers={"Range": value})
 
     assert answer.status_code == 400
     assert answer.json()["error"]["details"][0]["field"] == "Range"
 
 
-async def _while_it_is_deleted(config: ServiceSettings) -> httpx.Response:
-    """Ask for a file that is deleted as soon as the answer begins."""
+async def _get_during_deletion(config: ServiceSettings) -> httpx.Response:
+    """Request a file that is deleted when the answer starts."""
     app = create_app(replace(config, workers=0))
     async with app.router.lifespan_context(app):
         context = app.state.context
@@ -98,52 +92,52 @@ async def _while_it_is_deleted(config: ServiceSettings) -> httpx.Response:
         path.parent.mkdir(parents=True)
         path.write_bytes(png())
 
-        async def deleting(scope: Scope, receive: Receive, send: Send) -> None:
-            async def send_then(message: Message) -> None:
+        async def app_with_deletion(scope: Scope, receive: Receive, send: Send) -> None:
+            async def delete_and_send(message: Message) -> None:
                 path.unlink(missing_ok=True)
                 await send(message)
 
-            await app(scope, receive, send_then)
+            await app(scope, receive, delete_and_send)
 
-        address = context.signer.address("http://here", Grant("GET", key, clock() // 1000 + DAY))
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(deleting)) as anyone:
-            return await anyone.get(address)
+        url = context.signer.address("http://here", Grant("GET", key, clock() // 1000 + DAY))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app_with_deletion)) as guest:
+            return await guest.get(url)
 
 
-def test_a_file_that_is_deleted_while_it_is_sent_comes_whole(config: ServiceSettings) -> None:
-    answer = run_coroutine(_while_it_is_deleted(config))
+def test_a_file_deleted_during_its_download_arrives_whole(config: ServiceSettings) -> None:
+    answer = run_coroutine(_get_during_deletion(config))
 
     assert (answer.status_code, answer.content) == (200, png())
 
 
-def test_head_tells_without_the_bytes(anyone: httpx.Client, address: str) -> None:
-    head, whole = anyone.head(address), anyone.get(address)
+def test_head_has_the_headers_without_the_body(guest: httpx.Client, url: str) -> None:
+    head, whole = guest.head(url), guest.get(url)
 
     assert (head.status_code, head.content) == (200, b"")
     for name in ("Content-Length", "Content-Type", "ETag"):
         assert head.headers[name] == whole.headers[name]
 
 
-def test_what_is_there_is_not_sent_again(anyone: httpx.Client, address: str) -> None:
-    tag = anyone.head(address).headers["ETag"]
+def test_an_unchanged_file_is_not_modified(guest: httpx.Client, url: str) -> None:
+    tag = guest.head(url).headers["ETag"]
 
-    assert anyone.get(address, headers={"If-None-Match": tag}).status_code == 304
-    assert anyone.get(address, headers={"Range": "bytes=0-1", "If-Range": '"x"'}).status_code == 200
+    assert guest.get(url, headers={"If-None-Match": tag}).status_code == 304
+    assert guest.get(url, headers={"Range": "bytes=0-1", "If-Range": '"x"'}).status_code == 200
 
 
-def test_an_address_is_minted_afresh_and_both_work(
-    anyone: httpx.Client, http: httpx.Client, address: str
+def test_earlier_and_new_output_urls_both_work(
+    guest: httpx.Client, http: httpx.Client, url: str
 ) -> None:
     again = http.get(GENERATIONS).json()[0]["outputUrl"]
 
-    assert anyone.get(again).content == anyone.get(address).content
+    assert guest.get(again).content == guest.get(url).content
 
 
-def expires(address: str) -> int:
-    return int(httpx.URL(address).params["expires"])
+def expiry_of(url: str) -> int:
+    return int(httpx.URL(url).params["expires"])
 
 
-def test_an_address_is_good_for_a_day_and_two_minutes_at_most(
+def test_output_urls_are_valid_for_a_day_and_two_minutes_at_most(
     http: httpx.Client, service: Service
 ) -> None:
     portrait = upload_file(http, png(900))
@@ -153,25 +147,25 @@ def test_an_address_is_good_for_a_day_and_two_minutes_at_most(
     done = wait_for_end(http, generation)
     listed = [it for it in http.get(GENERATIONS).json() if it["id"] == generation]
 
-    for told in (done, *listed, read(http, generation)):
-        output = told["output"]
-        addresses = (told["outputUrl"], output["thumbnailUrl"], told["mediaUrls"]["portrait"])
-        for address in addresses:
-            assert DAY <= expires(address) - now <= DAY + 120
-        ends = datetime.fromisoformat(output["expiresAt"]).timestamp()
-        assert {expires(address) for address in addresses} == {ends}
+    for facts in (done, *listed, read(http, generation)):
+        output = facts["output"]
+        urls = (facts["outputUrl"], output["thumbnailUrl"], facts["mediaUrls"]["portrait"])
+        for url in urls:
+            assert DAY <= expiry_of(url) - now <= DAY + 120
+        moment = datetime.fromisoformat(output["expiresAt"]).timestamp()
+        assert {expiry_of(url) for url in urls} == {moment}
 
 
-def test_a_ticket_is_good_for_a_quarter_of_an_hour(http: httpx.Client, service: Service) -> None:
+def test_a_ticket_is_valid_for_a_quarter_of_an_hour(http: httpx.Client, service: Service) -> None:
     now = service.context.clock() / 1000
-    told = create_ticket(http, png())
+    ticket = create_ticket(http, png())
 
-    assert 15 * 60 - 1 <= expires(told["uploadUrl"]) - now <= 15 * 60 + 5
-    assert datetime.fromisoformat(told["expiresAt"]).timestamp() == expires(told["uploadUrl"])
+    assert 15 * 60 - 1 <= expiry_of(ticket["uploadUrl"]) - now <= 15 * 60 + 5
+    assert datetime.fromisoformat(ticket["expiresAt"]).timestamp() == expiry_of(ticket["uploadUrl"])
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "alter",
     [
         lambda url: url.copy_set_param("signature", "0" * 64),
         lambda url: url.copy_set_param("signature", "\u00e9"),
@@ -183,60 +177,60 @@ def test_a_ticket_is_good_for_a_quarter_of_an_hour(http: httpx.Client, service: 
         lambda url: url.copy_with(raw_path=b"/media//etc/passwd?" + url.query),
     ],
 )
-def test_an_altered_address_is_refused(
-    anyone: httpx.Client, address: str, spoil: Callable[[httpx.URL], httpx.URL]
+def test_an_altered_url_is_refused(
+    guest: httpx.Client, url: str, alter: Callable[[httpx.URL], httpx.URL]
 ) -> None:
-    answer = anyone.get(spoil(httpx.URL(address)))
+    answer = guest.get(alter(httpx.URL(url)))
 
-    assert (answer.status_code, code(answer)) == (403, "access_denied")
+    assert (answer.status_code, get_code(answer)) == (403, "access_denied")
 
 
 @pytest.mark.parametrize("missing", ["signature", "expires"])
-def test_an_incomplete_address_is_refused(anyone: httpx.Client, address: str, missing: str) -> None:
-    answer = anyone.get(httpx.URL(address).copy_remove_param(missing))
+def test_an_incomplete_url_is_refused(guest: httpx.Client, url: str, missing: str) -> None:
+    answer = guest.get(httpx.URL(url).copy_remove_param(missing))
 
-    assert (answer.status_code, code(answer)) == (400, "validation_error")
-
-
-def test_an_address_is_good_for_one_method(anyone: httpx.Client, address: str) -> None:
-    assert anyone.put(address, content=b"x").status_code == 405
-    assert anyone.delete(address).status_code == 405
+    assert (answer.status_code, get_code(answer)) == (400, "validation_error")
 
 
-def test_an_address_past_its_time_is_refused(anyone: httpx.Client, service: Service) -> None:
+def test_an_output_url_is_valid_for_get_only(guest: httpx.Client, url: str) -> None:
+    assert guest.put(url, content=b"x").status_code == 405
+    assert guest.delete(url).status_code == 405
+
+
+def test_an_expired_url_is_refused(guest: httpx.Client, service: Service) -> None:
     signer = Signer(service.settings.secret())
     now = service.context.clock() // 1000
     old = signer.address(service.url, Grant("GET", "outputs/a/b.png", now - 1))
-    gone = signer.address(service.url, Grant("GET", "outputs/a/b.png", now + 60))
+    missing_file = signer.address(service.url, Grant("GET", "outputs/a/b.png", now + 60))
 
-    assert (anyone.get(old).status_code, code(anyone.get(old))) == (403, "access_denied")
-    assert "has expired" in anyone.get(old).json()["error"]["message"]
-    assert anyone.get(gone).status_code == 404
+    assert (guest.get(old).status_code, get_code(guest.get(old))) == (403, "access_denied")
+    assert "has expired" in guest.get(old).json()["error"]["message"]
+    assert guest.get(missing_file).status_code == 404
 
 
-def test_a_key_that_leads_out_of_the_folder_leads_nowhere(
-    anyone: httpx.Client, service: Service
+def test_a_storage_key_outside_the_folder_is_not_found(
+    guest: httpx.Client, service: Service
 ) -> None:
     signer = Signer(service.settings.secret())
-    far = service.context.clock() // 1000 + 60
-    address = signer.address(service.url, Grant("GET", "../secret", far)).replace("..", "%2e%2e")
+    expiry = service.context.clock() // 1000 + 60
+    url = signer.address(service.url, Grant("GET", "../secret", expiry)).replace("..", "%2e%2e")
 
-    assert anyone.get(address).status_code == 404
+    assert guest.get(url).status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/media/a%0Ab", "/media/uploads/a%0Ab", "/media/%0D%0A"])
-def test_a_line_break_in_an_address_is_no_other_method(anyone: httpx.Client, path: str) -> None:
-    answer = anyone.get(path, params={"expires": 1, "signature": "x"})
+def test_a_url_with_a_line_break_is_refused(guest: httpx.Client, path: str) -> None:
+    answer = guest.get(path, params={"expires": 1, "signature": "x"})
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "access_denied")
 
 
-def test_addresses_begin_with_the_public_one(start_service: Callable[..., Service]) -> None:
+def test_urls_begin_with_the_public_url(start_service: Callable[..., Service]) -> None:
     service = start_service(public_url="https://studio.example.org/api/")
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         generation = generate(http)
         done = wait_for_end(http, generation)
-        [told] = http.get(GENERATIONS).json()
+        [facts] = http.get(GENERATIONS).json()
 
     assert done["outputUrl"].startswith("https://studio.example.org/api/media/outputs/")
-    assert told["id"] == generation
+    assert facts["id"] == generation

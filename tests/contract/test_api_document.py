@@ -78,7 +78,7 @@ SCRIPT = {
     "batchId": TEXT,
     "createdAt": TEXT,
 }
-#: What the contract adds, by shape.
+#: Fields that the contract adds to a shape.
 MORE_OF_MODEL = {"pricing", "description", "retiresAt", "replacedBy"}
 MORE_OF_GENERATION = {
     "progress",
@@ -100,7 +100,7 @@ BRIEF = {"topic": "SPACE", "title": "Ten facts", "duration": "20"}
 
 @dataclass(frozen=True)
 class Operation:
-    """One line of the document's table of endpoints."""
+    """A row of the document's table of endpoints."""
 
     method: str
     path: str
@@ -144,14 +144,14 @@ OPERATIONS = {
 every_operation = pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
 
 
-def ask(http: httpx.Client, operation: Operation, generation: str = "gen_0") -> httpx.Response:
+def send(http: httpx.Client, operation: Operation, generation: str = "gen_0") -> httpx.Response:
     path = operation.path.replace("ID", generation)
     return http.request(operation.method, path, json=operation.body)
 
 
-def assert_shape(told: dict[str, Any], shape: dict[str, Any], added: set[str]) -> None:
-    assert set(told) == set(shape) | added
-    wrong = {name: told[name] for name, kinds in shape.items() if not isinstance(told[name], kinds)}
+def assert_shape(body: dict[str, Any], shape: dict[str, Any], added: set[str]) -> None:
+    assert set(body) == set(shape) | added
+    wrong = {name: body[name] for name, kinds in shape.items() if not isinstance(body[name], kinds)}
     assert not wrong
 
 
@@ -159,24 +159,24 @@ def assert_shape(told: dict[str, Any], shape: dict[str, Any], added: set[str]) -
 def test_answers_have_the_documented_status_and_fields(
     http: httpx.Client, operation: Operation
 ) -> None:
-    answer = ask(http, operation, generate(http))
+    answer = send(http, operation, generate(http))
 
     assert answer.status_code == operation.status
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["X-Request-Id"].startswith("req_")
-    told = answer.json()
-    for item in told if operation.many else [told]:
+    body = answer.json()
+    for item in body if operation.many else [body]:
         assert_shape(item, operation.shape, operation.added)
-    assert told
+    assert body
 
 
 @every_operation
 @pytest.mark.parametrize("scopes", [(), ("scripts:generate",), ("creative:generate",)])
-def test_a_key_opens_what_its_scopes_say(
+def test_each_operation_needs_its_scope(
     service: Service, account: str, operation: Operation, scopes: tuple[str, ...]
 ) -> None:
     with service.client(service.key(account, *scopes)) as http:
-        answer = ask(http, operation)
+        answer = send(http, operation)
 
     if operation.scope in {"read", *scopes}:
         assert answer.status_code in (operation.status, 404)
@@ -197,7 +197,7 @@ def test_every_parameter_has_the_documented_fields(http: httpx.Client) -> None:
         assert parameter["media"] == (parameter["type"] in ("image", "video", "audio"))
 
 
-def test_media_and_setting_parameters_are_apart(http: httpx.Client) -> None:
+def test_media_and_setting_parameters_are_separate(http: httpx.Client) -> None:
     model = http.get(f"{STUDIO}/models/clay").json()
 
     assert [p["name"] for p in model["mediaParameters"]] == ["portrait", "voice"]
@@ -205,7 +205,7 @@ def test_media_and_setting_parameters_are_apart(http: httpx.Client) -> None:
     assert model["supportsMultiReferenceMedia"] is True
 
 
-def test_a_finished_generation_has_every_field_of_its_output(http: httpx.Client) -> None:
+def test_a_finished_generation_has_all_output_fields(http: httpx.Client) -> None:
     done = wait_for_end(http, generate(http))
 
     assert done["status"] == "completed"
@@ -225,7 +225,7 @@ def test_a_finished_generation_has_every_field_of_its_output(http: httpx.Client)
     assert done["error"] is done["errorCode"] is None
 
 
-def test_a_receipt_leads_to_its_status(http: httpx.Client) -> None:
+def test_a_receipt_has_the_status_url_and_the_charge(http: httpx.Client) -> None:
     answer = http.post(f"{STUDIO}/generations", json=ORDER)
     receipt = answer.json()
 
@@ -238,7 +238,7 @@ def test_a_receipt_leads_to_its_status(http: httpx.Client) -> None:
     assert http.get(receipt["statusUrl"]).json()["id"] == receipt["id"]
 
 
-def test_amounts_and_times_are_written_as_agreed(http: httpx.Client) -> None:
+def test_amounts_and_times_have_the_documented_format(http: httpx.Client) -> None:
     account = http.get("/v1/account").json()
 
     assert account["credits"] == 100
@@ -247,7 +247,7 @@ def test_amounts_and_times_are_written_as_agreed(http: httpx.Client) -> None:
     assert account["createdAt"].endswith("Z")
 
 
-def test_the_balance_has_its_four_figures(http: httpx.Client) -> None:
+def test_the_credits_endpoint_has_all_four_amounts(http: httpx.Client) -> None:
     wait_for_end(http, generate(http, does="fails"))
     wait_for_end(http, generate(http))
 

@@ -1,4 +1,4 @@
-"""Outputs that their owner deletes: the files go, the generation stays."""
+"""Deleting outputs: the files are removed and the generation stays."""
 
 from datetime import datetime
 from pathlib import Path
@@ -14,27 +14,27 @@ def delete(http: httpx.Client, generation: str) -> httpx.Response:
     return http.delete(f"{GENERATIONS}/{generation}/outputs")
 
 
-def files(service: Service, generation: str) -> list[Path]:
+def list_files(service: Service, generation: str) -> list[Path]:
     return [path for path in service.settings.objects.rglob("*") if generation in path.name]
 
 
-def large(http: httpx.Client) -> str:
+def finish_large(http: httpx.Client) -> str:
     """Return a finished generation with a file and a thumbnail."""
     body = {"modelId": "clay", "mediaUploads": {"portrait": upload_file(http, png(900))}}
     return str(wait_for_end(http, http.post(GENERATIONS, json=body).json()["id"])["id"])
 
 
-def test_the_files_go_and_the_generation_stays(http: httpx.Client, service: Service) -> None:
-    generation = large(http)
+def test_deleting_outputs_keeps_the_generation(http: httpx.Client, service: Service) -> None:
+    generation = finish_large(http)
     before = read(http, generation)
     listed = http.get(GENERATIONS).json()
-    assert len(files(service, generation)) == 2
+    assert len(list_files(service, generation)) == 2
 
     answer = delete(http, generation)
     after = read(http, generation)
 
     assert (answer.status_code, answer.content) == (204, b"")
-    assert files(service, generation) == []
+    assert list_files(service, generation) == []
     assert before["outputsDeletedAt"] is None
     assert datetime.fromisoformat(after["outputsDeletedAt"]) >= datetime.fromisoformat(
         before["updatedAt"]
@@ -49,18 +49,18 @@ def test_the_files_go_and_the_generation_stays(http: httpx.Client, service: Serv
     assert http.get(after["mediaUrls"]["portrait"]).status_code == 200
 
 
-def test_an_address_that_was_given_out_before_leads_nowhere(
-    anyone: httpx.Client, http: httpx.Client
+def test_earlier_urls_of_deleted_outputs_are_not_found(
+    guest: httpx.Client, http: httpx.Client
 ) -> None:
-    generation = large(http)
-    told = read(http, generation)
+    generation = finish_large(http)
+    facts = read(http, generation)
     delete(http, generation)
 
-    for address in (told["outputUrl"], told["output"]["thumbnailUrl"]):
-        assert anyone.get(address).status_code == 404
+    for url in (facts["outputUrl"], facts["output"]["thumbnailUrl"]):
+        assert guest.get(url).status_code == 404
 
 
-def test_whoever_polls_is_told_that_something_has_changed(http: httpx.Client) -> None:
+def test_deleting_outputs_changes_the_etag_of_the_generation(http: httpx.Client) -> None:
     generation = generate(http)
     wait_for_end(http, generation)
     path = f"{GENERATIONS}/{generation}"
@@ -72,17 +72,17 @@ def test_whoever_polls_is_told_that_something_has_changed(http: httpx.Client) ->
     assert http.get(path, headers={"If-None-Match": again.headers["ETag"]}).status_code == 304
 
 
-def test_deleting_again_is_fine_and_changes_nothing(http: httpx.Client) -> None:
+def test_deleting_outputs_again_changes_nothing(http: httpx.Client) -> None:
     generation = generate(http)
     wait_for_end(http, generation)
     delete(http, generation)
-    told = read(http, generation)
+    facts = read(http, generation)
 
     assert delete(http, generation).status_code == 204
-    assert read(http, generation) == told
+    assert read(http, generation) == facts
 
 
-def test_one_that_is_processing_is_a_conflict(http: httpx.Client) -> None:
+def test_deleting_outputs_of_a_running_generation_is_a_conflict(http: httpx.Client) -> None:
     generation = generate(http, does="hangs")
     wait_for_start(http, generation)
     answer = delete(http, generation)
@@ -94,7 +94,7 @@ def test_one_that_is_processing_is_a_conflict(http: httpx.Client) -> None:
     assert read(http, generation)["outputsDeletedAt"] is None
 
 
-def test_one_that_failed_has_nothing_to_delete(http: httpx.Client) -> None:
+def test_deleting_outputs_of_a_failed_generation_does_nothing(http: httpx.Client) -> None:
     generation = generate(http, does="fails")
     wait_for_end(http, generation)
 
@@ -103,7 +103,7 @@ def test_one_that_failed_has_nothing_to_delete(http: httpx.Client) -> None:
     assert balance(http) == 100
 
 
-def test_an_unknown_one_and_a_key_without_the_scope_are_refused(
+def test_deleting_outputs_needs_a_known_generation_and_the_scope(
     http: httpx.Client, service: Service, account: str
 ) -> None:
     generation = generate(http)
@@ -115,10 +115,10 @@ def test_an_unknown_one_and_a_key_without_the_scope_are_refused(
     assert read(http, generation)["outputUrl"] is not None
 
 
-def test_whoever_follows_it_is_told_the_end_without_an_address(http: httpx.Client) -> None:
+def test_the_end_event_after_a_deletion_has_no_output_url(http: httpx.Client) -> None:
     generation = generate(http)
     wait_for_end(http, generation)
     delete(http, generation)
 
-    told = http.get(f"{GENERATIONS}/{generation}/events").text
-    assert '"outputUrl":null' in told
+    events = http.get(f"{GENERATIONS}/{generation}/events").text
+    assert '"outputUrl":null' in events

@@ -1,4 +1,4 @@
-"""Errors: one envelope, the documented codes, in the agreed order."""
+"""Errors: one envelope, the documented codes, in the documented order."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ START = f"{STUDIO}/generations"
 
 
 def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
-    """Check an error's envelope and return what is in it."""
+    """Check an error's envelope and return the error."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json"
     assert set(answer.json()) == {"error"}
@@ -30,13 +30,13 @@ def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
 
 
 def fields(answer: httpx.Response) -> dict[str, str]:
-    """Return the sentences of a 400 by field."""
+    """Return the messages of a 400 by field."""
     details = problem(answer, 400, "validation_error")["details"]
     return {detail["field"]: detail["message"] for detail in details}
 
 
 @pytest.mark.parametrize("header", [None, "", "Basic abc", "Bearer"])
-def test_a_request_without_a_key_is_told_so(service: Service, header: str | None) -> None:
+def test_a_request_without_a_key_is_refused(service: Service, header: str | None) -> None:
     headers = {} if header is None else {"Authorization": header}
     with service.client(None) as http:
         answer = http.get("/v1/account", headers=headers)
@@ -46,7 +46,7 @@ def test_a_request_without_a_key_is_told_so(service: Service, header: str | None
 
 
 @pytest.mark.parametrize("text", ["x", "cs_live_" + "0" * 36, "\u00e9".encode().decode("latin-1")])
-def test_a_text_that_is_no_key_is_refused(service: Service, text: str) -> None:
+def test_a_malformed_key_is_refused(service: Service, text: str) -> None:
     with service.client(None) as http:
         answer = http.get("/v1/account", headers={b"Authorization": f"Bearer {text}".encode()})
 
@@ -54,12 +54,12 @@ def test_a_text_that_is_no_key_is_refused(service: Service, text: str) -> None:
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_well_formed_key_that_nobody_has_is_refused(service: Service) -> None:
+def test_an_unknown_key_is_refused(service: Service) -> None:
     with service.client(keys.generate(live=True)) as http:
         problem(http.get("/v1/account"), 401, "invalid_api_key")
 
 
-def test_a_revoked_key_stops_at_once(service: Service, account: str, http: httpx.Client) -> None:
+def test_a_revoked_key_fails_at_once(service: Service, account: str, http: httpx.Client) -> None:
     assert http.get("/v1/account").status_code == 200
 
     def revoke_all() -> Any:
@@ -71,7 +71,7 @@ def test_a_revoked_key_stops_at_once(service: Service, account: str, http: httpx
     assert "revoked" in problem(http.get("/v1/account"), 401, "invalid_api_key")["message"]
 
 
-def test_a_key_past_its_date_has_a_code_of_its_own(service: Service, account: str) -> None:
+def test_an_expired_key_has_its_own_error_code(service: Service, account: str) -> None:
     past = keys.KeyRequest(account_id=account, name="old", expires_at=clock() - 1000)
     text = service.write(keys.create(past, service.settings.secret(), clock() - 5000)).text
     with service.client(text) as http:
@@ -100,7 +100,7 @@ def test_an_unknown_path_is_not_found(http: httpx.Client, path: str) -> None:
         ("POST", "/openapi.json", "GET, HEAD"),
     ],
 )
-def test_a_wrong_method_is_told_every_right_one(
+def test_a_wrong_method_lists_the_allowed_ones(
     http: httpx.Client, method: str, path: str, allowed: str
 ) -> None:
     answer = http.request(method, path)
@@ -124,7 +124,7 @@ def test_a_body_that_is_too_large_is_refused(http: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "content", ["", "{", "[1]", "null", "3", '"x"', '{"modelId": "\\ud800"}', b"\xff"]
 )
-def test_a_body_that_is_no_object_is_refused(http: httpx.Client, content: str) -> None:
+def test_a_body_that_is_not_an_object_is_refused(http: httpx.Client, content: str) -> None:
     answer = http.post(START, content=content, headers={"Content-Type": "application/json"})
 
     assert "body" in str(fields(answer)) or "must be an object" in str(fields(answer))
@@ -148,7 +148,7 @@ def test_a_wrong_shape_names_the_field(
     assert sentence in fields(http.post(START, json=body))[field]
 
 
-def test_a_text_with_a_nul_is_refused_and_one_about_it_is_not(http: httpx.Client) -> None:
+def test_a_nul_character_is_refused_but_not_its_escaped_text(http: httpx.Client) -> None:
     answers = [
         http.post(START, json={"modelId": "flat", "prompt": f"{text}u0000"})
         for text in ("\\", "\\\\")
@@ -159,7 +159,7 @@ def test_a_text_with_a_nul_is_refused_and_one_about_it_is_not(http: httpx.Client
     assert fields(nul) == {"": r"the body has the character \u0000, which no text may have"}
 
 
-def test_a_reference_that_is_no_text_names_its_medium(http: httpx.Client) -> None:
+def test_an_upload_id_that_is_not_text_names_its_parameter(http: httpx.Client) -> None:
     body = {"modelId": "clay", "mediaUploads": {"portrait": 7}}
 
     assert set(fields(http.post(START, json=body))) == {"mediaUploads.portrait"}
@@ -189,7 +189,7 @@ def test_a_wrong_value_names_the_parameter(
     assert sentence in fields(http.post(START, json=body))[f"parameters.{field}"]
 
 
-def test_too_few_credits_names_both_figures(service: Service) -> None:
+def test_too_few_credits_names_required_and_available(service: Service) -> None:
     key = service.key(service.account(credits=0), *ALL_SCOPES)
     with service.client(key) as http:
         answer = http.post(START, json={"modelId": "flat", "prompt": "x"})
@@ -199,7 +199,7 @@ def test_too_few_credits_names_both_figures(service: Service) -> None:
     assert "0.6" in error["message"]
 
 
-def test_too_many_requests_say_when_to_come_back(start_service: Callable[..., Service]) -> None:
+def test_rate_limited_answers_have_retry_after(start_service: Callable[..., Service]) -> None:
     service = start_service(requests_per_minute=3, starts_per_minute=1)
     key = service.key(service.account(), *ALL_SCOPES)
     order = {"modelId": "flat", "prompt": "x"}
@@ -217,7 +217,7 @@ def test_too_many_requests_say_when_to_come_back(start_service: Callable[..., Se
     assert last.headers["RateLimit-Policy"] == '"default";q=3;w=60'
 
 
-def test_checks_come_in_the_agreed_order(start_service: Callable[..., Service]) -> None:
+def test_checks_have_the_documented_order(start_service: Callable[..., Service]) -> None:
     service = start_service(requests_per_minute=6)
     poor = service.account(credits=0)
     with service.client(None) as http:
@@ -245,7 +245,7 @@ ESTIMATE = f"{STUDIO}/estimates"
 LONG = 4_001
 
 
-def test_at_most_twenty_problems_are_told_and_how_many_there_were(http: httpx.Client) -> None:
+def test_at_most_twenty_problems_are_listed_with_their_number(http: httpx.Client) -> None:
     unknown = {f"promt{number}": 1 for number in range(60_000)}
     answer = http.post(ESTIMATE, json={"modelId": "flat", "prompt": "x", **unknown})
 
@@ -257,7 +257,7 @@ def test_at_most_twenty_problems_are_told_and_how_many_there_were(http: httpx.Cl
 
 
 @pytest.mark.parametrize(
-    ("number", "told", "sentence"),
+    ("number", "listed", "sentence"),
     [
         (20, 20, "did you mean 'strength'"),
         (21, 20, "these are 20 of 21 problems"),
@@ -265,26 +265,26 @@ def test_at_most_twenty_problems_are_told_and_how_many_there_were(http: httpx.Cl
         (50_000, 1, "holds 50,000 items"),
     ],
 )
-def test_a_similar_name_is_looked_for_where_few_are_unknown(
-    http: httpx.Client, number: int, told: int, sentence: str
+def test_a_similar_name_is_suggested_for_few_unknown_names(
+    http: httpx.Client, number: int, listed: int, sentence: str
 ) -> None:
     unknown = {f"strenght{each}": 1 for each in range(number)}
     body = {"modelId": "flat", "prompt": "x", "parameters": unknown}
     error = problem(http.post(ESTIMATE, json=body), 400, "validation_error")
 
-    assert len(error["details"]) == told
+    assert len(error["details"]) == listed
     assert sentence in error["message"]
     assert ("did you mean" in error["message"]) == (number <= 20)
 
 
-def test_no_similar_name_is_looked_for_where_one_is_long(http: httpx.Client) -> None:
+def test_no_similar_name_is_suggested_for_a_long_name(http: httpx.Client) -> None:
     body = {"modelId": "flat", "prompt": "x", "strength" * 13: 1}
     error = problem(http.post(START, json=body), 400, "validation_error")
 
     assert "did you mean" not in error["message"]
 
 
-def test_what_a_request_holds_is_told_shortened(http: httpx.Client) -> None:
+def test_long_values_of_a_request_are_shortened_in_errors(http: httpx.Client) -> None:
     body = {"modelId": "flat", "prompt": "x", "n" * 100_000: 1, "parameters": {"size": "b" * 9_999}}
     answer = http.post(START, json=body)
 
@@ -293,8 +293,8 @@ def test_what_a_request_holds_is_told_shortened(http: httpx.Client) -> None:
     assert len(http.get(f"{START}/{'g' * 9_000}").content) < 300
 
 
-def nested(depth: int) -> Any:
-    return [nested(depth - 1)] if depth else []
+def make_nested(depth: int) -> Any:
+    return [make_nested(depth - 1)] if depth else []
 
 
 @pytest.mark.parametrize("path", [START, ESTIMATE])
@@ -303,11 +303,11 @@ def nested(depth: int) -> Any:
     [
         ({"size": "x" * LONG}, "must be one of 'small', 'big'"),
         ({"size": [1] * 201}, "must be text, not a list"),
-        ({"size": {"a": nested(20)}}, "must be text, not an object"),
+        ({"size": {"a": make_nested(20)}}, "must be text, not an object"),
         ({f"n{each}": 1 for each in range(201)}, "holds 201 items, at most 200 are allowed"),
     ],
 )
-def test_parameters_are_bounded(
+def test_parameters_have_limits(
     http: httpx.Client, path: str, parameters: dict[str, Any], sentence: str
 ) -> None:
     answer = http.post(path, json={"modelId": "flat", "prompt": "x", "parameters": parameters})
@@ -316,9 +316,7 @@ def test_parameters_are_bounded(
 
 
 @pytest.mark.parametrize("path", [START, ESTIMATE])
-def test_a_text_has_4000_characters_unless_its_definition_says_otherwise(
-    http: httpx.Client, path: str
-) -> None:
+def test_a_text_has_at_most_4000_characters_or_its_own_limit(http: httpx.Client, path: str) -> None:
     card = {"modelId": "title-card", "prompt": "x", "parameters": {"subtitle": "x" * LONG}}
 
     assert fields(http.post(path, json=card)) == {
@@ -331,21 +329,21 @@ def test_a_text_has_4000_characters_unless_its_definition_says_otherwise(
     assert settings["caption_style"]["maxLength"] is None
     for length, refused in ((most, False), (most + 1, True)):
         parameters = {"captions": "x" * length}
-        told = fields(http.post(path, json={"modelId": "video-edit", "parameters": parameters}))
-        assert ("parameters.captions" in told) == refused
+        found = fields(http.post(path, json={"modelId": "video-edit", "parameters": parameters}))
+        assert ("parameters.captions" in found) == refused
 
 
-def test_all_parameters_together_have_64_kb(http: httpx.Client) -> None:
-    told = []
+def test_all_parameters_together_have_at_most_64_kb(http: httpx.Client) -> None:
+    found = []
     for size in (65_521, 65_522):
         captions = "\u20ac" * (size // 3) + "x" * (size % 3)  # three bytes each
         body = {"modelId": "video-edit", "parameters": {"captions": captions}}
-        told.append(fields(http.post(ESTIMATE, json=body)).get("parameters"))
+        found.append(fields(http.post(ESTIMATE, json=body)).get("parameters"))
 
-    assert told == [None, "has 65,537 bytes as JSON, at most 65,536 are allowed"]
+    assert found == [None, "has 65,537 bytes as JSON, at most 65,536 are allowed"]
 
 
-def test_an_unknown_medium_is_told_before_any_upload_is_looked_up(http: httpx.Client) -> None:
+def test_an_unknown_medium_is_reported_before_an_unknown_upload(http: httpx.Client) -> None:
     upload = "upl_00000000000000000000000000"
     body = {"modelId": "clay", "mediaUploads": {"portrat": upload}}
 
@@ -356,7 +354,7 @@ def test_an_unknown_medium_is_told_before_any_upload_is_looked_up(http: httpx.Cl
     problem(http.post(START, json=body), 404, "not_found")
 
 
-def test_a_key_that_only_reads_is_bounded_as_well(service: Service, account: str) -> None:
+def test_limits_apply_to_a_key_with_the_read_scope(service: Service, account: str) -> None:
     body = {"modelId": "title-card", "prompt": "x" * LONG}
     with service.client(service.key(account)) as http:
         assert "4,001 characters" in fields(http.post(ESTIMATE, json=body))["prompt"]

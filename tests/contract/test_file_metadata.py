@@ -1,4 +1,4 @@
-"""What made a file stands in it, and an output that is sent back is known again."""
+"""Metadata of outputs: each names its request, and an uploaded output is recognized."""
 
 from pathlib import Path
 from typing import Any
@@ -27,29 +27,27 @@ def download(generation: dict[str, Any], folder: Path) -> Path:
     return path
 
 
-def read(generation: dict[str, Any], folder: Path) -> FileMetadata | None:
+def read_metadata(generation: dict[str, Any], folder: Path) -> FileMetadata | None:
     return file_metadata.read(download(generation, folder))
 
 
-def test_an_output_says_what_made_it_unless_the_start_says_not(
+def test_an_output_has_metadata_unless_the_start_omits_it(
     http: httpx.Client, tmp_path: Path
 ) -> None:
     lake = finish(http, "flat", prompt="a lake", parameters={"seed": 7})
     plain = finish(http, "flat", prompt="a lake", fileMetadata=False)
 
-    found = read(lake, tmp_path)
+    found = read_metadata(lake, tmp_path)
 
     assert found is not None
     assert (found.model, found.prompt, found.generation_id) == ("flat", "a lake", lake["id"])
     assert found.parameters == lake["parameters"]
     assert (found.service, found.software) == ("Creative Studio", "demo-engines 1.0")
-    assert read(plain, tmp_path) is None
+    assert read_metadata(plain, tmp_path) is None
     assert lake["inputs"] == []
 
 
-def test_an_output_that_is_sent_back_is_known_as_an_input(
-    http: httpx.Client, tmp_path: Path
-) -> None:
+def test_an_uploaded_output_is_recognized_as_an_input(http: httpx.Client, tmp_path: Path) -> None:
     lake = finish(http, "flat", prompt="a lake")
     upload = upload_file(http, download(lake, tmp_path).read_bytes())
 
@@ -58,12 +56,12 @@ def test_an_output_that_is_sent_back_is_known_as_an_input(
     assert made["inputs"] == [
         {"parameter": "portrait", "uploadId": upload, "generationId": lake["id"]}
     ]
-    found = read(made, tmp_path)
+    found = read_metadata(made, tmp_path)
     assert found is not None
     assert (found.generation_id, found.inputs) == (made["id"], [lake["id"]])
 
 
-def test_another_accounts_output_is_no_known_input(
+def test_an_output_of_another_account_is_not_recognized(
     http: httpx.Client, service: Service, tmp_path: Path
 ) -> None:
     lake = finish(http, "flat", prompt="a lake")

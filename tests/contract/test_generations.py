@@ -1,4 +1,4 @@
-"""Operations 5 and 6: prompts, seeds, outcomes, polling, cancel, estimates."""
+"""Operations 5 and 6: prompts, seeds, results, polling, cancel, estimates."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ def test_a_required_prompt_may_not_be_blank(http: httpx.Client, prompt: str | No
     assert (detail["field"], "is required" in detail["message"]) == ("prompt", True)
 
 
-def test_a_prompt_is_trimmed_and_then_measured(http: httpx.Client) -> None:
+def test_a_prompt_is_trimmed_before_its_length_is_checked(http: httpx.Client) -> None:
     longest = "x" * 4000
     done = read(http, generate(http, prompt=f"  {longest}\n"))
     refused = http.post(GENERATIONS, json={"modelId": "flat", "prompt": longest + "x"})
@@ -30,28 +30,28 @@ def test_a_prompt_is_trimmed_and_then_measured(http: httpx.Client) -> None:
     assert "4,000" in refused.json()["error"]["message"]
 
 
-def test_a_prompt_is_refused_where_none_is_taken(http: httpx.Client) -> None:
+def test_a_prompt_is_refused_by_a_model_without_prompts(http: httpx.Client) -> None:
     answer = http.post(GENERATIONS, json={"modelId": "clay", "prompt": "a lake"})
 
-    told = {d["field"]: d["message"] for d in answer.json()["error"]["details"]}
-    assert "takes no prompt" in told["prompt"]
-    assert told["mediaUploads.portrait"] == "is required"
+    found = {d["field"]: d["message"] for d in answer.json()["error"]["details"]}
+    assert "takes no prompt" in found["prompt"]
+    assert found["mediaUploads.portrait"] == "is required"
 
 
-def test_a_medium_among_the_parameters_is_pointed_to_its_place(http: httpx.Client) -> None:
+def test_a_medium_in_parameters_is_refused_with_a_hint(http: httpx.Client) -> None:
     answer = http.post(GENERATIONS, json={"modelId": "clay", "parameters": {"voice": "upl_1"}})
 
     assert "name it in mediaUploads" in answer.json()["error"]["message"]
 
 
-def test_a_seed_that_was_given_is_used(http: httpx.Client) -> None:
+def test_a_given_seed_is_used(http: httpx.Client) -> None:
     done = wait_for_end(http, generate(http, parameters={"seed": 7}))
 
     assert done["parameters"]["seed"] == 7
     assert done["output"]["metadata"] == {"seed": 7}
 
 
-def test_a_seed_that_was_drawn_is_told(http: httpx.Client) -> None:
+def test_a_random_seed_is_reported(http: httpx.Client) -> None:
     first, second = (wait_for_end(http, generate(http)) for _ in range(2))
 
     assert first["parameters"]["seed"] == first["output"]["metadata"]["seed"]
@@ -59,9 +59,9 @@ def test_a_seed_that_was_drawn_is_told(http: httpx.Client) -> None:
 
 
 def test_defaults_are_filled_in(http: httpx.Client) -> None:
-    told = read(http, generate(http, parameters={"seed": 1, "count": 2.0}))
+    found = read(http, generate(http, parameters={"seed": 1, "count": 2.0}))
 
-    assert told["parameters"] == {
+    assert found["parameters"] == {
         "count": 2,
         "strength": 0.5,
         "size": "small",
@@ -69,9 +69,9 @@ def test_defaults_are_filled_in(http: httpx.Client) -> None:
         "does": "works",
         "seed": 1,
     }
-    assert told["creditsCharged"] == 0.7
-    assert told["generationType"] == "text-to-image"
-    assert told["modelName"] == "Flat"
+    assert found["creditsCharged"] == 0.7
+    assert found["generationType"] == "text-to-image"
+    assert found["modelName"] == "Flat"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_defaults_are_filled_in(http: httpx.Client) -> None:
         ("crashes", "worker_lost", "the render process was lost 3 times"),
     ],
 )
-def test_a_failure_is_told_and_refunded_in_full(
+def test_a_failed_generation_is_reported_and_refunded(
     http: httpx.Client, does: str, code: str, sentence: str
 ) -> None:
     done = wait_for_end(http, generate(http, does=does))
@@ -97,7 +97,7 @@ def test_a_failure_is_told_and_refunded_in_full(
     assert refund["details"] == {"reason": sentence}
 
 
-def test_polling_says_when_to_come_again(http: httpx.Client) -> None:
+def test_a_poll_has_retry_after_while_the_generation_runs(http: httpx.Client) -> None:
     generation = generate(http, does="hangs")
     wait_for_start(http, generation)
     answer = http.get(f"{GENERATIONS}/{generation}")
@@ -107,7 +107,7 @@ def test_polling_says_when_to_come_again(http: httpx.Client) -> None:
     assert "Retry-After" not in http.get(f"{GENERATIONS}/{generation}").headers
 
 
-def test_a_poll_without_news_is_cheap(http: httpx.Client) -> None:
+def test_a_poll_with_the_current_etag_is_not_modified(http: httpx.Client) -> None:
     generation = generate(http)
     wait_for_end(http, generation)
     tag = http.get(f"{GENERATIONS}/{generation}").headers["ETag"]
@@ -116,7 +116,7 @@ def test_a_poll_without_news_is_cheap(http: httpx.Client) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_another_accounts_generation_does_not_exist(http: httpx.Client, service: Service) -> None:
+def test_a_generation_of_another_account_is_not_found(http: httpx.Client, service: Service) -> None:
     generation = generate(http)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
         for method, path in (("GET", generation), ("POST", f"{generation}/cancel")):
@@ -124,32 +124,30 @@ def test_another_accounts_generation_does_not_exist(http: httpx.Client, service:
         assert other.get(GENERATIONS).json() == []
 
 
-def test_canceled_before_a_worker_began_costs_nothing(
-    start_service: Callable[..., Service],
-) -> None:
+def test_canceling_a_queued_generation_refunds_it(start_service: Callable[..., Service]) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         generation = generate(http)
         assert http.get("/v1/account/credits").json()["reserved"] == 0.6
-        told = http.post(f"{GENERATIONS}/{generation}/cancel").json()
+        found = http.post(f"{GENERATIONS}/{generation}/cancel").json()
 
-        assert (told["status"], told["creditsRefunded"]) == ("canceled", 0.6)
+        assert (found["status"], found["creditsRefunded"]) == ("canceled", 0.6)
         assert balance(http) == 100
         assert http.get("/v1/account/credits").json()["reserved"] == 0
 
 
-def test_canceled_while_it_runs_is_kept_and_frees_the_worker(http: httpx.Client) -> None:
+def test_canceling_a_running_generation_frees_the_worker(http: httpx.Client) -> None:
     generation = generate(http, does="hangs")
     wait_for_start(http, generation)
-    told = http.post(f"{GENERATIONS}/{generation}/cancel").json()
+    found = http.post(f"{GENERATIONS}/{generation}/cancel").json()
 
-    assert (told["status"], told["creditsRefunded"]) == ("canceled", 0)
+    assert (found["status"], found["creditsRefunded"]) == ("canceled", 0)
     assert balance(http) == 99.4
     assert wait_for_end(http, generate(http))["status"] == "completed"
     assert read(http, generation)["status"] == "canceled"
 
 
-def test_what_is_finished_cannot_be_canceled(http: httpx.Client) -> None:
+def test_canceling_a_finished_generation_is_a_conflict(http: httpx.Client) -> None:
     generation = generate(http)
     wait_for_end(http, generation)
     answer = http.post(f"{GENERATIONS}/{generation}/cancel")
@@ -159,7 +157,7 @@ def test_what_is_finished_cannot_be_canceled(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("parameters", [{}, {"count": 3, "size": "big"}, {"strength": 0.3}])
-def test_an_estimate_is_what_a_start_charges(
+def test_an_estimate_equals_the_charge_of_a_start(
     http: httpx.Client, parameters: dict[str, Any]
 ) -> None:
     body = {"modelId": "flat", "prompt": "x", "parameters": parameters}
@@ -170,7 +168,7 @@ def test_an_estimate_is_what_a_start_charges(
     assert http.post(GENERATIONS, json=body).json()["creditsCharged"] == quote["total"]
 
 
-def test_an_estimate_needs_only_to_read_and_no_credits(service: Service) -> None:
+def test_an_estimate_needs_only_the_read_scope_and_no_credits(service: Service) -> None:
     body = {"modelId": "flat", "prompt": "x"}
     with service.client(service.key(service.account(credits=0))) as http:
         quote = http.post(ESTIMATES, json=body).json()
@@ -179,7 +177,7 @@ def test_an_estimate_needs_only_to_read_and_no_credits(service: Service) -> None
 
 
 @pytest.mark.parametrize(("available", "affordable"), [(0.6, True), (0.599, False)])
-def test_the_last_credits_afford_what_costs_exactly_these(
+def test_a_balance_equal_to_the_price_is_affordable(
     service: Service, available: float, affordable: bool
 ) -> None:
     body = {"modelId": "flat", "prompt": "x"}

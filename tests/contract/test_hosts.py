@@ -1,4 +1,4 @@
-"""What the service calls itself: by names of its own, else its addresses are relative."""
+"""Host names: URLs in answers have the service's own names, or else are relative."""
 
 import asyncio
 import io
@@ -31,26 +31,26 @@ def done(http: httpx.Client) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("host", FOREIGN)
-def test_a_foreign_name_stands_in_no_address(
-    http: httpx.Client, anyone: httpx.Client, done: dict[str, object], host: str
+def test_an_unknown_host_name_is_not_used_in_urls(
+    http: httpx.Client, guest: httpx.Client, done: dict[str, object], host: str
 ) -> None:
-    called = {"Host": host}
+    headers = {"Host": host}
     generate(http)
-    listed = http.get(GENERATIONS, params={"limit": 1}, headers=called)
-    receipt = http.post(GENERATIONS, json=ORDER, headers=called)
-    ticket = http.post(UPLOADS, json=TICKET, headers=called).json()
-    one = http.get(f"{GENERATIONS}/{done['id']}", headers=called).json()
+    listed = http.get(GENERATIONS, params={"limit": 1}, headers=headers)
+    receipt = http.post(GENERATIONS, json=ORDER, headers=headers)
+    ticket = http.post(UPLOADS, json=TICKET, headers=headers).json()
+    one = http.get(f"{GENERATIONS}/{done['id']}", headers=headers).json()
 
     assert receipt.json()["statusUrl"] == receipt.headers["Location"]
     assert receipt.json()["statusUrl"] == f"{GENERATIONS}/{receipt.json()['id']}"
     assert listed.headers["Link"].startswith(f"<{GENERATIONS}?")
     assert ticket["uploadUrl"].startswith("/media/uploads/")
     assert one["outputUrl"].startswith("/media/outputs/")
-    assert anyone.get(one["outputUrl"]).content == anyone.get(str(done["outputUrl"])).content
+    assert guest.get(one["outputUrl"]).content == guest.get(str(done["outputUrl"])).content
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9", "127.0.0.1:1", "[::1]:8000"])
-def test_names_of_this_machine_are_its_own(
+def test_loopback_names_are_used_in_urls(
     http: httpx.Client, done: dict[str, object], host: str
 ) -> None:
     one = http.get(f"{GENERATIONS}/{done['id']}", headers={"Host": host}).json()
@@ -58,39 +58,39 @@ def test_names_of_this_machine_are_its_own(
     assert one["outputUrl"].startswith(f"http://{host}/media/outputs/")
 
 
-def test_allowed_names_are_its_own(start_service: Callable[..., Service]) -> None:
+def test_allowed_host_names_are_used_in_urls(start_service: Callable[..., Service]) -> None:
     names = settings.load({"KIT_ALLOWED_HOSTS": " Studio.example.org,,[fe80::1] "}).allowed_hosts
     service = start_service(allowed_hosts=names, workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         for host in ("studio.example.org:8443", "[fe80::1]"):
-            told = http.post(GENERATIONS, json=ORDER, headers={"Host": host}).json()
-            assert told["statusUrl"].startswith(f"http://{host}{GENERATIONS}/")
-        behind = {"Host": "studio.example.org", "X-Forwarded-Proto": "https"}
-        told = http.post(GENERATIONS, json=ORDER, headers=behind).json()
-        assert told["statusUrl"].startswith("https://studio.example.org/v1/")
+            receipt = http.post(GENERATIONS, json=ORDER, headers={"Host": host}).json()
+            assert receipt["statusUrl"].startswith(f"http://{host}{GENERATIONS}/")
+        headers = {"Host": "studio.example.org", "X-Forwarded-Proto": "https"}
+        receipt = http.post(GENERATIONS, json=ORDER, headers=headers).json()
+        assert receipt["statusUrl"].startswith("https://studio.example.org/v1/")
 
 
 class _Proxy(BaseHTTPRequestHandler):
-    """Passes requests on, and calls the service by a name that it does not know."""
+    """Forwards requests to the service with a host name that it does not know."""
 
     protocol_version = "HTTP/1.1"
-    there = ""
+    target = ""
 
-    def _pass(self) -> None:
+    def _forward(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length)
-        line = HTTPConnection(self.there)
-        line.request(self.command, self.path, body, {**self.headers, "Host": "studio:80"})
-        answer = line.getresponse()
+        connection = HTTPConnection(self.target)
+        connection.request(self.command, self.path, body, {**self.headers, "Host": "studio:80"})
+        answer = connection.getresponse()
         content = answer.read()
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
-        line.close()
+        connection.close()
 
-    do_GET = do_POST = do_PUT = _pass  # noqa: N815 - the names are http.server's
+    do_GET = do_POST = do_PUT = _forward  # noqa: N815 - the names are http.server's
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -98,17 +98,17 @@ class _Proxy(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def proxy(service: Service) -> Iterator[str]:
-    """The address of a proxy in front of the service."""
-    handler = type("Handler", (_Proxy,), {"there": urlsplit(service.url).netloc})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening:
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
+    """The URL of a proxy in front of the service."""
+    handler = type("Handler", (_Proxy,), {"target": urlsplit(service.url).netloc})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{listening.server_port}"
-        listening.shutdown()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
         thread.join()
 
 
-def test_the_client_follows_relative_addresses(proxy: str, key: str, tmp_path: Path) -> None:
+def test_the_client_resolves_relative_urls(proxy: str, key: str, tmp_path: Path) -> None:
     picture = io.BytesIO()
     Image.new("RGB", (320, 200), "teal").save(picture, "PNG")
     with kit.connect(proxy, key, data=tmp_path) as studio:
@@ -121,17 +121,17 @@ def test_the_client_follows_relative_addresses(proxy: str, key: str, tmp_path: P
         assert sharper.output.bytes()
         assert len(studio.history.list(None)) == 2
 
-    async def awaited() -> bytes:
+    async def download_again() -> bytes:
         studio = await kit.aconnect(proxy, key, data=tmp_path / "other")
         [_, again] = await studio.history.list(2)
         content = await again.output.bytes()
         await studio.close()
         return bytes(content)
 
-    assert asyncio.run(awaited()) == made.output.bytes()
+    assert asyncio.run(download_again()) == made.output.bytes()
 
 
-def test_a_client_keeps_the_prefix_that_a_proxy_strips() -> None:
+def test_the_client_keeps_a_path_prefix_that_a_proxy_strips() -> None:
     assert absolute_url("https://hub/user/a", "/media/x?y=1") == "https://hub/user/a/media/x?y=1"
     assert absolute_url("https://hub/user/a", "/user/a/media/x") == "https://hub/user/a/media/x"
     assert absolute_url("https://hub/user/a", "//cdn/x") == "https://cdn/x"

@@ -1,4 +1,4 @@
-"""Idempotency keys: done once, answered again."""
+"""Idempotency keys: executed once, answered again."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ def post(http: httpx.Client, path: str, body: Any, key: str = "one") -> httpx.Re
 
 
 @pytest.mark.parametrize(("path", "body"), POSTS.items())
-def test_the_same_request_is_answered_again_and_charged_once(
+def test_a_repeated_request_is_replayed_and_charged_once(
     http: httpx.Client, path: str, body: dict[str, Any]
 ) -> None:
     first = post(http, path, body)
@@ -40,7 +40,7 @@ def test_the_same_request_is_answered_again_and_charged_once(
     assert balance(http) == left
 
 
-def test_a_cancel_is_answered_again(http: httpx.Client) -> None:
+def test_a_repeated_cancel_is_replayed(http: httpx.Client) -> None:
     path = f"{GENERATIONS}/{generate(http, does='hangs')}/cancel"
     first, again = post(http, path, None), post(http, path, None)
 
@@ -50,7 +50,7 @@ def test_a_cancel_is_answered_again(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(("path", "body"), POSTS.items())
-def test_another_body_under_the_same_key_is_refused(
+def test_another_body_with_the_same_key_is_refused(
     http: httpx.Client, path: str, body: dict[str, Any]
 ) -> None:
     post(http, path, body)
@@ -65,14 +65,14 @@ def test_another_body_under_the_same_key_is_refused(
     assert answer.json()["error"]["code"] == "idempotency_mismatch"
 
 
-def test_another_operation_under_the_same_key_is_refused(http: httpx.Client) -> None:
+def test_another_operation_with_the_same_key_is_refused(http: httpx.Client) -> None:
     post(http, GENERATIONS, ORDER)
 
     assert post(http, "/v1/scripts/title", {"topic": "SPACE"}).status_code == 422
 
 
 @pytest.mark.parametrize("label", ["", "a b", "\u00e9", "x" * 256, "tab\there"])
-def test_a_key_is_visible_ascii(http: httpx.Client, label: str) -> None:
+def test_an_idempotency_key_must_be_visible_ascii(http: httpx.Client, label: str) -> None:
     headers = {b"Idempotency-Key": label.encode()}
     answer = http.post(GENERATIONS, json=ORDER, headers=headers)
 
@@ -82,12 +82,12 @@ def test_a_key_is_visible_ascii(http: httpx.Client, label: str) -> None:
 
 
 @pytest.mark.parametrize("label", ["!", "~" * 255])
-def test_the_shortest_and_the_longest_key_are_taken(http: httpx.Client, label: str) -> None:
+def test_the_shortest_and_the_longest_key_are_accepted(http: httpx.Client, label: str) -> None:
     assert post(http, GENERATIONS, ORDER, label).status_code == 202
 
 
 @pytest.mark.parametrize(("path", "body"), POSTS.items())
-def test_a_failure_that_cost_nothing_releases_the_key(
+def test_a_refusal_for_lack_of_credits_releases_the_key(
     service: Service, path: str, body: dict[str, Any]
 ) -> None:
     account = service.account(credits=0)
@@ -100,7 +100,7 @@ def test_a_failure_that_cost_nothing_releases_the_key(
     assert "Idempotency-Replayed" not in answer.headers
 
 
-def test_keys_of_two_accounts_do_not_meet(service: Service, http: httpx.Client) -> None:
+def test_keys_of_two_accounts_are_separate(service: Service, http: httpx.Client) -> None:
     first = post(http, GENERATIONS, ORDER)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
         second = post(other, GENERATIONS, ORDER)
@@ -109,7 +109,7 @@ def test_keys_of_two_accounts_do_not_meet(service: Service, http: httpx.Client) 
     assert first.json()["id"] != second.json()["id"]
 
 
-def test_an_answer_survives_a_restart(start_service: Callable[..., Service]) -> None:
+def test_a_replay_survives_a_restart(start_service: Callable[..., Service]) -> None:
     service = start_service()
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:

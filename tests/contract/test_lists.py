@@ -9,30 +9,30 @@ from tests.conftest import Service
 from tests.waiting import GENERATIONS, generate, wait_for_end
 
 
-def ids(answer: httpx.Response) -> list[str]:
+def read_ids(answer: httpx.Response) -> list[str]:
     assert answer.status_code == 200, answer.text
     return [item["id"] for item in answer.json()]
 
 
-def test_the_newest_comes_first(http: httpx.Client) -> None:
-    made = [generate(http) for _ in range(3)]
+def test_lists_have_the_newest_first(http: httpx.Client) -> None:
+    ids = [generate(http) for _ in range(3)]
 
-    assert ids(http.get(GENERATIONS)) == made[::-1]
+    assert read_ids(http.get(GENERATIONS)) == ids[::-1]
 
 
-def test_pages_are_stable_while_new_ones_arrive(http: httpx.Client) -> None:
-    made = [generate(http) for _ in range(5)]
+def test_pages_are_stable_while_generations_are_added(http: httpx.Client) -> None:
+    ids = [generate(http) for _ in range(5)]
     page = http.get(GENERATIONS, params={"limit": 2})
-    seen = ids(page)
+    found_ids = read_ids(page)
     while "next" in page.links:
         generate(http)
         page = http.get(page.links["next"]["url"])
-        seen += ids(page)
+        found_ids += read_ids(page)
 
-    assert seen == made[::-1]
+    assert found_ids == ids[::-1]
 
 
-def test_the_last_page_has_no_link(http: httpx.Client) -> None:
+def test_the_last_page_has_no_next_link(http: httpx.Client) -> None:
     for _ in range(2):
         generate(http)
 
@@ -40,7 +40,7 @@ def test_the_last_page_has_no_link(http: httpx.Client) -> None:
     assert "Link" in http.get(GENERATIONS, params={"limit": 1}).headers
 
 
-def test_a_link_keeps_the_filters(http: httpx.Client) -> None:
+def test_the_next_link_keeps_the_filters(http: httpx.Client) -> None:
     for _ in range(2):
         generate(http)
     query = {"limit": 1, "modelId": "flat", "assetType": "image"}
@@ -51,7 +51,7 @@ def test_a_link_keeps_the_filters(http: httpx.Client) -> None:
 
 @pytest.mark.parametrize("path", [GENERATIONS, "/v1/usage"])
 @pytest.mark.parametrize("limit", ["0", "1001", "-1", "x"])
-def test_a_limit_is_from_1_to_1000(http: httpx.Client, path: str, limit: str) -> None:
+def test_a_limit_outside_1_to_1000_is_refused(http: httpx.Client, path: str, limit: str) -> None:
     answer = http.get(path, params={"limit": limit})
 
     assert answer.status_code == 400
@@ -60,7 +60,7 @@ def test_a_limit_is_from_1_to_1000(http: httpx.Client, path: str, limit: str) ->
 
 @pytest.mark.parametrize("path", [GENERATIONS, "/v1/usage"])
 @pytest.mark.parametrize("limit", ["1", "1000"])
-def test_the_bounds_of_the_limit_are_allowed(http: httpx.Client, path: str, limit: str) -> None:
+def test_limits_of_1_and_1000_are_accepted(http: httpx.Client, path: str, limit: str) -> None:
     assert http.get(path, params={"limit": limit}).status_code == 200
 
 
@@ -76,44 +76,44 @@ def test_the_bounds_of_the_limit_are_allowed(http: httpx.Client, path: str, limi
         {"cursor": "led_01M7WE1QTV9ZZ33207MNHBNYYS"},
     ],
 )
-def test_a_filter_that_makes_no_sense_is_named(http: httpx.Client, query: dict[str, str]) -> None:
+def test_an_invalid_filter_names_the_field(http: httpx.Client, query: dict[str, str]) -> None:
     answer = http.get(GENERATIONS, params=query)
 
     assert answer.status_code == 400
     assert [d["field"] for d in answer.json()["error"]["details"]] == list(query)
 
 
-def test_every_filter_leaves_what_it_says(http: httpx.Client) -> None:
+def test_every_filter_returns_matching_generations(http: httpx.Client) -> None:
     good, bad = generate(http), generate(http, does="fails")
     wait_for_end(http, good)
     instant = wait_for_end(http, bad)["createdAt"]
 
-    def found(**query: str) -> list[str]:
-        return ids(http.get(GENERATIONS, params=query))
+    def find(**query: str) -> list[str]:
+        return read_ids(http.get(GENERATIONS, params=query))
 
-    assert found(status="completed") == [good]
-    assert found(status="failed") == [bad]
-    assert found(status="processing") == found(status="canceled") == []
-    assert found(modelId="flat", assetType="image") == [bad, good]
-    assert found(modelId="clay") == found(assetType="video") == []
-    assert found(createdAfter=instant)[:1] == [bad]
-    assert bad not in found(createdBefore=instant)
-    assert found(createdAfter="2999-01-01T00:00:00Z") == []
-    assert found(createdBefore="2999-01-01T00:00:00Z") == [bad, good]
-    # A time without a zone is UTC, wherever the service stands.
-    assert found(createdAfter=instant.removesuffix("Z")) == found(createdAfter=instant)
-    assert found(createdBefore="0001-01-01T00:00:00") == []
+    assert find(status="completed") == [good]
+    assert find(status="failed") == [bad]
+    assert find(status="processing") == find(status="canceled") == []
+    assert find(modelId="flat", assetType="image") == [bad, good]
+    assert find(modelId="clay") == find(assetType="video") == []
+    assert find(createdAfter=instant)[:1] == [bad]
+    assert bad not in find(createdBefore=instant)
+    assert find(createdAfter="2999-01-01T00:00:00Z") == []
+    assert find(createdBefore="2999-01-01T00:00:00Z") == [bad, good]
+    # A time without a zone is UTC, whatever the zone of the service.
+    assert find(createdAfter=instant.removesuffix("Z")) == find(createdAfter=instant)
+    assert find(createdBefore="0001-01-01T00:00:00") == []
 
 
-def test_processing_covers_what_waits_and_what_runs(http: httpx.Client) -> None:
+def test_status_processing_includes_queued_and_running(http: httpx.Client) -> None:
     hanging, waiting = generate(http, does="hangs"), generate(http)
-    found = ids(http.get(GENERATIONS, params={"status": "processing"}))
+    found = read_ids(http.get(GENERATIONS, params={"status": "processing"}))
     http.post(f"{GENERATIONS}/{hanging}/cancel")
 
     assert found == [waiting, hanging]
 
 
-def test_the_ledger_is_paged_and_adds_up(http: httpx.Client, service: Service) -> None:
+def test_the_ledger_has_pages_and_adds_up(http: httpx.Client, service: Service) -> None:
     for does in ("works", "fails"):
         wait_for_end(http, generate(http, does=does))
     entries: list[dict[str, Any]] = []

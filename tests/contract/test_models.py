@@ -1,4 +1,4 @@
-"""Operations 2 and 3: groups, filters, figures, ETag."""
+"""Operations 2 and 3: groups, filters, prices, ETag."""
 
 from typing import Any
 
@@ -10,39 +10,39 @@ from kit.wire import CATEGORIES
 MODELS = "/v1/creative-studio/models"
 
 
-def listed(http: httpx.Client, **query: str) -> dict[str, list[str]]:
+def list_ids(http: httpx.Client, **query: str) -> dict[str, list[str]]:
     answer = http.get(MODELS, params=query)
     assert answer.status_code == 200, answer.text
     groups: dict[str, list[Any]] = answer.json()
     return {kind: [model["id"] for model in models] for kind, models in groups.items()}
 
 
-def test_both_groups_are_always_there(http: httpx.Client) -> None:
-    everything = listed(http)
+def test_a_list_always_has_both_groups(http: httpx.Client) -> None:
+    everything = list_ids(http)
 
-    assert listed(http, assetType="image") == {**everything, "video": []}
-    assert listed(http, assetType="video") == {**everything, "image": []}
+    assert list_ids(http, assetType="image") == {**everything, "video": []}
+    assert list_ids(http, assetType="video") == {**everything, "image": []}
     assert "flat" in everything["image"]
     assert "drift" in everything["video"]
 
 
 def test_type_is_the_same_as_asset_type(http: httpx.Client) -> None:
-    assert listed(http, type="video") == listed(http, assetType="video")
-    assert listed(http, type="video", assetType="video") == listed(http, assetType="video")
+    assert list_ids(http, type="video") == list_ids(http, assetType="video")
+    assert list_ids(http, type="video", assetType="video") == list_ids(http, assetType="video")
 
 
-def test_a_category_leaves_only_its_models(http: httpx.Client) -> None:
-    found = listed(http, category="Lip syncing")
+def test_a_category_filters_models(http: httpx.Client) -> None:
+    found = list_ids(http, category="Lip syncing")
     assert found["image"] == []
-    assert {"lip-sync"} == {*found["video"]} < {*listed(http)["video"]}
-    assert listed(http, category="All") == listed(http)
-    assert "flat" in listed(http, category="Low Cost", assetType="image")["image"]
+    assert {"lip-sync"} == {*found["video"]} < {*list_ids(http)["video"]}
+    assert list_ids(http, category="All") == list_ids(http)
+    assert "flat" in list_ids(http, category="Low Cost", assetType="image")["image"]
 
 
 @pytest.mark.parametrize("kind", ["image", "video"])
 def test_every_valid_category_is_accepted(http: httpx.Client, kind: str) -> None:
     for category in CATEGORIES[kind]:
-        listed(http, assetType=kind, category=category)
+        list_ids(http, assetType=kind, category=category)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_every_valid_category_is_accepted(http: httpx.Client, kind: str) -> None
         ({"assetType": "video", "category": "Generation"}, "category", "Video Generation"),
     ],
 )
-def test_a_wrong_filter_lists_the_right_ones(
+def test_an_invalid_filter_lists_the_valid_values(
     http: httpx.Client, query: dict[str, str], field: str, sentence: str
 ) -> None:
     answer = http.get(MODELS, params=query)
@@ -67,7 +67,7 @@ def test_a_wrong_filter_lists_the_right_ones(
     assert sentence in detail["message"]
 
 
-def test_an_unknown_model_names_the_closest(http: httpx.Client) -> None:
+def test_an_unknown_model_is_reported_with_a_suggestion(http: httpx.Client) -> None:
     answer = http.get(f"{MODELS}/flatt")
 
     assert answer.status_code == 404
@@ -75,7 +75,7 @@ def test_an_unknown_model_names_the_closest(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("path", [MODELS, f"{MODELS}/clay"])
-def test_what_has_not_changed_is_not_sent_again(http: httpx.Client, path: str) -> None:
+def test_unchanged_models_are_not_modified(http: httpx.Client, path: str) -> None:
     tag = http.get(path).headers["ETag"]
     again = http.get(path, headers={"If-None-Match": tag})
 
@@ -84,7 +84,7 @@ def test_what_has_not_changed_is_not_sent_again(http: httpx.Client, path: str) -
     assert http.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
 
 
-def test_figures_follow_from_the_price_rule(http: httpx.Client) -> None:
+def test_prices_of_a_model_follow_from_its_pricing_rule(http: httpx.Client) -> None:
     model = http.get(f"{MODELS}/clay").json()
 
     assert (model["creditsFrom"], model["creditsAtDefaults"]) == (0.2, 0.2)

@@ -1,4 +1,4 @@
-"""Many callers at once, over real HTTP."""
+"""Concurrent requests over HTTP."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,13 +19,13 @@ from tests.waiting import GENERATIONS, balance
 ORDER = {"modelId": "flat", "prompt": "x", "parameters": {"count": 5}}  # one credit
 
 
-def at_once(number: int, ask: Callable[[], httpx.Response]) -> list[httpx.Response]:
-    """Let so many threads ask at the same moment."""
+def send_together(number: int, send: Callable[[], httpx.Response]) -> list[httpx.Response]:
+    """Send a request from each of some threads at the same moment."""
     barrier = Barrier(number)
 
     def one(_: int) -> httpx.Response:
         barrier.wait()
-        return ask()
+        return send()
 
     with ThreadPoolExecutor(number) as pool:
         return list(pool.map(one, range(number)))
@@ -35,7 +35,7 @@ def test_fifty_racing_starts_on_ten_credits_give_ten(start_service: Callable[...
     service = start_service(workers=0)
     key = service.key(service.account(credits=10), *ALL_SCOPES)
     with service.client(key) as http:
-        answers = at_once(50, lambda: http.post(GENERATIONS, json=ORDER))
+        answers = send_together(50, lambda: http.post(GENERATIONS, json=ORDER))
 
         assert sorted(a.status_code for a in answers) == [202] * 10 + [402] * 40
         assert balance(http) == 0
@@ -45,7 +45,7 @@ def test_fifty_racing_starts_on_ten_credits_give_ten(start_service: Callable[...
 
 def test_twenty_racing_starts_with_one_key_give_one(http: httpx.Client) -> None:
     headers = {"Idempotency-Key": "race"}
-    answers = at_once(20, lambda: http.post(GENERATIONS, json=ORDER, headers=headers))
+    answers = send_together(20, lambda: http.post(GENERATIONS, json=ORDER, headers=headers))
 
     assert {a.status_code for a in answers} == {202}
     assert len({a.content for a in answers}) == 1
@@ -56,7 +56,7 @@ def test_twenty_racing_starts_with_one_key_give_one(http: httpx.Client) -> None:
 def test_racing_scripts_with_one_key_are_written_once(http: httpx.Client) -> None:
     body = {"topic": "SPACE", "title": "Ten facts", "duration": "20"}
     headers = {"Idempotency-Key": "race"}
-    answers = at_once(8, lambda: http.post("/v1/scripts", json=body, headers=headers))
+    answers = send_together(8, lambda: http.post("/v1/scripts", json=body, headers=headers))
 
     assert {a.status_code for a in answers} <= {201, 409}
     assert len({a.content for a in answers if a.status_code == 201}) == 1
@@ -66,7 +66,7 @@ def test_racing_scripts_with_one_key_are_written_once(http: httpx.Client) -> Non
 
 @dataclass
 class Database:
-    """A database in which something else happens after versions of generations are read."""
+    """A database that runs a callback after it has read versions of generations."""
 
     inner: Any
     meanwhile: Callable[[], Awaitable[Any]] | None = None
@@ -75,25 +75,25 @@ class Database:
         return getattr(self.inner, name)
 
     async def read(self, work: Any) -> Any:
-        """Read, and let the other thing happen once."""
+        """Read, then run the callback once."""
         found = await self.inner.read(work)
         if self.meanwhile and "updated_at" in repr(found):
-            happen, self.meanwhile = self.meanwhile, None
-            await happen()
+            callback, self.meanwhile = self.meanwhile, None
+            await callback()
         return found
 
 
 @asynccontextmanager
-async def caller(config: ServiceSettings) -> AsyncIterator[tuple[httpx.AsyncClient, Database]]:
-    """Give a client of a service on such a database."""
+async def open_client(config: ServiceSettings) -> AsyncIterator[tuple[httpx.AsyncClient, Database]]:
+    """Open a client of a service on such a database."""
     app = create_app(replace(config, workers=0))
     async with app.router.lifespan_context(app):
         context = app.state.context
         database = Database(context.database)
         app.state.context = replace(context, database=database)
         account = await database.write(accounts.create("Ada", "a@b", 100_000, clock()))
-        wish = keys.KeyRequest(account_id=account.id, name="test", scopes=ALL_SCOPES)
-        made = await database.write(keys.create(wish, config.secret(), clock()))
+        request = keys.KeyRequest(account_id=account.id, name="test", scopes=ALL_SCOPES)
+        made = await database.write(keys.create(request, config.secret(), clock()))
         headers = {"Authorization": f"Bearer {made.text}"}
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(
@@ -102,26 +102,24 @@ async def caller(config: ServiceSettings) -> AsyncIterator[tuple[httpx.AsyncClie
             yield http, database
 
 
-def test_one_that_ends_while_it_is_read_is_told_with_its_own_headers(
-    config: ServiceSettings,
-) -> None:
+def test_a_generation_ended_during_its_read_has_matching_headers(config: ServiceSettings) -> None:
     async def work() -> None:
-        async with caller(config) as (http, database):
-            address = (await http.post(GENERATIONS, json=ORDER)).headers["Location"]
-            database.meanwhile = lambda: http.post(f"{address}/cancel")
-            told = await http.get(address)
-            again = await http.get(address, headers={"If-None-Match": told.headers["ETag"]})
+        async with open_client(config) as (http, database):
+            url = (await http.post(GENERATIONS, json=ORDER)).headers["Location"]
+            database.meanwhile = lambda: http.post(f"{url}/cancel")
+            first = await http.get(url)
+            again = await http.get(url, headers={"If-None-Match": first.headers["ETag"]})
 
-            assert told.json()["status"] == "canceled"
-            assert "Retry-After" not in told.headers
+            assert first.json()["status"] == "canceled"
+            assert "Retry-After" not in first.headers
             assert again.status_code == 304
 
     run_coroutine(work())
 
 
-def test_one_that_ends_while_a_page_is_read_pushes_no_other_out(config: ServiceSettings) -> None:
+def test_a_generation_ended_during_a_page_read_hides_no_other(config: ServiceSettings) -> None:
     async def work() -> None:
-        async with caller(config) as (http, database):
+        async with open_client(config) as (http, database):
             made = [(await http.post(GENERATIONS, json=ORDER)).json() for _ in range(4)]
             for one in (made[0], made[1], made[3]):
                 await http.post(f"{one['statusUrl']}/cancel")

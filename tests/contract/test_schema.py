@@ -1,4 +1,4 @@
-"""Requests drawn from the OpenAPI document, and chains of them: each answer is as it says."""
+"""Requests and chains of them generated from the OpenAPI document: each answer matches it."""
 
 import subprocess
 import sys
@@ -11,16 +11,16 @@ from kit.service.settings import load
 from tests.conftest import ALL_SCOPES, Service
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
-#: Seconds of drawing requests.
+#: Seconds of generating requests.
 LENGTH = 20
 
 
 @pytest.mark.slow
-def test_every_answer_is_as_the_document_says(tmp_path: Path) -> None:
+def test_every_answer_matches_the_openapi_document(tmp_path: Path) -> None:
     rate = 10**8
-    given = load({}, data=tmp_path / "data", requests_per_minute=rate, starts_per_minute=rate)
-    one = server.start(given)
-    service = Service(one.url, one.app.state.context, given, one.stop)
+    config = load({}, data=tmp_path / "data", requests_per_minute=rate, starts_per_minute=rate)
+    one = server.start(config)
+    service = Service(one.url, one.app.state.context, config, one.stop)
     try:
         key = service.key(service.account(credits=10**9), *ALL_SCOPES)
         command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIG), "run"]

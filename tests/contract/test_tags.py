@@ -1,4 +1,4 @@
-"""Tags: what a generation is filed under, in its facts, in the ledger and as a filter."""
+"""Tags of a generation: in its fields, in the ledger and as a filter."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.waiting import GENERATIONS, generate, read, wait_for_end
 WINTER = {"campaign": "winter", "team": "print"}
 
 
-def listed(http: httpx.Client, **query: Any) -> list[str]:
+def list_ids(http: httpx.Client, **query: Any) -> list[str]:
     found: list[str] = []
     page = http.get(GENERATIONS, params=query)
     while True:
@@ -22,7 +22,7 @@ def listed(http: httpx.Client, **query: Any) -> list[str]:
         page = http.get(page.links["next"]["url"])
 
 
-def test_a_generation_and_its_entries_have_the_tags_of_its_start(http: httpx.Client) -> None:
+def test_a_generation_and_its_ledger_entries_have_its_tags(http: httpx.Client) -> None:
     tagged = generate(http, does="fails", tags=WINTER)
     plain = generate(http)
     wait_for_end(http, tagged)
@@ -36,15 +36,15 @@ def test_a_generation_and_its_entries_have_the_tags_of_its_start(http: httpx.Cli
     assert [e["tags"] for e in entries if e["generationId"] == plain] == [{}]
 
 
-def test_a_list_is_filtered_by_a_tag_page_by_page(http: httpx.Client) -> None:
-    made = [generate(http, tags=WINTER if i % 2 else {"campaign": "summer"}) for i in range(6)]
-    instant = read(http, made[0])["createdAt"]
+def test_a_tag_filters_every_page_of_a_list(http: httpx.Client) -> None:
+    ids = [generate(http, tags=WINTER if i % 2 else {"campaign": "summer"}) for i in range(6)]
+    instant = read(http, ids[0])["createdAt"]
 
     for limit in (1, 2, 50):
-        assert listed(http, **{"tag.campaign": "winter", "limit": limit}) == made[5::-2]
-    assert listed(http, **{"tag.team": "print", "createdAfter": instant}) == made[5::-2]
-    assert listed(http, **{"tag.campaign": "winter", "createdBefore": instant}) == []
-    assert listed(http, **{"tag.campaign": "spring"}) == []
+        assert list_ids(http, **{"tag.campaign": "winter", "limit": limit}) == ids[5::-2]
+    assert list_ids(http, **{"tag.team": "print", "createdAfter": instant}) == ids[5::-2]
+    assert list_ids(http, **{"tag.campaign": "winter", "createdBefore": instant}) == []
+    assert list_ids(http, **{"tag.campaign": "spring"}) == []
 
 
 @pytest.mark.parametrize(
@@ -56,24 +56,22 @@ def test_a_list_is_filtered_by_a_tag_page_by_page(http: httpx.Client) -> None:
         "a\xa0b",
     ],
 )
-def test_a_tag_may_hold_what_scripts_and_emoji_join_letters_with(
-    http: httpx.Client, value: str
-) -> None:
-    made = generate(http, tags={"campaign": value})
+def test_a_tag_may_have_joiners_of_scripts_and_emoji(http: httpx.Client, value: str) -> None:
+    tagged = generate(http, tags={"campaign": value})
 
-    assert read(http, made)["tags"] == {"campaign": value}
-    assert listed(http, **{"tag.campaign": value}) == [made]
+    assert read(http, tagged)["tags"] == {"campaign": value}
+    assert list_ids(http, **{"tag.campaign": value}) == [tagged]
 
 
 def test_a_tag_of_another_account_is_not_found(http: httpx.Client, service: Service) -> None:
     generate(http, tags=WINTER)
 
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
-        assert listed(other, **{"tag.campaign": "winter"}) == []
+        assert list_ids(other, **{"tag.campaign": "winter"}) == []
 
 
 @pytest.mark.parametrize(
-    ("tags", "said"),
+    ("tags", "message"),
     [
         ({"Campaign": "x"}, "Campaign is not a key: a-z first"),
         ({"c" * 65: "x"}, "is not a key"),
@@ -85,14 +83,14 @@ def test_a_tag_of_another_account_is_not_found(http: httpx.Client, service: Serv
         ("winter", "must be an object"),
     ],
 )
-def test_a_tag_that_breaks_a_rule_is_named_and_costs_nothing(
-    http: httpx.Client, tags: Any, said: str
+def test_an_invalid_tag_is_reported_and_nothing_is_charged(
+    http: httpx.Client, tags: Any, message: str
 ) -> None:
     body = {"modelId": "flat", "prompt": "a lake", "tags": tags}
     answer = http.post(GENERATIONS, json=body)
 
     assert answer.status_code == 400
-    assert said in answer.json()["error"]["message"]
+    assert message in answer.json()["error"]["message"]
     assert http.get("/v1/account").json()["credits"] == 100
 
 
@@ -105,7 +103,7 @@ def test_a_tag_that_breaks_a_rule_is_named_and_costs_nothing(
         {"tag.campaign": ""},
     ],
 )
-def test_a_tag_filter_that_cannot_be_answered_is_named(
+def test_an_unsupported_tag_filter_names_the_field(
     http: httpx.Client, query: dict[str, str]
 ) -> None:
     answer = http.get(GENERATIONS, params=query)

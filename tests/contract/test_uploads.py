@@ -1,4 +1,4 @@
-"""Operation 4 and the file that follows: tickets, bytes, use."""
+"""Operation 4 and uploads: tickets, sent files and their use."""
 
 import socket
 from dataclasses import replace
@@ -22,17 +22,17 @@ from tests.waiting import GENERATIONS, balance, until, wait_for_end
 FILE = {"fileName": "file", "contentType": "image/png"}
 
 
-def problems(answer: httpx.Response) -> dict[str, str]:
+def read_problems(answer: httpx.Response) -> dict[str, str]:
     assert answer.status_code == 400, answer.text
     return {d["field"]: d["message"] for d in answer.json()["error"]["details"]}
 
 
 @any_service
-def test_a_ticket_says_exactly_what_to_send(http: httpx.Client) -> None:
-    told = create_ticket(http, png())
+def test_a_ticket_has_the_method_and_the_required_headers(http: httpx.Client) -> None:
+    ticket = create_ticket(http, png())
 
-    assert told["method"] == "PUT"
-    assert told["requiredHeaders"] == {
+    assert ticket["method"] == "PUT"
+    assert ticket["requiredHeaders"] == {
         "Content-Type": "image/png",
         "Content-Length": str(len(png())),
     }
@@ -55,18 +55,18 @@ def test_a_ticket_says_exactly_what_to_send(http: httpx.Client) -> None:
         ({"modelId": "flat"}, "contentType", "takes no media"),
     ],
 )
-def test_a_ticket_that_makes_no_sense_names_the_field(
+def test_an_invalid_ticket_request_names_the_field(
     http: httpx.Client, change: dict[str, Any], field: str, sentence: str
 ) -> None:
-    assert sentence in problems(request_ticket(http, png(), **change))[field]
+    assert sentence in read_problems(request_ticket(http, png(), **change))[field]
 
 
-def test_each_kind_has_its_own_bound(http: httpx.Client) -> None:
+def test_each_media_type_has_its_own_size_limit(http: httpx.Client) -> None:
     assert request_ticket(http, b"", "audio/wav", fileSizeBytes=100_000_000).status_code == 201
     assert "100,000,000" in request_ticket(http, b"", "audio/wav", fileSizeBytes=100_000_001).text
 
 
-def test_a_ticket_needs_the_least_that_the_model_costs(service: Service) -> None:
+def test_a_ticket_needs_credits_for_the_models_lowest_price(service: Service) -> None:
     with service.client(service.key(service.account(credits=0), *ALL_SCOPES)) as http:
         answer = request_ticket(http, png())
 
@@ -74,12 +74,12 @@ def test_a_ticket_needs_the_least_that_the_model_costs(service: Service) -> None
     assert answer.json()["error"]["details"] == {"required": 0.2, "available": 0}
 
 
-def test_an_unknown_model_is_not_found_before_values_are_looked_at(http: httpx.Client) -> None:
+def test_an_unknown_model_is_reported_before_invalid_fields(http: httpx.Client) -> None:
     assert request_ticket(http, b"", modelId="clai", contentType="no").status_code == 404
 
 
 @any_service
-def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: httpx.Client) -> None:
+def test_an_upload_becomes_part_of_a_generation(guest: httpx.Client, http: httpx.Client) -> None:
     portrait, voice = upload_file(http, png()), upload_file(http, wav(3), "audio/wav")
     media = {"portrait": portrait, "voice": [voice]}
     body = {"modelId": "clay", "mediaUploads": media, "fileMetadata": False}
@@ -90,20 +90,20 @@ def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: http
     assert receipt["creditsCharged"] == quote["total"] == 0.23
     assert {"kind": "unit", "parameter": "voice", "value": 3}.items() <= quote["terms"][1].items()
     assert (done["status"], done["generationType"]) == ("completed", "image-to-image")
-    assert anyone.get(done["mediaUrls"]["portrait"]).content == png()
-    assert anyone.get(done["mediaUrls"]["voice"]).headers["Content-Type"] == "audio/wav"
-    assert anyone.get(done["outputUrl"]).content == png()
+    assert guest.get(done["mediaUrls"]["portrait"]).content == png()
+    assert guest.get(done["mediaUrls"]["voice"]).headers["Content-Type"] == "audio/wav"
+    assert guest.get(done["outputUrl"]).content == png()
 
 
 @any_service
-def test_many_files_of_one_parameter_are_a_list(anyone: httpx.Client, http: httpx.Client) -> None:
+def test_a_parameter_takes_a_list_of_uploads(guest: httpx.Client, http: httpx.Client) -> None:
     both = [upload_file(http, png()), upload_file(http, png(9))]
     body = {"modelId": "clay", "mediaUploads": {"portrait": both}}
     done = wait_for_end(http, http.post(GENERATIONS, json=body).json()["id"])
     third = {"modelId": "clay", "mediaUploads": {"portrait": [*both, upload_file(http, png())]}}
 
-    assert [anyone.get(url).content for url in done["mediaUrls"]["portrait"]] == [png(), png(9)]
-    assert "at most 2" in problems(http.post(GENERATIONS, json=third))["mediaUploads.portrait"]
+    assert [guest.get(url).content for url in done["mediaUrls"]["portrait"]] == [png(), png(9)]
+    assert "at most 2" in read_problems(http.post(GENERATIONS, json=third))["mediaUploads.portrait"]
 
 
 @any_service
@@ -123,49 +123,49 @@ def test_a_put_that_differs_from_its_ticket_is_refused(
     assert answer.status_code == 403
 
 
-def test_a_put_that_is_refused_has_the_envelope(http: httpx.Client) -> None:
+def test_a_refused_put_has_the_error_envelope(http: httpx.Client) -> None:
     answer = put_file(create_ticket(http, png()), png(), **{"Content-Type": "image/jpeg"})
 
     assert answer.json()["error"]["code"] == "access_denied"
 
 
-def test_a_put_without_a_length_is_refused(anyone: httpx.Client, http: httpx.Client) -> None:
-    told = create_ticket(http, png())
-    answer = anyone.put(
-        told["uploadUrl"], content=iter([png()]), headers={"Content-Type": "image/png"}
+def test_a_put_without_a_length_is_refused(guest: httpx.Client, http: httpx.Client) -> None:
+    ticket = create_ticket(http, png())
+    answer = guest.put(
+        ticket["uploadUrl"], content=iter([png()]), headers={"Content-Type": "image/png"}
     )
 
     assert answer.status_code == 403
 
 
-def test_a_file_that_ends_early_is_not_kept_and_the_ticket_stays_good(
+def test_an_incomplete_file_is_discarded_and_the_ticket_stays_valid(
     http: httpx.Client, service: Service
 ) -> None:
-    told = create_ticket(http, png())
-    url = httpx.URL(told["uploadUrl"])
+    ticket = create_ticket(http, png())
+    url = httpx.URL(ticket["uploadUrl"])
     head = [f"PUT {url.raw_path.decode()} HTTP/1.1", f"Host: {url.host}"]
-    head += [f"{name}: {value}" for name, value in told["requiredHeaders"].items()]
-    with socket.create_connection((url.host, url.port or 80)) as line:
-        line.sendall("\r\n".join([*head, "", ""]).encode() + png()[:-20])
-        line.shutdown(socket.SHUT_WR)
-        assert not line.recv(1000).startswith(b"HTTP/1.1 2")
+    head += [f"{name}: {value}" for name, value in ticket["requiredHeaders"].items()]
+    with socket.create_connection((url.host, url.port or 80)) as connection:
+        connection.sendall("\r\n".join([*head, "", ""]).encode() + png()[:-20])
+        connection.shutdown(socket.SHUT_WR)
+        assert not connection.recv(1000).startswith(b"HTTP/1.1 2")
 
     until(lambda: not list(service.settings.scratch.glob("*.part")))
-    # The service may not have noted yet that nothing is received any more.
-    assert until(lambda: put_file(told, png()).status_code, lambda status: status != 409) == 200
+    # The service may not have noticed yet that the connection is closed.
+    assert until(lambda: put_file(ticket, png()).status_code, lambda status: status != 409) == 200
 
 
-async def _short(config: ServiceSettings, content: bytes) -> httpx.Response:
-    """Send a body that a server in front ended early, because the sender went away."""
+async def _send_short_body(config: ServiceSettings, content: bytes) -> httpx.Response:
+    """Send a body that a proxy ended early because its client disconnected."""
     app = create_app(replace(config, workers=0))
     async with app.router.lifespan_context(app):
         context = app.state.context
         account = await context.database.write(accounts.create("Ada", "a@b", 1000, clock()))
-        wish = RequestUpload(modelId="clay", **FILE, fileSizeBytes=len(content))
+        request = RequestUpload(modelId="clay", **FILE, fileSizeBytes=len(content))
         most = config.account_upload_bytes
-        ticket = uploads.issue_ticket(context.catalog, wish, Payer(account.id), most, clock())
+        ticket = uploads.issue_ticket(context.catalog, request, Payer(account.id), most, clock())
         row = await context.database.write(ticket)
-        told = make_ticket(
+        signed = make_ticket(
             context.storage,
             "http://here",
             row.id,
@@ -173,37 +173,37 @@ async def _short(config: ServiceSettings, content: bytes) -> httpx.Response:
             len(content),
             expires=row.expires_at // 1000,
         )
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as anyone:
-            return await anyone.put(
-                told.upload_url, content=content[:-20], headers=told.required_headers
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as guest:
+            return await guest.put(
+                signed.upload_url, content=content[:-20], headers=signed.required_headers
             )
 
 
-def test_a_body_shorter_than_it_was_announced_is_refused(config: ServiceSettings) -> None:
-    told = problems(run_coroutine(_short(config, png())))
+def test_a_body_shorter_than_announced_is_refused(config: ServiceSettings) -> None:
+    found = read_problems(run_coroutine(_send_short_body(config, png())))
 
     sentence = f"the file has {len(png()) - 20} bytes, {len(png())} were announced"
-    assert told == {"fileSizeBytes": sentence}
+    assert found == {"fileSizeBytes": sentence}
     assert not list(config.scratch.glob("*.part"))
 
 
-def test_a_ticket_is_no_way_to_read_or_to_sign_for_another(
-    anyone: httpx.Client, http: httpx.Client
+def test_a_ticket_permits_no_reading_and_no_other_upload(
+    guest: httpx.Client, http: httpx.Client
 ) -> None:
-    told = create_ticket(http, png())
-    url = httpx.URL(told["uploadUrl"])
+    ticket = create_ticket(http, png())
+    url = httpx.URL(ticket["uploadUrl"])
     other = url.copy_with(path="/media/uploads/upl_0")
 
-    assert anyone.get(url).status_code == 403
-    assert put_file({**told, "uploadUrl": other}, png()).status_code == 403
-    late = url.copy_set_param("expires", str(int(url.params["expires"]) + 60))
-    assert put_file({**told, "uploadUrl": late}, png()).status_code == 403
+    assert guest.get(url).status_code == 403
+    assert put_file({**ticket, "uploadUrl": other}, png()).status_code == 403
+    expired_later = url.copy_set_param("expires", str(int(url.params["expires"]) + 60))
+    assert put_file({**ticket, "uploadUrl": expired_later}, png()).status_code == 403
 
 
-def test_a_ticket_takes_one_file(http: httpx.Client) -> None:
-    told = create_ticket(http, png())
+def test_a_ticket_accepts_one_file(http: httpx.Client) -> None:
+    ticket = create_ticket(http, png())
 
-    assert [put_file(told, png()).status_code for _ in range(2)] == [200, 409]
+    assert [put_file(ticket, png()).status_code for _ in range(2)] == [200, 409]
 
 
 @pytest.mark.parametrize(
@@ -216,38 +216,38 @@ def test_a_ticket_takes_one_file(http: httpx.Client) -> None:
         (b"RIFF\0\0\0\0WAVEnothing", "audio/wav"),
     ],
 )
-def test_content_of_another_kind_is_refused_and_removed(
+def test_content_of_another_type_is_refused_and_removed(
     http: httpx.Client, service: Service, content: bytes, kind: str
 ) -> None:
-    told = create_ticket(http, content, kind)
-    answer = put_file(told, content)
+    ticket = create_ticket(http, content, kind)
+    answer = put_file(ticket, content)
 
-    sentence = problems(answer)["file"]
+    sentence = read_problems(answer)["file"]
     assert "the content is not" in sentence or sentence == "the file is cut off or damaged"
     assert "/" not in sentence.replace(kind, "")
     assert not list(service.settings.scratch.glob("*.part"))
-    assert not (service.settings.objects / "uploads" / told["uploadId"]).exists()
-    assert not put_file(told, content).is_success
+    assert not (service.settings.objects / "uploads" / ticket["uploadId"]).exists()
+    assert not put_file(ticket, content).is_success
 
 
-def use(http: httpx.Client, upload: str, name: str = "portrait") -> httpx.Response:
+def start_with(http: httpx.Client, upload: str, name: str = "portrait") -> httpx.Response:
     return http.post(GENERATIONS, json={"modelId": "clay", "mediaUploads": {name: upload}})
 
 
 @any_service
-def test_an_upload_of_another_account_does_not_exist(http: httpx.Client, service: Service) -> None:
+def test_an_upload_of_another_account_is_not_found(http: httpx.Client, service: Service) -> None:
     upload = upload_file(http, png())
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
-        assert use(other, upload).status_code == 404
-    assert use(http, "upl_0").status_code == 404
+        assert start_with(other, upload).status_code == 404
+    assert start_with(http, "upl_0").status_code == 404
 
 
 @any_service
-def test_an_upload_must_fit_its_parameter_and_be_here(http: httpx.Client) -> None:
+def test_an_upload_must_match_its_parameter_and_be_received(http: httpx.Client) -> None:
     voice = upload_file(http, wav(1), "audio/wav")
     empty = create_ticket(http, png())["uploadId"]
 
-    assert "image is wanted" in problems(use(http, voice))["mediaUploads.portrait"]
-    assert "not received" in problems(use(http, empty))["mediaUploads.portrait"]
-    assert "no such medium" in problems(use(http, voice, "hat"))["mediaUploads.hat"]
+    assert "image is wanted" in read_problems(start_with(http, voice))["mediaUploads.portrait"]
+    assert "not received" in read_problems(start_with(http, empty))["mediaUploads.portrait"]
+    assert "no such medium" in read_problems(start_with(http, voice, "hat"))["mediaUploads.hat"]
     assert balance(http) == 100

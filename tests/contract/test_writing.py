@@ -15,12 +15,12 @@ TITLE, SCRIPTS = "/v1/scripts/title", "/v1/scripts"
 BRIEF = {"topic": "SPACE", "title": "Ten facts", "duration": "30"}
 
 
-def test_a_title_costs_a_twentieth(http: httpx.Client) -> None:
+def test_a_title_costs_five_hundredths(http: httpx.Client) -> None:
     assert http.post(TITLE, json={"topic": "INTERESTING_FACTS"}).status_code == 200
     assert balance(http) == 99.95
 
 
-def test_a_script_costs_three_twentieths_a_variation(http: httpx.Client) -> None:
+def test_each_variation_of_a_script_costs_the_same(http: httpx.Client) -> None:
     http.post(SCRIPTS, json=BRIEF)
     assert balance(http) == 99.85
     http.post(SCRIPTS, json={**BRIEF, "variations": "2"})
@@ -49,7 +49,7 @@ def test_with_a_seed_equal_orders_get_equal_texts(
     assert len(set(texts[0])) == 4
 
 
-def test_a_script_is_measured_and_about_as_long_as_asked(http: httpx.Client) -> None:
+def test_a_script_has_metrics_and_about_the_requested_length(http: httpx.Client) -> None:
     [script] = http.post(SCRIPTS, json=BRIEF).json()
 
     assert set(script["metrics"]) == {"duration", "wordCount"}
@@ -58,10 +58,10 @@ def test_a_script_is_measured_and_about_as_long_as_asked(http: httpx.Client) -> 
     assert script["title"] == BRIEF["title"]
 
 
-def test_every_wish_of_the_document_is_taken(http: httpx.Client) -> None:
-    wishes = {"hookAngle": "odd", "useHook": True, "useCTA": True, "useRagebait": True}
+def test_every_documented_option_is_accepted(http: httpx.Client) -> None:
+    options = {"hookAngle": "odd", "useHook": True, "useCTA": True, "useRagebait": True}
 
-    assert http.post(SCRIPTS, json={**BRIEF, **wishes}).status_code == 201
+    assert http.post(SCRIPTS, json={**BRIEF, **options}).status_code == 201
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -97,13 +97,13 @@ def test_a_wrong_brief_names_the_field(
     answer = http.post(SCRIPTS, json={**BRIEF, **change})
 
     assert answer.status_code == 400, answer.text
-    told = {d["field"]: d["message"] for d in answer.json()["error"]["details"]}
-    assert sentence in told[field]
+    messages = {d["field"]: d["message"] for d in answer.json()["error"]["details"]}
+    assert sentence in messages[field]
     assert balance(http) == 100
 
 
 @pytest.mark.parametrize("missing", BRIEF)
-def test_what_is_required_is_asked_for(http: httpx.Client, missing: str) -> None:
+def test_a_missing_required_field_is_reported(http: httpx.Client, missing: str) -> None:
     body = {name: value for name, value in BRIEF.items() if name != missing}
     answer = http.post(SCRIPTS, json=body)
 
@@ -113,7 +113,7 @@ def test_what_is_required_is_asked_for(http: httpx.Client, missing: str) -> None
 @pytest.mark.parametrize(
     ("path", "body", "price"), [(TITLE, {"topic": "SPACE"}, 0.05), (SCRIPTS, BRIEF, 0.15)]
 )
-def test_without_credits_nothing_is_written(
+def test_title_and_script_need_credits(
     service: Service, path: str, body: dict[str, str], price: float
 ) -> None:
     with service.client(service.key(service.account(credits=0), *ALL_SCOPES)) as http:
@@ -124,7 +124,7 @@ def test_without_credits_nothing_is_written(
     assert f"{price} credits required, 0 available" in answer.json()["error"]["message"]
 
 
-def test_usage_names_what_was_written(http: httpx.Client) -> None:
+def test_usage_lists_titles_and_scripts(http: httpx.Client) -> None:
     http.post(TITLE, json={"topic": "SPACE"})
     http.post(SCRIPTS, json={**BRIEF, "variations": "2"})
     scripts, title, grant = http.get("/v1/usage").json()
