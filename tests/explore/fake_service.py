@@ -1,4 +1,4 @@
-"""A service that pretends: generations in memory, small pages, and a record of what was asked."""
+"""A fake service: generations in memory, small pages, and a record of its requests."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from kit.explore.syncing import Page, Start
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def driven(steps: Generator[Any, Any, Any]) -> Any:
-    """Drive a flow whose steps need nobody."""
+def drive(steps: Generator[Any, Any, Any]) -> Any:
+    """Drive a flow whose steps need no outcome, and return its result."""
     try:
         while True:
             next(steps)
@@ -43,15 +43,15 @@ atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
 
 
 def archive_of(generations: pa.Table, usage: pa.Table | None = None) -> Archive:
-    """Return an archive of some tables; it goes with the process."""
+    """Return an archive of some tables; it is deleted at the end of the process."""
     store = Store(Path(tempfile.mkdtemp(dir=_FOLDER)))
     ledger = Listing() if usage is None else Listing(store.write(usage))
     store.commit(Manifest(Listing(store.write(generations)), ledger))
     return Archive(store)
 
 
-def made(number: int, credits: Any = "0.1", back: Any = None, **facts: Any) -> wire.Generation:
-    """Return a generation that was paid for, and what was given back of that."""
+def make(number: int, credits: Any = "0.1", back: Any = None, **facts: Any) -> wire.Generation:
+    """Return a generation with its charge and its refund."""
     usual = {"id": f"gen_{number}", "status": "completed", "model_id": "poster"}
     return wire.Generation(
         **{**usual, **facts},
@@ -61,12 +61,12 @@ def made(number: int, credits: Any = "0.1", back: Any = None, **facts: Any) -> w
 
 
 def encode(items: Iterable[wire.Wire | wire.WireShape]) -> bytes:
-    """Return the body of an answer that lists some things."""
+    """Return the body of an answer with a list."""
     return json.dumps([item.model_dump(mode="json", by_alias=True) for item in items]).encode()
 
 
 def read_page(content: bytes) -> pa.Table:
-    """Return a page as a table, and tell what was malformed."""
+    """Return a page as a table, and warn of malformed values."""
     malformed = MalformedValues()
     table = pages.read_table(content, malformed)
     malformed.warn()
@@ -96,29 +96,29 @@ def usage_of(*entries: wire.Entry) -> pa.Table:
 
 @dataclass
 class Service:
-    """Newest first, `size` a page.
+    """A service whose list has the newest first and `size` generations a page.
 
-    `filters` is whether it knows ``created_after``, `paged` whether there is more than one page,
-    `breaks` after how many requests the line goes dead.
+    `filters`: whether it supports ``created_after``; `paged`: whether there is more than one page;
+    `max_requests`: after how many requests the connection breaks.
     """
 
     size: int = 3
     filters: bool = True
     paged: bool = True
-    breaks: int | None = None
-    says_credits: bool = True
-    known: list[dict[str, Any]] = field(default_factory=list)
-    asked: list[Any] = field(default_factory=list)
+    max_requests: int | None = None
+    has_credits: bool = True
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[Any] = field(default_factory=list)
     charged: dict[str, Decimal] = field(default_factory=dict)
-    offered: dict[str, wire.Model] = field(default_factory=dict)
+    catalog: dict[str, wire.Model] = field(default_factory=dict)
     ledger: list[dict[str, Any]] | None = None
-    rested: float = 0.0
+    slept: float = 0.0
 
     def make(self, count: int = 1, status: str = "completed", **fields: Any) -> list[str]:
         """Make generations, an hour apart, and return their ids."""
-        made = []
+        ids = []
         for _ in range(count):
-            number = len(self.known)
+            number = len(self.rows)
             row: dict[str, Any] = {
                 "id": f"g{number:04d}",
                 "status": status,
@@ -126,22 +126,22 @@ class Service:
                 "parameters": {"size": 512 * (1 + number % 2)},
                 "createdAt": (START + timedelta(hours=number)).isoformat(),
             }
-            if self.says_credits:
+            if self.has_credits:
                 row |= {"creditsCharged": 0.5, "creditsRefunded": 0}
-            self.known.append({**row, **fields})
-            made.append(row["id"])
-        return made
+            self.rows.append({**row, **fields})
+            ids.append(row["id"])
+        return ids
 
-    def end(self, generation_id: str, status: str = "completed") -> None:
-        """Let a generation end."""
-        for row in self.known:
+    def finish(self, generation_id: str, status: str = "completed") -> None:
+        """Finish a generation."""
+        for row in self.rows:
             if row["id"] == generation_id:
                 row["status"] = status
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Generator[Any, Any, Page]:
         self._count((dict(query), path))
         yield
-        rows = self.known[::-1]
+        rows = self.rows[::-1]
         since = query.get("created_after")
         if path is not None and path.startswith("gone"):
             raise NotFoundError("no such page")
@@ -159,7 +159,7 @@ class Service:
     def fetch_one(self, generation_id: str) -> Generator[Any, Any, bytes]:
         self._count(generation_id)
         yield
-        for row in self.known:
+        for row in self.rows:
             if row["id"] == generation_id:
                 return json.dumps(row).encode()
         raise NotFoundError("no such generation")
@@ -167,7 +167,7 @@ class Service:
     def models(self) -> Generator[Any, Any, Mapping[str, wire.Model]]:
         self._count("models")
         yield
-        return self.offered
+        return self.catalog
 
     def receipts(self) -> dict[str, Decimal]:
         return self.charged
@@ -192,8 +192,8 @@ class Service:
         more = len(rows) > self.size
         return Page(json.dumps(shown).encode(), shown[-1]["id"] if more else None)
 
-    def book(self, credits: float, kind: str = "generation", **fields: Any) -> str:
-        """Write an entry into the ledger, an hour after the one before, and return its id."""
+    def add_entry(self, credits: float, kind: str = "generation", **fields: Any) -> str:
+        """Add an entry to the ledger, an hour after the last one, and return its id."""
         self.ledger = self.ledger or []
         number = len(self.ledger)
         after = credits + (self.ledger[-1]["balanceAfter"] if self.ledger else 0)
@@ -208,10 +208,10 @@ class Service:
         return str(row["id"])
 
     def sleep(self, seconds: float) -> Generator[Any, Any, None]:
-        self.rested += seconds
+        self.slept += seconds
         yield
 
     def _count(self, what: Any) -> None:
-        self.asked.append(what)
-        if self.breaks is not None and len(self.asked) > self.breaks:
+        self.requests.append(what)
+        if self.max_requests is not None and len(self.requests) > self.max_requests:
             raise NoAnswerError("the line is dead")

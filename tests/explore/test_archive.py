@@ -22,7 +22,7 @@ from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
 from tests.buckets import KEYS, S3Server
 from tests.clusters import serve_cluster
-from tests.explore.fake_service import Service, archive_of, driven, made, table_of
+from tests.explore.fake_service import Service, archive_of, drive, make, table_of
 
 MIXED = ["net", "parameters.size", "parameters.none", "model_id"]
 
@@ -35,11 +35,11 @@ def archive(tmp_path: Path) -> Archive:
     service.make(1, status="failed", creditsRefunded=0.5)
     service.make(1, status="processing")
     store = Store(tmp_path / "it's here")
-    driven(sync_generations(store, service))
+    drive(sync_generations(store, service))
     return Archive(store)
 
 
-def test_a_frame_is_newest_first_and_has_the_published_columns_even_if_empty(
+def test_a_frame_is_newest_first_with_the_documented_columns(
     archive: Archive, tmp_path: Path
 ) -> None:
     frame, empty = archive.frame(), Archive(Store(tmp_path)).frame()
@@ -60,33 +60,33 @@ def test_a_frame_is_newest_first_and_has_the_published_columns_even_if_empty(
         ({"model": "nobody's"}, 0),
     ],
 )
-def test_a_frame_may_be_a_part(archive: Archive, choices: dict[str, Any], rows: int) -> None:
+def test_filters_select_frame_rows(archive: Archive, choices: dict[str, Any], rows: int) -> None:
     assert len(archive.frame(parse_filter(**choices))) == rows
 
 
 @pytest.mark.parametrize(
-    ("columns", "whole", "found"),
+    ("columns", "all_parameters", "found"),
     [(MIXED, False, MIXED), (["net"], True, ["net", "parameters.size"])],
 )
-def test_columns_are_chosen_in_the_order_given_and_all_parameters_on_request(
-    archive: Archive, columns: list[str], whole: bool, found: list[str]
+def test_columns_are_in_the_given_order_with_parameters_on_request(
+    archive: Archive, columns: list[str], all_parameters: bool, found: list[str]
 ) -> None:
-    frame = archive.frame(columns=columns, parameters=whole)
+    frame = archive.frame(columns=columns, parameters=all_parameters)
 
     assert frame.columns.tolist() == found
     assert frame["parameters.size"].tolist()[:2] == [1024, 512]
 
 
-def test_the_number_of_files_is_a_whole_number_where_there_are_none(archive: Archive) -> None:
+def test_the_number_of_media_is_an_integer_column(archive: Archive) -> None:
     assert str(archive.frame(columns=["media.image"])["media.image"].dtype) == "Int64"
 
 
-def test_a_column_that_is_not_there_is_named(archive: Archive) -> None:
+def test_an_unknown_column_is_reported_with_a_suggestion(archive: Archive) -> None:
     with pytest.raises(BadRequestError, match="no column 'modle_id'; did you mean 'model_id'"):
         archive.frame(columns=["modle_id"])
 
 
-def test_queries_group(archive: Archive) -> None:
+def test_queries_can_group(archive: Archive) -> None:
     found = archive.sql(
         "select parameters->>'size' size, count(*) n, sum(net) net from generations"
         " group by all order by size"
@@ -98,10 +98,10 @@ def test_queries_group(archive: Archive) -> None:
 
 
 @pytest.mark.parametrize("rows", [100, 10_001])
-def test_a_parameter_is_found_in_few_and_in_many_different_texts(rows: int) -> None:
+def test_parameters_are_queried_in_few_and_in_many_distinct_values(rows: int) -> None:
     texts = [f'{{"step": {number}, "half": {number / 2}}}' for number in range(rows)]
-    facts = {"id": [f"g{number}" for number in range(rows)], "parameters": texts}
-    columns = [facts.get(name, [None] * rows) for name in GENERATIONS.names]
+    data = {"id": [f"g{number}" for number in range(rows)], "parameters": texts}
+    columns = [data.get(name, [None] * rows) for name in GENERATIONS.names]
     archive = archive_of(pa.table(columns, schema=GENERATIONS))
 
     query = 'select sum("parameters.step") s, max("parameters.half") h, count("parameters.none") n'
@@ -110,7 +110,7 @@ def test_a_parameter_is_found_in_few_and_in_many_different_texts(rows: int) -> N
     assert found.to_dict("records") == [{"s": rows * (rows - 1) // 2, "h": (rows - 1) / 2, "n": 0}]
 
 
-def test_whole_sums_are_whole_numbers(archive: Archive) -> None:
+def test_sums_of_integers_are_integers(archive: Archive) -> None:
     found = archive.sql("select sum(1) n, sum(1.5) half from generations")
 
     assert (str(found["n"].dtype), str(found["half"].dtype)) == ("Int64", "float64")
@@ -122,7 +122,7 @@ def test_times_of_a_query_are_in_utc(archive: Archive) -> None:
     assert found["d"].tolist() == [pd.Timestamp("2026-01-01T00:00:00Z")]
 
 
-def test_queries_join_frames(archive: Archive) -> None:
+def test_queries_can_join_data_frames(archive: Archive) -> None:
     stars = pd.DataFrame({"id": ["g0001"], "stars": [5]})
     found = archive.sql("select stars, model_id from generations join mine using (id)", mine=stars)
 
@@ -130,7 +130,7 @@ def test_queries_join_frames(archive: Archive) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
-def test_a_query_that_is_stopped_is_an_interrupt(archive: Archive) -> None:
+def test_an_interrupt_stops_a_query(archive: Archive) -> None:
     me = threading.get_ident()
     threading.Timer(0.5, lambda: signal.pthread_kill(me, signal.SIGINT)).start()
 
@@ -139,7 +139,7 @@ def test_a_query_that_is_stopped_is_an_interrupt(archive: Archive) -> None:
 
 
 @pytest.mark.parametrize("query", ["select nope from generations", "selct", ""])
-def test_a_wrong_query_is_a_sentence(archive: Archive, query: str) -> None:
+def test_a_wrong_query_is_reported(archive: Archive, query: str) -> None:
     if query:
         with pytest.raises(BadRequestError, match="the query cannot be answered"):
             archive.sql(query)
@@ -148,7 +148,7 @@ def test_a_wrong_query_is_a_sentence(archive: Archive, query: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-def test_an_export_holds_what_was_asked_for(archive: Archive, tmp_path: Path, suffix: str) -> None:
+def test_exports_select_rows_and_columns(archive: Archive, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"it's out{suffix}"
     written = archive.export(target, parse_filter(status="completed"), ["net", "prompt"])
     read = pd.read_csv if suffix == ".csv" else pd.read_parquet
@@ -160,7 +160,7 @@ def test_an_export_holds_what_was_asked_for(archive: Archive, tmp_path: Path, su
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-def test_an_export_has_a_parameter_as_a_column_of_its_own(
+def test_an_export_can_have_parameters_as_columns(
     archive: Archive, tmp_path: Path, suffix: str
 ) -> None:
     columns = ["net", "parameters.size", "tag.campaign", "net"]
@@ -171,10 +171,10 @@ def test_an_export_has_a_parameter_as_a_column_of_its_own(
     assert frame["parameters.size"].tolist() == [1024, 512] * 5
 
 
-def test_instants_of_an_export_are_read_as_instants(tmp_path: Path) -> None:
+def test_times_of_an_export_are_read_as_times(tmp_path: Path) -> None:
     whole = datetime(2026, 11, 17, 4, 52, 46, tzinfo=UTC)
     moments = [whole, whole.replace(microsecond=123000)]
-    archive = archive_of(table_of(made(n, created_at=at) for n, at in enumerate(moments)))
+    archive = archive_of(table_of(make(n, created_at=at) for n, at in enumerate(moments)))
     written = archive.export(tmp_path / "out.csv", columns=["created_at"])
 
     assert pd.read_csv(written, parse_dates=["created_at"])["created_at"].tolist() == moments[::-1]
@@ -184,18 +184,18 @@ def test_instants_of_an_export_are_read_as_instants(tmp_path: Path) -> None:
     ("name", "why"),
     [("out.ods", r"to a \.parquet, \.csv or \.xlsx file"), ("nowhere/out.csv", "is no folder")],
 )
-def test_what_cannot_be_exported_to_is_refused(
+def test_an_invalid_export_file_is_refused(
     archive: Archive, tmp_path: Path, name: str, why: str
 ) -> None:
     with pytest.raises(BadRequestError, match=why):
         archive.export(tmp_path / name)
 
 
-def test_a_reader_looks_again_when_parts_were_merged(archive: Archive) -> None:
+def test_a_reader_lists_files_again_after_a_merge(archive: Archive) -> None:
     answers = [[archive.store.folder / "merged.parquet"], archive.store.files()]
 
     class Merging(Store):
-        """Its first look at the files is out of date."""
+        """A store whose first list of files is out of date."""
 
         def files(self, table: str = "generations") -> list[Path]:
             return answers.pop(0)
@@ -203,51 +203,51 @@ def test_a_reader_looks_again_when_parts_were_merged(archive: Archive) -> None:
     assert len(Archive(Merging(archive.store.folder)).frame()) == 10
 
 
-def test_any_reader_of_parquet_reads_the_files(archive: Archive) -> None:
+def test_pandas_reads_the_parquet_files(archive: Archive) -> None:
     assert sum(len(pd.read_parquet(path)) for path in archive.files()) == 10
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # between Dask and pandas
-def test_the_cluster_that_renders_reads_the_files_from_a_bucket_with_keys_of_its_own(
+def test_a_dask_cluster_reads_the_files_from_a_bucket_with_its_own_keys(
     archive: Archive, s3_server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frames = pytest.importorskip("dask.dataframe")
     distributed = pytest.importorskip("distributed")
-    for name, text in KEYS.items():  # where it reads: no key is part of what it is asked
+    for name, text in KEYS.items():  # of the bucket's reader; the cluster gets no key in its tasks
         monkeypatch.setenv(name, text)
     url = s3_server.new_bucket()
     publish(archive.store, url)
-    files, there = open_archive(url).files(), BucketStore(url).filesystem
+    files, filesystem = open_archive(url).files(), BucketStore(url).filesystem
     with (
         serve_cluster(tmp_path, "--workers", "1", environment=KEYS) as cluster,
         distributed.Client(cluster["cluster"]) as client,
     ):
         client.wait_for_workers(1, timeout=60)
-        frame = frames.read_parquet(files, filesystem=there)
+        frame = frames.read_parquet(files, filesystem=filesystem)
         failed = frame[frame["status"] == "failed"]
 
-        assert frame.npartitions == 2  # what has ended, and what has not
+        assert frame.npartitions == 2  # ended generations, and running ones
         assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
         assert failed["id"].compute().tolist() == ["g0008"]
         assert frame["created_at"].max().compute() == archive.frame()["created_at"].max()
 
 
-def test_nothing_signed_is_on_disk(tmp_path: Path) -> None:
+def test_no_signed_url_is_on_disk(tmp_path: Path) -> None:
     service = Service()
     service.make(1, outputUrl="https://a.test/?sig=secret", mediaUrls={"x": "y?sig=secret"})
     store = Store(tmp_path)
-    driven(sync_generations(store, service))
+    drive(sync_generations(store, service))
 
     assert "secret" not in json.dumps(Archive(store).frame(parameters=True, media=True).to_csv())
     assert all(b"secret" not in Path(path).read_bytes() for path in Archive(store).files())
 
 
-def test_what_was_paid_is_what_somebody_named(tmp_path: Path) -> None:
+def test_charges_are_rows_of_a_model_with_known_credits(tmp_path: Path) -> None:
     service = Service()
     service.make(3)
     service.make(2, creditsCharged=None)
     store = Store(tmp_path)
-    driven(sync_generations(store, service))
+    drive(sync_generations(store, service))
 
     found = Archive(store).charges("a", 10)
 

@@ -38,7 +38,7 @@ def test_nested_budgets_must_both_allow_a_start(budget: Budgets) -> None:
     assert budget.left is None
 
 
-def test_a_closed_budget_counts_no_more(budget: Budgets) -> None:
+def test_a_closed_budget_stays_unchanged(budget: Budgets) -> None:
     with budget(credits=1) as closed:
         spend(budget, "0.5")
     spend(budget, "7")
@@ -47,7 +47,7 @@ def test_a_closed_budget_counts_no_more(budget: Budgets) -> None:
     assert repr(closed) == "<Budget 0.5 of 1 credits spent>"
 
 
-def test_a_budget_can_be_opened_again_and_goes_on(budget: Budgets) -> None:
+def test_a_budget_can_be_opened_again_and_continues(budget: Budgets) -> None:
     mine = budget(credits=1)
     for _ in range(2):
         with mine:
@@ -58,7 +58,7 @@ def test_a_budget_can_be_opened_again_and_goes_on(budget: Budgets) -> None:
         mine.__enter__()
 
 
-def test_what_is_being_started_is_held_back(budget: Budgets) -> None:
+def test_the_price_of_a_start_in_progress_is_held(budget: Budgets) -> None:
     with budget(credits=1) as mine, budget.hold(Decimal("0.6"), "a start"):
         assert mine.held == Decimal("0.6")
         with pytest.raises(BudgetError, match=r"0\.6 held for what is being started, 0\.4 left"):
@@ -66,7 +66,7 @@ def test_what_is_being_started_is_held_back(budget: Budgets) -> None:
 
 
 @pytest.mark.parametrize(("charged", "spent"), [(Decimal("0.7"), "0.7"), (None, "0.5")])
-def test_the_receipt_counts_or_the_quote_where_it_does_not_say(
+def test_the_receipts_charge_counts_or_else_the_quote(
     budget: Budgets, charged: Decimal | None, spent: str
 ) -> None:
     with budget(credits=1) as mine, budget.hold(Decimal("0.5"), "a start") as hold:
@@ -74,7 +74,7 @@ def test_the_receipt_counts_or_the_quote_where_it_does_not_say(
     assert mine.spent == Decimal(spent)
 
 
-def unsettled(error: KitError) -> KitError:
+def mark_unsettled(error: KitError) -> KitError:
     error.unsettled = True
     return error
 
@@ -83,16 +83,16 @@ def unsettled(error: KitError) -> KitError:
     ("error", "sent", "spent"),
     [
         (NotFoundError("no"), True, "0"),
-        (unsettled(ApiError("accepted, and no id")), True, "0.5"),
-        (unsettled(InternalError("oops")), True, "0.5"),
+        (mark_unsettled(ApiError("accepted, and no id")), True, "0.5"),
+        (mark_unsettled(InternalError("oops")), True, "0.5"),
         (NoAnswerError("no connection"), True, "0"),
-        (unsettled(NoAnswerError("the connection broke")), True, "0.5"),
+        (mark_unsettled(NoAnswerError("the connection broke")), True, "0.5"),
         (KitError("lost"), True, "0.5"),
         (KitError("lost"), False, "0"),
         (KeyboardInterrupt(), True, "0.5"),
     ],
 )
-def test_after_an_error_only_what_may_be_charged_is_spent(
+def test_after_an_error_only_a_possible_charge_is_spent(
     budget: Budgets, error: BaseException, sent: bool, spent: str
 ) -> None:
     with budget(credits=1) as mine:
@@ -105,8 +105,8 @@ def test_after_an_error_only_what_may_be_charged_is_spent(
         assert mine.held == 0
 
 
-def test_what_was_paid_is_spent_once_whatever_happens_afterwards(budget: Budgets) -> None:
-    def lose() -> None:
+def test_a_charge_counts_once_after_a_later_error(budget: Budgets) -> None:
+    def fail() -> None:
         with budget.hold(Decimal("0.5"), "a start") as hold:
             hold.mark_sent()
             hold.charge("gen", Decimal("0.4"))
@@ -114,12 +114,12 @@ def test_what_was_paid_is_spent_once_whatever_happens_afterwards(budget: Budgets
 
     with budget(credits=1) as mine:
         with pytest.raises(KitError):
-            lose()
+            fail()
         assert (mine.spent, mine.held) == (Decimal("0.4"), 0)
 
 
-def test_doubts_add_up(budget: Budgets) -> None:
-    def lose() -> None:
+def test_possible_charges_add_up(budget: Budgets) -> None:
+    def fail() -> None:
         with budget.hold(Decimal("0.5"), "a start") as hold:
             hold.mark_sent()
             raise KitError("lost")
@@ -127,11 +127,11 @@ def test_doubts_add_up(budget: Budgets) -> None:
     with budget(credits=9) as mine:
         for _ in range(10):
             with pytest.raises(KitError):
-                lose()
+                fail()
         assert mine.spent == 5
 
 
-def test_a_warning_comes_once_at_eighty_percent(budget: Budgets) -> None:
+def test_a_budget_warns_once_at_eighty_percent(budget: Budgets) -> None:
     with budget(credits=1):
         spend(budget, "0.79", "a")
         with pytest.warns(
@@ -141,7 +141,7 @@ def test_a_warning_comes_once_at_eighty_percent(budget: Budgets) -> None:
         spend(budget, "0.1", "c")
 
 
-def test_a_refund_makes_room(budget: Budgets) -> None:
+def test_a_refund_increases_what_is_left(budget: Budgets) -> None:
     with budget(credits=1) as mine:
         spend(budget, "0.5", "a")
         budget.refund("a", Decimal("0.5"))
@@ -151,12 +151,12 @@ def test_a_refund_makes_room(budget: Budgets) -> None:
 
 
 @pytest.mark.parametrize("credits", [-1, float("nan"), float("inf")])
-def test_a_budget_is_an_amount(budget: Budgets, credits: float) -> None:
+def test_an_invalid_budget_is_refused(budget: Budgets, credits: float) -> None:
     with pytest.raises(ConfigError, match="0 credits or more"):
         budget(credits=credits)
 
 
 @pytest.mark.parametrize("share", [80, "four fifths", float("nan")])
-def test_a_share_is_a_share(budget: Budgets, share: float | str) -> None:
+def test_an_invalid_warning_share_is_refused(budget: Budgets, share: float | str) -> None:
     with pytest.raises(ConfigError, match="from 0 to 1"):
         budget(credits=1, warn_at=share)

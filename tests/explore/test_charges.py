@@ -24,7 +24,7 @@ METERED = wire.Model.model_validate(
 MODELS = {model.id: model for model in (RULE, PLAIN, METERED)}
 
 
-def charge(**fields: Any) -> tuple[float | None, str]:
+def fill_charge(**fields: Any) -> tuple[float | None, str]:
     item = {"id": "a", "status": "completed", **fields}
     table = read_page(json.dumps([item]).encode())
     row = charges.fill_credits(table, {"known": Decimal("0.7")}, MODELS).to_pylist()[0]
@@ -45,8 +45,8 @@ def charge(**fields: Any) -> tuple[float | None, str]:
         ({"modelId": "plain", "status": "failed"}, None, "none"),
     ],
 )
-def test_the_best_source_counts(fields: Any, credits: float | None, source: str) -> None:
-    found, said = charge(**fields)
+def test_credits_come_from_the_best_source(fields: Any, credits: float | None, source: str) -> None:
+    found, found_source = fill_charge(**fields)
 
-    assert said == source
+    assert found_source == source
     assert found == (None if credits is None else pytest.approx(credits))

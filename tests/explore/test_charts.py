@@ -19,7 +19,7 @@ BAND = Chart(
 )
 
 
-def frame(chart: Chart, count: int = 3) -> CostFrame:
+def make_frame(chart: Chart, count: int = 3) -> CostFrame:
     net = [float(n + 1) for n in range(count)]
     return with_chart(
         pd.DataFrame(
@@ -37,9 +37,9 @@ def frame(chart: Chart, count: int = 3) -> CostFrame:
 
 @pytest.mark.parametrize("chart", [BARS, DAYS, BAND], ids=lambda chart: chart.kind)
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_a_frame_draws_itself_without_pyplot(chart: Chart, count: int) -> None:
+def test_a_frame_is_plotted_without_pyplot(chart: Chart, count: int) -> None:
     pytest.importorskip("matplotlib")
-    figure = frame(chart, count).plot()
+    figure = make_frame(chart, count).plot()
     bundle, facts = figure._repr_mimebundle_()
 
     with Image.open(io.BytesIO(bundle["image/png"])) as picture:
@@ -52,44 +52,44 @@ def test_a_frame_draws_itself_without_pyplot(chart: Chart, count: int) -> None:
 
 
 @pytest.mark.parametrize("chart", [BARS, DAYS, BAND], ids=lambda chart: chart.kind)
-def test_altair_draws_the_same_without_a_network(chart: Chart) -> None:
+def test_altair_draws_a_chart_without_a_network(chart: Chart) -> None:
     altair = pytest.importorskip("altair")
-    drawn = frame(chart).plot("altair").to_dict()
+    drawn = make_frame(chart).plot("altair").to_dict()
 
     assert drawn["title"]["text"] == chart.title
     assert altair.renderers.active not in ("default", "html")
     assert (altair.renderers.active, altair.renderers.options) == ("jupyter", {"offline": True})
 
 
-def test_a_title_and_a_unit_are_on_the_chart() -> None:
+def test_a_chart_has_title_and_unit() -> None:
     pytest.importorskip("matplotlib")
-    axes = frame(BARS).plot().axes[0]
+    axes = make_frame(BARS).plot().axes[0]
 
     assert axes.get_title(loc="left") == "Credits by model"
     assert axes.get_xlabel() == "credits"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["model 0", "model 1", "model 2"]
 
 
-def test_the_kinds_of_pandas_are_beside_our_chart() -> None:
+def test_plots_of_pandas_are_available_too() -> None:
     pytest.importorskip("matplotlib")
-    some = frame(BARS)
+    costs = make_frame(BARS)
 
-    assert len(some.plot.bar(x="model", y="net").patches) == 3
-    assert len(some.plot(kind="barh", x="model", y="net").patches) == 3
-    ours = some.plot(figsize=(5, 3))
-    assert ours.axes[0].get_title(loc="left") == "Credits by model"
-    assert ours.get_size_inches().tolist() == [5, 3]
+    assert len(costs.plot.bar(x="model", y="net").patches) == 3
+    assert len(costs.plot(kind="barh", x="model", y="net").patches) == 3
+    chart_of_costs = costs.plot(figsize=(5, 3))
+    assert chart_of_costs.axes[0].get_title(loc="left") == "Credits by model"
+    assert chart_of_costs.get_size_inches().tolist() == [5, 3]
 
 
 @pytest.mark.parametrize("chart", [DAYS, BAND], ids=lambda chart: chart.kind)
-def test_a_day_is_drawn_where_its_own_clock_has_it(chart: Chart) -> None:
-    some = frame(chart, 4)
-    far = with_chart(some.assign(day=some["day"].dt.tz_localize("Asia/Tokyo")), chart)
+def test_a_day_is_drawn_in_its_own_time_zone(chart: Chart) -> None:
+    costs = make_frame(chart, 4)
+    tokyo = with_chart(costs.assign(day=costs["day"].dt.tz_localize("Asia/Tokyo")), chart)
 
-    assert rows_to_draw(chart, far)["x"].tolist() == some["day"].tolist()
+    assert rows_to_draw(chart, tokyo)["x"].tolist() == costs["day"].tolist()
 
 
-def test_days_are_named_without_hours_in_a_legend_and_where_there_are_few() -> None:
+def test_days_have_no_hours_in_a_legend_or_on_a_short_axis() -> None:
     pytest.importorskip("matplotlib")
     days = pd.to_datetime(["2026-01-01", "2026-01-02"]).tz_localize("Asia/Tokyo")
     rows = pd.DataFrame({"model": ["clay", "flat"], "day": days, "net": [2.0, 1.0]})
@@ -100,17 +100,17 @@ def test_days_are_named_without_hours_in_a_legend_and_where_there_are_few() -> N
     assert [text.get_text() for text in legend.get_texts()] == ["2026-01-01", "2026-01-02"]
 
 
-def test_many_bars_and_colors_become_few() -> None:
-    rows = rows_to_draw(BARS, frame(BARS, 40))
+def test_many_bars_and_colors_are_grouped() -> None:
+    rows = rows_to_draw(BARS, make_frame(BARS, 40))
     assert len(rows) == 24
     assert rows["y"].sum() == sum(range(1, 41))
     assert REST in set(rows["x"])
 
-    colored = rows_to_draw(DAYS, frame(DAYS, 12))
+    colored = rows_to_draw(DAYS, make_frame(DAYS, 12))
     assert colored["color"].nunique() <= len(PALETTE)
 
 
-def test_long_names_that_begin_and_end_alike_are_bars_of_their_own() -> None:
+def test_similar_long_names_have_separate_bars() -> None:
     pytest.importorskip("matplotlib")
     why = [f"the vendor has {many:04} errors{' and more' * 9}" for many in (1, 2)]
     rows = pd.DataFrame({"model": [*why, "clay"], "net": [1.0, 2.0, 4.0]})
@@ -122,43 +122,43 @@ def test_long_names_that_begin_and_end_alike_are_bars_of_their_own() -> None:
 
 
 def test_filtering_and_sorting_keep_the_chart() -> None:
-    some = frame(BARS)
-    kept = some[some["net"] > 1].sort_values("net")
+    costs = make_frame(BARS)
+    kept = costs[costs["net"] > 1].sort_values("net")
 
     assert isinstance(kept, CostFrame)
     assert kept.chart == BARS
 
 
-def test_an_engine_that_is_not_there_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_chart_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "kit.explore.charts.figures", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
 
     with pytest.raises(ConfigError, match=r"pip install 'creative-studio-kit\[charts\]'"):
-        frame(BARS).plot()
+        make_frame(BARS).plot()
     with pytest.raises(ConfigError, match="matplotlib or altair, not by 'excel'"):
-        frame(BARS).plot("excel")
+        make_frame(BARS).plot("excel")
 
 
-def test_a_band_says_where_the_balance_ends() -> None:
+def test_a_band_has_a_label_for_the_balance() -> None:
     pytest.importorskip("matplotlib")
-    texts: list[Any] = [t.get_text() for t in frame(BAND).plot().axes[0].texts]
+    texts: list[Any] = [t.get_text() for t in make_frame(BAND).plot().axes[0].texts]
 
     assert "balance 3" in texts
 
 
 @pytest.mark.parametrize("engine", ["matplotlib", "altair"])
-def test_a_band_is_of_its_own_columns_whatever_others_are_called(engine: str) -> None:
+def test_a_band_uses_the_columns_of_its_chart(engine: str) -> None:
     pytest.importorskip(engine)
     chart = replace(BAND, y="running", low="running_low", high="running_high")
-    some = frame(BAND).assign(
+    costs = make_frame(BAND).assign(
         running=[1.0, 3, 6], running_low=[1.0, 2, 4], running_high=[2.0, 4, 8]
     )
 
-    assert rows_to_draw(chart, some)["high"].tolist() == [2, 4, 8]
-    assert with_chart(some, chart).plot(engine) is not None
+    assert rows_to_draw(chart, costs)["high"].tolist() == [2, 4, 8]
+    assert with_chart(costs, chart).plot(engine) is not None
 
 
-def test_equal_names_are_not_added_up_where_each_row_is_a_bar() -> None:
+def test_equal_names_are_separate_bars_in_a_ranked_chart() -> None:
     rows = pd.DataFrame({"what": ["a lake", "a lake"], "net": [2.0, 1.0]})
     chart = Chart(kind="bars", x="what", y="net", title="t", ranked=True)
 
@@ -168,14 +168,14 @@ def test_equal_names_are_not_added_up_where_each_row_is_a_bar() -> None:
     ]
 
 
-def test_bars_of_nothing_say_that_they_are_zero() -> None:
+def test_bars_without_an_amount_are_labeled_as_zero() -> None:
     rows = pd.DataFrame({"check": ["balance", "chain"], "difference": [0.0, 0.0]})
     chart = Chart(kind="bars", x="check", y="difference", title="t")
 
     assert draw(chart, rows).axes[0].texts[0].get_text() == "0 credits in all 2 rows"
 
 
-def test_the_figure_beside_a_bar_stays_inside_where_a_stack_ends_in_nothing() -> None:
+def test_the_label_of_a_stacked_bar_stays_inside_the_chart() -> None:
     pytest.importorskip("matplotlib")
     rows = pd.DataFrame({"model": ["m", "m"], "status": ["done", "failed"], "net": [100.0, 0.0]})
     chart = Chart(kind="bars", x="model", y="net", color="status", title="t")
@@ -183,7 +183,7 @@ def test_the_figure_beside_a_bar_stays_inside_where_a_stack_ends_in_nothing() ->
     assert draw(chart, rows).axes[0].get_xlim() == pytest.approx((0, 116))
 
 
-def test_what_is_below_nothing_is_stacked_there() -> None:
+def test_negative_amounts_are_stacked_below_zero() -> None:
     pytest.importorskip("matplotlib")
     parts = {"day": pd.to_datetime(["2026-01-01"] * 3), "model": ["a", "b", "c"]}
     rows = pd.DataFrame({**parts, "net": [1.0, -0.5, 0.25]})
@@ -195,7 +195,7 @@ def test_what_is_below_nothing_is_stacked_there() -> None:
     assert (bars.texts[0].get_text(), bars.texts[0].get_position()[0] > 1.25) == ("0.75", True)
 
 
-def test_altair_stacks_what_is_below_nothing_there() -> None:
+def test_altair_stacks_negative_amounts_below_zero() -> None:
     pytest.importorskip("altair")
     rows = pd.DataFrame({"day": ["1", "1"], "model": ["a", "b"], "net": [1.0, -0.4]})
     (lines,) = draw(DAYS, rows, "altair").to_dict()["datasets"].values()
@@ -203,14 +203,14 @@ def test_altair_stacks_what_is_below_nothing_there() -> None:
     assert [(line["low"], line["high"]) for line in lines] == [(0, 1), (0, -0.4)]
 
 
-def test_fine_charges_are_not_written_as_nothing() -> None:
+def test_small_charges_are_not_labeled_as_zero() -> None:
     pytest.importorskip("matplotlib")
     axes = draw(BARS, pd.DataFrame({"model": ["clay"], "net": [0.00004]})).axes[0]
 
     assert [text.get_text() for text in axes.texts] == ["0.00004"]
 
 
-def test_altair_writes_the_figures_beside_the_bars() -> None:
+def test_altair_labels_bars_with_their_amounts() -> None:
     pytest.importorskip("altair")
     rows = pd.DataFrame({"model": ["a", "b"], "net": [1234.5, -2.0]})
     found = draw(BARS, rows, "altair").to_dict()
@@ -221,22 +221,22 @@ def test_altair_writes_the_figures_beside_the_bars() -> None:
     assert (low < -2, high > 1234.5) == (True, True)
 
 
-@pytest.mark.parametrize(("level", "drawn_there"), [(3.0, True), (900.0, False)])
-def test_altair_tells_a_level_that_would_flatten_the_rest(level: float, drawn_there: bool) -> None:
+@pytest.mark.parametrize(("level", "is_drawn"), [(3.0, True), (900.0, False)])
+def test_altair_names_a_level_that_would_flatten_the_chart(level: float, is_drawn: bool) -> None:
     pytest.importorskip("altair")
-    found = draw(replace(BAND, line=(level, "balance")), frame(BAND), "altair").to_dict()
+    found = draw(replace(BAND, line=(level, "balance")), make_frame(BAND), "altair").to_dict()
 
     marks = [layer["mark"]["type"] for layer in found["layer"]]
-    assert ("rule" in marks) is drawn_there
+    assert ("rule" in marks) is is_drawn
     beyond = ["balance, above this chart: 900"]
-    assert found["title"].get("subtitle", []) == ([] if drawn_there else beyond)
+    assert found["title"].get("subtitle", []) == ([] if is_drawn else beyond)
 
 
-def test_a_level_above_a_band_is_on_the_chart() -> None:
+def test_a_level_above_a_band_is_inside_the_chart() -> None:
     pytest.importorskip("matplotlib")
-    axes = draw(replace(BAND, line=(12.0, "balance")), frame(BAND)).axes[0]
+    axes = draw(replace(BAND, line=(12.0, "balance")), make_frame(BAND)).axes[0]
 
-    assert frame(BAND)["high"].max() == 6.0
+    assert make_frame(BAND)["high"].max() == 6.0
     assert axes.get_ylim()[1] > 12.0
 
 
@@ -259,7 +259,7 @@ def test_altair_stacks_columns_and_reads_times_as_utc() -> None:
 
 
 @pytest.mark.parametrize(("net", "words"), [([], "nothing to draw"), ([0.0], "0 credits in all")])
-def test_altair_says_that_there_is_nothing(net: list[float], words: str) -> None:
+def test_altair_labels_an_empty_chart(net: list[float], words: str) -> None:
     pytest.importorskip("altair")
     rows = pd.DataFrame({"model": ["m"] * len(net), "net": pd.Series(net, dtype="float64")})
 

@@ -9,7 +9,7 @@ import pytest
 from kit.explore.arrow import expand_json
 
 
-def columns(*objects: Any, **given: Any) -> dict[str, list[Any]]:
+def expand(*objects: Any, **given: Any) -> dict[str, list[Any]]:
     texts = [None if o is None else json.dumps(o) for o in objects]
     table = expand_json(
         pa.table({"parameters": pa.array(texts, pa.string())}), "parameters", **given
@@ -34,19 +34,19 @@ def columns(*objects: Any, **given: Any) -> dict[str, list[Any]]:
         (({}, None), {}),
     ],
 )
-def test_each_key_is_a_column_with_the_type_of_its_values(
+def test_each_key_becomes_a_column_of_its_values_type(
     objects: tuple[Any, ...], found: dict[str, list[Any]]
 ) -> None:
-    assert columns(*objects) == found
+    assert expand(*objects) == found
 
 
-def test_a_key_that_no_row_has_is_missing() -> None:
-    assert columns({"a": 1}, names=["b"]) == {"b": [None]}
+def test_a_key_without_values_is_a_column_of_nulls() -> None:
+    assert expand({"a": 1}, names=["b"]) == {"b": [None]}
 
 
-def test_a_key_may_come_and_go_over_many_rows() -> None:
+def test_a_key_may_be_missing_in_most_of_many_rows() -> None:
     rows = [{"a": n, **({"b": n} if n % 600 == 0 else {})} for n in range(1300)]
-    found = columns(*rows, {"c": "x"})
+    found = expand(*rows, {"c": "x"})
 
     assert found["a"] == [*range(1300), None]
     assert [n for n, value in enumerate(found["b"]) if value is not None] == [0, 600, 1200]

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import settings as trying
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from kit import pricing, wire
@@ -18,7 +18,7 @@ from kit.errors import ConfigError
 from kit.explore import charges, costs
 from kit.explore.charts import rows_to_draw
 from kit.wire import Entry, Generation, Multiplier, Parameter, Rule, UnitPrice
-from tests.explore.fake_service import archive_of, made, table_of, usage_of
+from tests.explore.fake_service import archive_of, make, table_of, usage_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -35,17 +35,17 @@ def entry(number: int, kind: str, amount: str, after: str = "0", of: str | None 
     )
 
 
-def spent(*rows: dict[str, Any], entries: Sequence[Entry] = (), **given: Any) -> costs.Spending:
-    """What was spent at noon; a row says what is otherwise."""
-    table = table_of(made(n, **{"created_at": NOON, **row}) for n, row in enumerate(rows))
+def spend(*rows: dict[str, Any], entries: Sequence[Entry] = (), **given: Any) -> costs.Spending:
+    """Return spending at noon, with the changes of each row."""
+    table = table_of(make(n, **{"created_at": NOON, **row}) for n, row in enumerate(rows))
     return costs.Spending(archive_of(table, usage_of(*entries)), **given)
 
 
-# ── by group ─────────────────────────────────────────────────────────────────────────────────────
+# ── by group ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_costs_are_summed_by_model_the_dearest_first() -> None:
-    frame = costs.by(spent({"credits": 0.3}, {"model_id": "drift", "credits": 2}, {"credits": 0.4}))
+def test_costs_are_summed_by_model_with_the_highest_first() -> None:
+    frame = costs.by(spend({"credits": 0.3}, {"model_id": "drift", "credits": 2}, {"credits": 0.4}))
 
     assert frame[["model", "count", "net", "mean", "share"]].to_numpy().tolist() == [
         ["drift", 1, 2.0, 2.0, 0.7407],
@@ -53,13 +53,13 @@ def test_costs_are_summed_by_model_the_dearest_first() -> None:
     ]
 
 
-def test_costs_go_by_parameters_and_periods() -> None:
+def test_costs_are_grouped_by_parameters_and_periods() -> None:
     rows = [
         {"parameters": {"resolution": size}, "created_at": NOON + timedelta(days=days)}
         for size, days in [("720p", 0), ("1080p", 0), ("720p", 1)]
     ]
-    by_size = costs.by(spent(*rows), "parameters.resolution")
-    by_day = costs.by(spent(*rows), "day", "parameters.resolution")
+    by_size = costs.by(spend(*rows), "parameters.resolution")
+    by_day = costs.by(spend(*rows), "day", "parameters.resolution")
 
     assert dict(zip(by_size["parameters.resolution"], by_size["count"], strict=True)) == {
         "720p": 2,
@@ -68,11 +68,11 @@ def test_costs_go_by_parameters_and_periods() -> None:
     assert by_day["day"].dt.strftime("%d").tolist() == ["10", "10", "11"]
 
 
-def test_weekdays_stand_in_the_order_of_a_week() -> None:
+def test_weekdays_are_in_the_order_of_a_week() -> None:
     sunday = NOON - 2 * DAY
     rows = [{"created_at": sunday + n * DAY, "credits": n} for n in (0, 1, 2, 6)]
 
-    assert costs.by(spent(*rows), "weekday")["weekday"].tolist() == [
+    assert costs.by(spend(*rows), "weekday")["weekday"].tolist() == [
         "Monday",
         "Tuesday",
         "Saturday",
@@ -86,30 +86,30 @@ def test_stacked_weekdays_are_drawn_in_the_order_of_a_week() -> None:
         for n in range(3)
         for model in ("poster", "drift")
     ]
-    frame = costs.by(spent(*rows), "weekday", "model")
+    frame = costs.by(spend(*rows), "weekday", "model")
 
     assert frame.chart is not None
     drawn = rows_to_draw(frame.chart, frame)["x"]
     assert drawn.unique().tolist() == ["Tuesday", "Wednesday", "Thursday"]
 
 
-def test_a_mistyped_tag_is_told_with_the_closest() -> None:
-    tagged = spent({"tags": {"campaign": "winter"}}, {"parameters": {"size": None}})
+def test_an_unknown_tag_is_reported_with_a_suggestion() -> None:
+    tagged = spend({"tags": {"campaign": "winter"}}, {"parameters": {"size": None}})
 
     with pytest.warns(UserWarning, match=r"'tag\.campain'; did you mean 'tag\.campaign'"):
         assert costs.by(tagged, "tag.campain")["count"].tolist() == [2]
 
 
-def test_groups_may_be_given_as_a_list_and_as_columns_of_the_history_are_called() -> None:
-    rows = spent({}, {"model_id": "drift"})
+def test_groups_may_be_a_list_or_columns_of_the_history() -> None:
+    rows = spend({}, {"model_id": "drift"})
 
     assert costs.by(rows, ["model", "day"]).equals(costs.by(rows, "model", "day"))
     assert costs.by(rows, "model_id")["model_id"].tolist() == costs.by(rows)["model"].tolist()
 
 
-def test_charges_are_rows_and_their_sum_is_the_total(tmp_path: Path) -> None:
+def test_the_total_is_the_sum_of_the_charges(tmp_path: Path) -> None:
     entries = [entry(0, "title", "-0.05").model_copy(update={"created_at": NOON - DAY})]
-    rows = spent({"credits": 0.1}, {"credits": 0.2, "back": 0.2}, entries=entries)
+    rows = spend({"credits": 0.1}, {"credits": 0.2, "back": 0.2}, entries=entries)
     frame = costs.charges(rows)
 
     assert frame.index.tolist() == ["gen_1", "gen_0", "led_0"]
@@ -119,17 +119,17 @@ def test_charges_are_rows_and_their_sum_is_the_total(tmp_path: Path) -> None:
         ["title", 0.05],
     ]
     assert costs.total(rows) == 0.15
-    assert costs.total(spent()) == 0.0
-    frame.to_excel(tmp_path / "charges.xlsx")  # which knows no time zones
+    assert costs.total(spend()) == 0.0
+    frame.to_excel(tmp_path / "charges.xlsx")  # Excel has no time zones
 
 
-# ── days ─────────────────────────────────────────────────────────────────────────────────────────
+# ── days ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("timezone", ["UTC", "America/New_York", "Asia/Kolkata"])
 def test_days_of_all_frames_can_be_merged(timezone: str) -> None:
     moments = [NOON - timedelta(days=n, hours=7) for n in range(20)]
-    archive = archive_of(table_of(made(n, created_at=at) for n, at in enumerate(moments)))
+    archive = archive_of(table_of(make(n, created_at=at) for n, at in enumerate(moments)))
     rows, history = costs.Spending(archive, timezone=timezone), archive.frame()
     history["day"] = history["created_at"].dt.tz_convert(timezone).dt.normalize()
     ahead = costs.forecast(rows.daily(), now=NOON, days=3, timezone=timezone)
@@ -143,30 +143,30 @@ def test_days_of_all_frames_can_be_merged(timezone: str) -> None:
     assert len(days.merge(ahead, on="day", how="outer")) == 23
 
 
-def test_a_day_begins_where_the_time_zone_is() -> None:
-    late = {"created_at": datetime(2026, 3, 10, 23, 30, tzinfo=UTC)}
-    days = costs.by(spent(late, timezone="Europe/Berlin"), "day")
+def test_a_day_begins_at_midnight_of_the_time_zone() -> None:
+    late_item = {"created_at": datetime(2026, 3, 10, 23, 30, tzinfo=UTC)}
+    days = costs.by(spend(late_item, timezone="Europe/Berlin"), "day")
 
     assert days["day"].dt.strftime("%Y-%m-%d %H:%M %z").tolist() == ["2026-03-11 00:00 +0100"]
 
 
-def test_a_trend_goes_on_where_clocks_are_changed() -> None:
+def test_a_trend_has_the_day_of_a_clock_change() -> None:
     rows = [{"created_at": datetime(2026, 3, day, 12, tzinfo=UTC)} for day in (28, 31)]
-    spending = spent(*rows, timezone=ZoneInfo("Europe/Berlin"))
+    spending = spend(*rows, timezone=ZoneInfo("Europe/Berlin"))
 
     assert costs.trend(spending)["net"].tolist() == [0.1, 0, 0, 0.1]
     assert costs.trend(spending, "hour")["net"].sum() == 0.2
 
 
-def test_a_day_without_a_midnight_is_a_day_as_others_are() -> None:
-    begins = datetime(2026, 4, 23, 22, tzinfo=UTC)  # 1:00 in Cairo, whose midnight was left out
+def test_a_day_without_a_midnight_is_counted_like_others() -> None:
+    begins = datetime(2026, 4, 23, 22, tzinfo=UTC)  # 1:00 in Cairo, where midnight was skipped
     cairo, now = ZoneInfo("Africa/Cairo"), begins + 15 * DAY + timedelta(hours=11)
     rows = [{"created_at": begins + n * DAY, "credits": n % 3} for n in range(16)]
-    days = costs.trend(spent(*rows, timezone=cairo))
+    days = costs.trend(spend(*rows, timezone=cairo))
     whole = costs.Month.parse("2026-04", now, cairo)
-    daily = spent(*rows, timezone=cairo).daily()
+    daily = spend(*rows, timezone=cairo).daily()
     page = costs.report(
-        whole, *[spent(*rows, timezone=cairo)] * 2, daily, now=now, owner="Ada"
+        whole, *[spend(*rows, timezone=cairo)] * 2, daily, now=now, owner="Ada"
     ).html
 
     assert days["net"].tolist() == [n % 3 for n in range(16)]
@@ -175,72 +175,72 @@ def test_a_day_without_a_midnight_is_a_day_as_others_are() -> None:
     assert "26 Apr: 2.00 credits" in page
 
 
-def test_a_time_zone_that_there_is_not_names_the_closest() -> None:
+def test_an_unknown_time_zone_is_reported_with_a_suggestion() -> None:
     with pytest.raises(ConfigError, match="did you mean 'Europe/Berlin'"):
-        spent(timezone="Europe/Berln")
+        spend(timezone="Europe/Berln")
 
 
 def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:
-    frame = costs.by(spent({"credits": None}, {"credits": 0.5}))
+    frame = costs.by(spend({"credits": None}, {"credits": 0.5}))
 
     assert frame[["count", "unknown", "net", "mean"]].to_numpy().tolist() == [[2, 1, 0.5, 0.5]]
 
 
-def test_what_is_given_back_of_an_unknown_charge_is_no_part_of_a_sum() -> None:
+def test_the_refund_of_an_unknown_charge_is_not_summed() -> None:
     known, unknown = {"credits": 0.5, "back": 0.1}, {"credits": None, "back": 0.2}
-    [row] = costs.by(spent(known, unknown)).to_dict("records")
+    [row] = costs.by(spend(known, unknown)).to_dict("records")
 
     assert (row["charged"], row["refunded"], row["net"]) == (0.5, 0.1, 0.4)
 
 
-def test_a_mean_is_as_fine_as_what_it_is_of() -> None:
-    assert costs.by(spent({"credits": 0.00002}, {"credits": 0.00004}))["mean"].tolist() == [0.00003]
+def test_a_mean_has_the_precision_of_its_amounts() -> None:
+    assert costs.by(spend({"credits": 0.00002}, {"credits": 0.00004}))["mean"].tolist() == [0.00003]
 
 
-def test_a_trend_says_how_many_have_no_time() -> None:
+def test_a_trend_reports_how_many_have_no_time() -> None:
     with pytest.warns(UserWarning, match="not in any month: 1"):
-        assert costs.trend(spent({}, {"created_at": None}), "month")["count"].tolist() == [1]
+        assert costs.trend(spend({}, {"created_at": None}), "month")["count"].tolist() == [1]
 
 
-def test_sums_beyond_whole_numbers_are_sums() -> None:
+def test_very_large_sums_are_exact() -> None:
     rows = [{"credits": 9e11, "model_id": f"m{n % 2}"} for n in range(40)]
-    frame = costs.by(spent(*rows))
+    frame = costs.by(spend(*rows))
 
     assert (frame["net"].tolist(), frame["share"].tolist()) == ([1.8e13, 1.8e13], [0.5, 0.5])
-    assert costs.total(spent(*rows)) == 3.6e13
+    assert costs.total(spend(*rows)) == 3.6e13
 
 
-def test_what_could_be_spent_then_is_the_ledger_until_then() -> None:
-    booked = spent(entries=[entry(1, "grant", "5"), entry(2, "generation", "-1.5")])
+def test_an_earlier_balance_is_the_sum_of_the_ledger_until_then() -> None:
+    ledger = spend(entries=[entry(1, "grant", "5"), entry(2, "generation", "-1.5")])
 
-    assert (booked.balance(NOON + DAY), booked.balance(NOON)) == (Decimal("3.5"), None)
+    assert (ledger.balance(NOON + DAY), ledger.balance(NOON)) == (Decimal("3.5"), None)
 
 
-def test_a_column_that_is_named_twice_is_there_once() -> None:
-    assert list(costs.by(spent({}), "model", ["status", "model"]))[:3] == [
+def test_a_column_named_twice_occurs_once() -> None:
+    assert list(costs.by(spend({}), "model", ["status", "model"]))[:3] == [
         "model",
         "status",
         "count",
     ]
 
 
-def test_a_column_that_there_is_not_names_the_closest() -> None:
+def test_an_unknown_column_is_reported_with_a_suggestion() -> None:
     with pytest.raises(ConfigError, match="did you mean 'model'"):
-        costs.by(spent({}), "modell")
+        costs.by(spend({}), "modell")
     with pytest.raises(
         ConfigError, match=r"; a tag is 'tag\.team', a parameter 'parameters\.team'$"
     ):
-        costs.by(spent({}), "team")
+        costs.by(spend({}), "team")
 
 
-def test_another_price_is_of_all_whose_charge_is_known() -> None:
-    found = costs.reprice(spent({}, {"credits": None}, {}), (), lambda *_: Decimal("0.3"))
+def test_reprice_includes_generations_with_a_known_charge() -> None:
+    found = costs.reprice(spend({}, {"credits": None}, {}), (), lambda *_: Decimal("0.3"))
 
     assert found[["count", "charged", "repriced"]].to_numpy().tolist() == [[2, 0.2, 0.6]]
 
 
-def test_prices_in_finer_steps_than_ours_are_compared_as_they_are() -> None:
-    past = spent({"credits": 0.0004}, {"credits": 0.0004})
+def test_prices_in_smaller_steps_than_ours_are_compared_exactly() -> None:
+    past = spend({"credits": 0.0004}, {"credits": 0.0004})
 
     found = costs.reprice(past, (), lambda *_: Decimal("0.0001"))
 
@@ -249,18 +249,18 @@ def test_prices_in_finer_steps_than_ours_are_compared_as_they_are() -> None:
     ]
 
 
-@trying(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 10**7), min_size=1, max_size=60))
-def test_sums_agree_to_the_millionth_of_a_credit(amounts: list[int]) -> None:
-    frame = costs.by(spent(*({"credits": amount / 10**6} for amount in amounts)))
+def test_sums_are_exact_to_the_millionth_of_a_credit(amounts: list[int]) -> None:
+    frame = costs.by(spend(*({"credits": amount / 10**6} for amount in amounts)))
 
     assert round(frame["net"].iloc[0] * 10**6) == sum(amounts)
 
 
-def test_titles_and_scripts_come_out_of_the_ledger() -> None:
+def test_costs_of_titles_and_scripts_come_from_the_ledger() -> None:
     amounts = {"title": "-0.05", "script": "-0.3", "generation": "-0.1", "grant": "100"}
     entries = [entry(n, *each) for n, each in enumerate(amounts.items())]
-    frame = costs.by(spent({}, entries=entries), "kind")
+    frame = costs.by(spend({}, entries=entries), "kind")
 
     assert dict(zip(frame["kind"], frame["net"], strict=True)) == {
         "script": 0.3,
@@ -269,9 +269,9 @@ def test_titles_and_scripts_come_out_of_the_ledger() -> None:
     }
 
 
-def test_the_summary_ends_with_all_of_it() -> None:
+def test_the_summary_ends_with_the_sum() -> None:
     refunded = {"status": "failed", "credits": 0.5, "back": 0.5}
-    frame = costs.summary(spent({}, refunded))
+    frame = costs.summary(spend({}, refunded))
 
     assert frame.iloc[-1][["kind", "count", "charged", "refunded", "net"]].tolist() == [
         "all",
@@ -282,24 +282,24 @@ def test_the_summary_ends_with_all_of_it() -> None:
     ]
 
 
-def test_a_trend_has_the_days_without_any() -> None:
-    frame = costs.trend(spent({}, {"created_at": NOON + timedelta(days=3), "credits": 1}))
+def test_a_trend_includes_days_without_costs() -> None:
+    frame = costs.trend(spend({}, {"created_at": NOON + timedelta(days=3), "credits": 1}))
 
     assert frame["net"].tolist() == [0.1, 0, 0, 1]
     assert frame["running"].tolist() == [0.1, 0.1, 0.1, 1.1]
     assert frame["count"].dtype == "int64"
     with pytest.raises(ConfigError, match="hour, day, week, month"):
-        costs.trend(spent({}), "year")
+        costs.trend(spend({}), "year")
 
 
 @pytest.mark.parametrize("every", ["hour", "week", "month"])
 def test_a_trend_by_any_period_keeps_the_sum(every: str) -> None:
     rows = [{"created_at": NOON + timedelta(days=n * 5), "credits": 0.25} for n in range(9)]
 
-    assert costs.trend(spent(*rows), every)["net"].sum() == 2.25
+    assert costs.trend(spend(*rows), every)["net"].sum() == 2.25
 
 
-def test_the_dearest_come_first_and_failures_say_what_was_lost() -> None:
+def test_top_has_the_highest_first_and_failed_the_lost_credits() -> None:
     rows = [
         {"credits": 0.1},
         {"credits": 3, "prompt": "the sea"},
@@ -307,13 +307,13 @@ def test_the_dearest_come_first_and_failures_say_what_was_lost() -> None:
         {"status": "canceled", "credits": 2},
     ]
 
-    assert costs.top(spent(*rows), 2)["what"].tolist() == ["the sea", "gen_3"]
-    lost = costs.failed(spent(*rows))
+    assert costs.top(spend(*rows), 2)["what"].tolist() == ["the sea", "gen_3"]
+    lost = costs.failed(spend(*rows))
     assert lost[["status", "net"]].to_numpy().tolist() == [["canceled", 2.0], ["failed", 0.0]]
 
 
-def test_nothing_spent_is_an_empty_answer_everywhere() -> None:
-    nothing = spent()
+def test_without_spending_every_view_is_empty() -> None:
+    nothing = spend()
 
     for frame in (
         costs.by(nothing),
@@ -325,7 +325,7 @@ def test_nothing_spent_is_an_empty_answer_everywhere() -> None:
     assert costs.summary(nothing).empty
 
 
-# ── reconciling ──────────────────────────────────────────────────────────────────────────────────
+# ── reconciling ───────────────────────────────────────────────────────────────────────────────────
 
 
 BOOKS = [
@@ -334,19 +334,19 @@ BOOKS = [
     entry(1, "generation", "-0.25", "99.75", "g1"),
     entry(0, "grant", "100", "100"),
 ]
-MADE = [made(1, "0.25", "0", id="g1"), made(2, "0.25", "0.25", id="g2")]
+GENERATIONS = [make(1, "0.25", "0", id="g1"), make(2, "0.25", "0.25", id="g2")]
 
 
-def reconciled(
+def reconcile(
     entries: list[Entry], generations: Sequence[Generation] = (), **facts: Any
 ) -> costs.CostFrame:
     archive = archive_of(table_of(generations), usage_of(*entries))
     return costs.reconcile(archive, **facts)
 
 
-def test_books_that_agree_say_so() -> None:
+def test_reconcile_agrees_for_a_consistent_ledger() -> None:
     receipts = {"g1": Decimal("0.25"), "g2": Decimal("0.25")}
-    frame = reconciled(BOOKS, MADE, balance=Decimal("99.75"), receipts=receipts)
+    frame = reconcile(BOOKS, GENERATIONS, balance=Decimal("99.75"), receipts=receipts)
 
     assert frame.attrs == {"agrees": True, "problems": 0, "unchecked": 0}
     assert frame["check"].tolist() == ["balance", "chain", "receipt", "charge", "refund"]
@@ -356,14 +356,14 @@ def test_books_that_agree_say_so() -> None:
     ("change", "check", "difference"),
     [
         ({"balance": Decimal("99.751")}, "balance", -0.001),
-        ({"generations": MADE, "receipts": {"g1": Decimal("0.251")}}, "receipt", 0.001),
+        ({"generations": GENERATIONS, "receipts": {"g1": Decimal("0.251")}}, "receipt", 0.001),
         (
             {"generations": [Generation(id="g9")], "receipts": {"g9": Decimal("0.1")}},
             "receipt",
             0.1,
         ),
         (
-            {"generations": [MADE[0].model_copy(update={"credits_charged": Decimal(1)})]},
+            {"generations": [GENERATIONS[0].model_copy(update={"credits_charged": Decimal(1)})]},
             "charge",
             0.75,
         ),
@@ -372,31 +372,31 @@ def test_books_that_agree_say_so() -> None:
 def test_a_difference_of_one_millicredit_is_found(
     change: dict[str, Any], check: str, difference: float
 ) -> None:
-    frame = reconciled(BOOKS, **change)
+    frame = reconcile(BOOKS, **change)
 
     assert frame.attrs["problems"] == 1
     assert frame.iloc[0]["check"] == check
     assert frame.iloc[0]["difference"] == pytest.approx(difference)
 
 
-def test_an_entry_that_does_not_follow_is_named() -> None:
+def test_an_entry_with_a_wrong_balance_is_named() -> None:
     wrong = [BOOKS[0], BOOKS[1].model_copy(update={"balance_after": Decimal("99.4")}), *BOOKS[2:]]
-    frame = reconciled(wrong)
+    frame = reconcile(wrong)
 
     assert set(frame[~frame["agrees"]]["subject"]) == {"led_2", "led_3"}
 
 
-def test_empty_books_have_nothing_to_disagree_on() -> None:
-    assert reconciled([]).attrs == {"agrees": True, "problems": 0, "unchecked": 0}
+def test_an_empty_ledger_agrees() -> None:
+    assert reconcile([]).attrs == {"agrees": True, "problems": 0, "unchecked": 0}
 
 
-def test_entries_of_one_moment_may_be_listed_in_any_order() -> None:
-    assert reconciled([BOOKS[n] for n in (1, 0, 3, 2)]).attrs["agrees"]
+def test_entries_of_the_same_time_may_be_in_any_order() -> None:
+    assert reconcile([BOOKS[n] for n in (1, 0, 3, 2)]).attrs["agrees"]
 
 
-def test_without_a_ledger_it_says_what_cannot_be_checked() -> None:
-    silent = Generation(id="g3")
-    table = table_of([*MADE, silent])
+def test_without_a_ledger_reconcile_lists_unchecked_items() -> None:
+    without_credits = Generation(id="g3")
+    table = table_of([*GENERATIONS, without_credits])
     receipts = {"g1": Decimal("0.25"), "g2": Decimal("0.3"), "g3": Decimal("0.1")}
     tables = archive_of(charges.fill_credits(table, receipts, {}))
     frame = costs.reconcile(
@@ -417,7 +417,7 @@ def test_without_a_ledger_it_says_what_cannot_be_checked() -> None:
     assert "35 are known because this computer started them" in frame["note"][4]
 
 
-# ── prices taken apart ───────────────────────────────────────────────────────────────────────────
+# ── terms of prices ───────────────────────────────────────────────────────────────────────────────
 
 MODEL = wire.Model(
     id="clip",
@@ -439,7 +439,7 @@ MODEL = wire.Model(
 )
 
 
-def test_sensitivity_says_what_each_value_adds() -> None:
+def test_sensitivity_has_what_each_value_adds() -> None:
     from fractions import Fraction
 
     def price(values: Any, seconds: Any) -> wire.Quote:
@@ -466,8 +466,8 @@ def test_sensitivity_without_any_price_is_an_error() -> None:
 def test_an_explanation_adds_up_to_the_charge() -> None:
     assert MODEL.pricing is not None
     quote = pricing.price(MODEL.pricing, {"seconds": 5, "size": "big"})
-    made = Generation(id="g", model_id="clip", credits_refunded=Decimal("0.5"), error="dark")
-    frame = costs.explain(made, Decimal("0.5"), quote).set_index("term")
+    item = Generation(id="g", model_id="clip", credits_refunded=Decimal("0.5"), error="dark")
+    frame = costs.explain(item, Decimal("0.5"), quote).set_index("term")
 
     assert frame.loc["unexplained", "credits"] == pytest.approx(0.1)
     assert frame["credits"].drop(["charged", "refunded"]).sum() == pytest.approx(0.5)

@@ -12,7 +12,7 @@ from kit.errors import BadRequestError
 from kit.explore.filters import Filters, HistoryFilter, LongNames, parse_filter
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
-MADE = [
+GENERATIONS = [
     wire.Generation.model_validate(
         {"id": "1", "status": "error", "modelId": "a", "assetType": "image", "createdAt": NEW_YEAR}
         | {"tags": {"mood": "calm", "take": 5}}
@@ -40,7 +40,7 @@ MADE = [
         datetime(2026, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))),
     ],
 )
-def test_moments_may_be_given_in_many_ways(moment: Any) -> None:
+def test_moments_may_be_given_in_many_types(moment: Any) -> None:
     assert parse_filter(since=moment).since == NEW_YEAR
 
 
@@ -59,13 +59,13 @@ def test_moments_may_be_given_in_many_ways(moment: Any) -> None:
         ({"created_after": "2026-01-01", "created_before": "2026-01-03"}, [0, 1]),
     ],
 )
-def test_rows_are_chosen(choices: dict[str, Any], rows: list[int]) -> None:
+def test_filters_select_generations(choices: dict[str, Any], rows: list[int]) -> None:
     choice = parse_filter(**choices)
 
-    assert [n for n, one in enumerate(MADE) if choice.matches(one, one.tags or {})] == rows
+    assert [n for n, one in enumerate(GENERATIONS) if choice.matches(one, one.tags or {})] == rows
 
 
-def test_the_query_holds_what_a_service_may_know() -> None:
+def test_the_query_has_only_filters_of_the_service() -> None:
     assert parse_filter(status="failed", model=["a", "b"], since=NEW_YEAR).query(7) == {
         "status": "failed",
         "created_after": NEW_YEAR,
@@ -78,7 +78,7 @@ def test_the_query_holds_what_a_service_may_know() -> None:
     ]
 
 
-def test_a_wrong_choice_is_named() -> None:
+def test_an_unknown_filter_or_invalid_time_is_reported() -> None:
     with pytest.raises(TypeError, match="no filter 'modle'; did you mean 'model'"):
         parse_filter(modle="a")
     for none in ("soon", "2026-13", pd.NaT, pd.Period("2026"), 7):
@@ -88,13 +88,13 @@ def test_a_wrong_choice_is_named() -> None:
         parse_filter(since="2026-12", until="2026-11")
 
 
-def test_the_filters_of_types_are_those_that_there_are() -> None:
+def test_the_typed_filters_are_the_fields_of_the_filter() -> None:
     long = LongNames.__optional_keys__
 
     assert Filters.__optional_keys__ - long == set(HistoryFilter.__slots__)
     assert parse_filter(**dict.fromkeys(Filters.__optional_keys__)) == HistoryFilter()
 
 
-def test_a_status_that_there_is_not_is_no_empty_answer() -> None:
+def test_an_unknown_status_is_an_error() -> None:
     with pytest.raises(BadRequestError, match="no status 'complete'; did you mean 'completed'"):
         parse_filter(status=["failed", "complete"])

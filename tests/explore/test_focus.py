@@ -1,4 +1,4 @@
-"""FOCUS: every column as the published rules have it, and sums that are those of the costs.
+"""FOCUS export: columns follow the published rules, and sums equal those of the costs.
 
 Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/, "Columns".
 """
@@ -20,11 +20,11 @@ from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs.spending import Rate
 from kit.studio import Studio
-from tests.explore.fake_service import archive_of, made, table_of, usage_of
+from tests.explore.fake_service import archive_of, make, table_of, usage_of
 
 
 class Rule(NamedTuple):
-    """What the specification says of a column: its level, type, whether it may be null, values."""
+    """The specification of a column: its level, type, whether it may be null, and values."""
 
     level: str
     kind: str
@@ -85,7 +85,7 @@ RULES = {
     "SkuPriceId": Rule("conditional", "string", null=True),
     "Tags": Rule("conditional", "string", null=True),
 }
-#: What must not be null in a row of usage, though it may be in others.
+#: Columns that must not be null in rows of usage, though they may be in others.
 USED = ("ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice", "SkuId")
 PRICED = ("PricingQuantity", "PricingUnit", "PricingCategory", "SkuPriceId")
 KINDS = {"decimal": "f", "time": "M", "string": "OT"}
@@ -94,14 +94,14 @@ ACCOUNT = wire.Account(id="acc_1", name="Ada")
 RATES = {"EUR": [Rate(NOON + timedelta(hours=3), Decimal("0.02")), Rate(None, Decimal("0.012"))]}
 
 
-def order(
+def make_order(
     number: int, credits: str, model: str = "poster", back: str = "0", **tags: str
 ) -> wire.Generation:
     at = NOON + timedelta(hours=6 * number)
-    return made(number, credits, back, model_id=model, created_at=at, tags=tags)
+    return make(number, credits, back, model_id=model, created_at=at, tags=tags)
 
 
-def spent(*generations: wire.Generation, rates: Any = RATES) -> costs.Spending:
+def spend(*generations: wire.Generation, rates: Any = RATES) -> costs.Spending:
     amounts = {"credits": Decimal("-0.05"), "balance_after": Decimal(1)}
     title = wire.Entry(id="led_1", created_at=NOON, kind="title", **amounts)
     return costs.Spending(archive_of(table_of(generations), usage_of(title)), rates=rates)
@@ -109,18 +109,18 @@ def spent(*generations: wire.Generation, rates: Any = RATES) -> costs.Spending:
 
 @pytest.fixture
 def frame() -> costs.FocusFrame:
-    """Two days around the end of a month, a rate that changes, a refund and tags."""
+    """A frame of two days around the end of a month, with a changed rate, a refund and tags."""
     generations = (
-        order(0, "0.5", campaign="winter"),
-        order(1, "0.25", campaign="winter"),
-        order(2, "1.125", back="1.125"),
-        order(3, "0.5", model="drift"),
+        make_order(0, "0.5", campaign="winter"),
+        make_order(1, "0.25", campaign="winter"),
+        make_order(2, "1.125", back="1.125"),
+        make_order(3, "0.5", model="drift"),
     )
-    return costs.focus(spent(*generations), account=ACCOUNT, provider="studio.example")
+    return costs.focus(spend(*generations), account=ACCOUNT, provider="studio.example")
 
 
-def check(frame: pd.DataFrame) -> None:
-    """Hold a frame against the published rules."""
+def check_frame(frame: pd.DataFrame) -> None:
+    """Check a frame by the published rules."""
     assert list(frame.columns) == sorted(RULES)
     for name, rule in RULES.items():
         column = frame[name]
@@ -142,12 +142,12 @@ def check(frame: pd.DataFrame) -> None:
         assert all(isinstance(value, str) for value in json.loads(tags).values())
 
 
-def test_every_column_is_as_the_published_rules_have_it(frame: costs.FocusFrame) -> None:
-    check(frame)
-    check(costs.focus(spent(), "EUR", account=ACCOUNT, provider="studio.example"))
+def test_every_column_follows_the_published_rules(frame: costs.FocusFrame) -> None:
+    check_frame(frame)
+    check_frame(costs.focus(spend(), "EUR", account=ACCOUNT, provider="studio.example"))
 
 
-def test_rows_are_days_models_and_tags_and_what_was_refunded(frame: costs.FocusFrame) -> None:
+def test_rows_are_grouped_by_day_model_and_tags_with_refunds(frame: costs.FocusFrame) -> None:
     rows = frame[["SkuId", "Tags", "ConsumedQuantity", "PricingQuantity", "BilledCost"]]
     days = frame["ChargePeriodStart"].dt.day.tolist()
     winter = '{"campaign": "winter"}'
@@ -162,7 +162,7 @@ def test_rows_are_days_models_and_tags_and_what_was_refunded(frame: costs.FocusF
     ]
 
 
-def test_csv_and_parquet_hold_the_same(frame: costs.FocusFrame, tmp_path: Path) -> None:
+def test_csv_parquet_and_excel_have_equal_columns(frame: costs.FocusFrame, tmp_path: Path) -> None:
     text = frame.to_csv()
     frame.to_parquet(tmp_path / "focus.parquet")
 
@@ -171,34 +171,34 @@ def test_csv_and_parquet_hold_the_same(frame: costs.FocusFrame, tmp_path: Path) 
     moments = [name for name, rule in RULES.items() if rule.kind == "time"]
     back = pd.read_csv(io.StringIO(text), parse_dates=moments)
     assert back["BilledCost"].sum() == pytest.approx(frame["BilledCost"].sum())
-    check(pd.read_parquet(tmp_path / "focus.parquet"))
+    check_frame(pd.read_parquet(tmp_path / "focus.parquet"))
     frame.to_excel(tmp_path / "focus.xlsx", index=False)
     assert pd.read_excel(tmp_path / "focus.xlsx").columns.tolist() == sorted(RULES)
 
 
-def test_a_credit_must_be_worth_something_known() -> None:
-    def ask(currency: str | None, rates: object) -> None:
-        spending = spent(order(0, "1"), rates=rates)
+def test_a_missing_rate_is_reported() -> None:
+    def export_focus(currency: str | None, rates: object) -> None:
+        spending = spend(make_order(0, "1"), rates=rates)
         costs.focus(spending, currency, account=ACCOUNT, provider="x")
 
     later = [Rate(NOON + timedelta(days=9), Decimal(1))]
     with pytest.raises(ConfigError, match=r"costs.rate\('EUR', 0.01\)"):
-        ask(None, {})
+        export_focus(None, {})
     with pytest.raises(ConfigError, match=r"costs.rate\('USD', 0.01\)"):
-        ask("USD", RATES)
+        export_focus("USD", RATES)
     with pytest.raises(ConfigError, match="EUR or USD"):
-        ask(None, {**RATES, "USD": RATES["EUR"]})
+        export_focus(None, {**RATES, "USD": RATES["EUR"]})
     with pytest.raises(ConfigError, match="no rate in EUR on 2026-11-30"):
-        ask("EUR", {"EUR": later})
+        export_focus("EUR", {"EUR": later})
 
 
-def test_a_studio_exports_what_its_costs_are(studio: Studio) -> None:
+def test_a_studio_exports_its_costs(studio: Studio) -> None:
     studio.generate("flat", "a", tags={"campaign": "winter"})
     studio.titles.suggest("SPACE")
     studio.costs.rate("EUR", "0.012")
     found = studio.costs.focus()
 
-    check(found)
+    check_frame(found)
     assert found["BillingAccountId"].unique().tolist() == [studio.account.id]
     assert found["PricingQuantity"].sum() == pytest.approx(studio.costs.total())
     assert found["BilledCost"].sum() == pytest.approx(studio.costs.by()["EUR"].sum())

@@ -21,8 +21,8 @@ Random = np.random.Generator
 Days = NDArray[np.float64]
 
 
-def spending(daily: Days, model: str = "poster") -> pd.DataFrame:
-    """Spending whose last day is the one before `NOON`'s, in the columns that are read."""
+def spend(daily: Days, model: str = "poster") -> pd.DataFrame:
+    """Return spending until the day before `NOON`, with the columns that a forecast reads."""
     first = MIDNIGHT - timedelta(days=len(daily))
     days = [first + timedelta(days=n) for n in range(len(daily))]
     frame = pd.DataFrame(
@@ -35,7 +35,7 @@ def spending(daily: Days, model: str = "poster") -> pd.DataFrame:
     return frame[frame["net"] > 0]
 
 
-# ── coverage ─────────────────────────────────────────────────────────────────────────────────────
+# ── coverage ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def independent(random: Random, days: int) -> Days:
@@ -73,23 +73,23 @@ def falling(random: Random, days: int) -> Days:
 @pytest.mark.parametrize(
     "process", [independent, weekly, sparse, autocorrelated, rising, steeply_rising, falling]
 )
-def test_four_of_five_totals_lie_within_a_band_of_80_percent(
+def test_four_of_five_totals_are_within_a_band_of_80_percent(
     process: Callable[[Random, int], Days],
 ) -> None:
     random = np.random.default_rng(7)
     runs, inside = 120, 0
     for _ in range(runs):
         daily = process(random, PAST + AHEAD)
-        total = costs.forecast(spending(daily[:PAST]), now=MIDNIGHT, days=AHEAD - 1).total
+        total = costs.forecast(spend(daily[:PAST]), now=MIDNIGHT, days=AHEAD - 1).total
         inside += total.low <= daily[PAST:].sum() <= total.high
     assert 0.7 <= inside / runs <= 0.9
 
 
-# ── figures ──────────────────────────────────────────────────────────────────────────────────────
+# ── amounts ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_steady_rate_is_forecast_exactly_and_the_rest_of_today_counts() -> None:
-    frame = costs.forecast(spending(np.full(28, 2.0)), Decimal(100), now=NOON, days=10)
+def test_a_steady_rate_is_forecast_exactly_with_the_rest_of_today() -> None:
+    frame = costs.forecast(spend(np.full(28, 2.0)), Decimal(100), now=NOON, days=10)
 
     assert frame.total == costs.Band(21, 21, 21)
     assert frame[["day", "expected"]].iloc[0].tolist() == [pd.Timestamp("2026-03-10", tz="UTC"), 1]
@@ -101,16 +101,16 @@ def test_a_steady_rate_is_forecast_exactly_and_the_rest_of_today_counts() -> Non
 
 
 def test_a_larger_share_of_outcomes_needs_a_wider_band() -> None:
-    past = spending(independent(np.random.default_rng(1), PAST))
+    past = spend(independent(np.random.default_rng(1), PAST))
     narrow, wide = (costs.forecast(past, now=NOON, level=level).total for level in (0.5, 0.95))
 
     assert wide.low < narrow.low < narrow.expected < narrow.high < wide.high
     assert narrow.expected == wide.expected
 
 
-def test_a_weekend_is_forecast_lower_where_weekends_were() -> None:
+def test_weekends_are_forecast_lower_if_they_were_lower() -> None:
     factors = np.resize([5.0, 5, 5, 5, 5, 1, 1], 35)  # 35 days before a Tuesday begin with one
-    frame = costs.forecast(spending(np.roll(factors, -1)), now=MIDNIGHT, days=13)
+    frame = costs.forecast(spend(np.roll(factors, -1)), now=MIDNIGHT, days=13)
     weekdays = frame.groupby(frame["day"].dt.day_of_week)["expected"].mean()
 
     assert weekdays[[5, 6]].max() < 2 < 4 < weekdays[[0, 1, 2, 3, 4]].min()
@@ -118,8 +118,8 @@ def test_a_weekend_is_forecast_lower_where_weekends_were() -> None:
 
 def test_credits_last_shorter_when_spending_rises() -> None:
     random = np.random.default_rng(3)
-    flat = costs.forecast(spending(np.full(PAST, 10.0)), Decimal(600), now=NOON).days_left
-    steep = costs.forecast(spending(rising(random, PAST)), Decimal(600), now=NOON).days_left
+    flat = costs.forecast(spend(np.full(PAST, 10.0)), Decimal(600), now=NOON).days_left
+    steep = costs.forecast(spend(rising(random, PAST)), Decimal(600), now=NOON).days_left
 
     assert flat is not None
     assert steep is not None
@@ -127,15 +127,15 @@ def test_credits_last_shorter_when_spending_rises() -> None:
     assert steep.low <= steep.expected <= steep.high < 60
 
 
-def test_days_left_are_unknown_without_a_balance_and_nothing_is_left_of_nothing() -> None:
-    past = spending(np.full(20, 1.0))
+def test_days_left_are_none_without_a_balance_and_zero_for_zero() -> None:
+    past = spend(np.full(20, 1.0))
 
     assert costs.forecast(past, now=NOON).days_left is None
     assert costs.forecast(past, Decimal(0), now=NOON).days_left == costs.Band(0, 0, 0)
 
 
-def test_fine_charges_are_forecast_too() -> None:
-    ahead = costs.forecast(spending(np.full(30, 0.00002)), Decimal("0.001"), now=MIDNIGHT, days=4)
+def test_small_charges_are_forecast_too() -> None:
+    ahead = costs.forecast(spend(np.full(30, 0.00002)), Decimal("0.001"), now=MIDNIGHT, days=4)
 
     assert (ahead.total.expected, ahead["left"].iloc[0]) == (0.0001, 0.00098)
 
@@ -143,24 +143,24 @@ def test_fine_charges_are_forecast_too() -> None:
 def test_less_than_two_weeks_is_too_little_history() -> None:
     for days in (0, 1, 13):
         with pytest.raises(ConfigError, match=f"too little history.* 14 whole days.* {days}$"):
-            costs.forecast(spending(np.full(days, 1.0)), now=NOON)
-    assert len(costs.forecast(spending(np.full(14, 1.0)), now=NOON, days=1)) == 2
+            costs.forecast(spend(np.full(days, 1.0)), now=NOON)
+    assert len(costs.forecast(spend(np.full(14, 1.0)), now=NOON, days=1)) == 2
 
 
 def test_wrong_arguments_are_refused() -> None:
-    past = spending(np.full(20, 1.0))
+    past = spend(np.full(20, 1.0))
     for wrong in ({"level": 80}, {"days": 0}, {"window": 7}):
         with pytest.raises(ConfigError, match="level between 0 and 1"):
             costs.forecast(past, now=NOON, **wrong)  # type: ignore[arg-type]
 
 
-# ── what stands out ──────────────────────────────────────────────────────────────────────────────
+# ── unusual days ──────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_day_far_above_the_others_is_named_with_its_excess() -> None:
+def test_a_day_far_above_the_others_is_listed_with_its_excess() -> None:
     daily = np.full(20, 2.0)
     daily[12] = 50.0
-    found = costs.unusual(spending(daily))
+    found = costs.unusual(spend(daily))
 
     assert found[["model_id", "net", "usual", "excess", "times"]].values.tolist() == [
         ["poster", 50.0, 2.0, 48.0, 25.0]
@@ -168,21 +168,21 @@ def test_a_day_far_above_the_others_is_named_with_its_excess() -> None:
     assert found["day"].tolist() == [pd.Timestamp("2026-03-02", tz="UTC")]
 
 
-def test_a_model_stands_out_although_the_sum_of_the_day_does_not() -> None:
+def test_a_model_may_be_unusual_on_a_day_with_a_usual_sum() -> None:
     small = np.full(20, 1.0)
     small[5] = 9.0
-    both = pd.concat([spending(small, "poster"), spending(np.full(20, 100.0), "drift")])
+    both = pd.concat([spend(small, "poster"), spend(np.full(20, 100.0), "drift")])
 
     assert costs.unusual(both)["model_id"].tolist() == ["poster"]
 
 
-def test_ordinary_variation_does_not_stand_out() -> None:
+def test_ordinary_variation_is_not_unusual() -> None:
     random = np.random.default_rng(11)
-    found = [len(costs.unusual(spending(weekly(random, PAST)))) for _ in range(20)]
+    found = [len(costs.unusual(spend(weekly(random, PAST)))) for _ in range(20)]
 
     assert sum(found) <= 0.01 * 20 * PAST
 
 
-def test_few_days_have_no_usual() -> None:
-    assert costs.unusual(spending(np.array([1.0, 1, 1, 90]))).empty
-    assert costs.unusual(spending(np.array([]))).empty
+def test_few_days_have_no_unusual_ones() -> None:
+    assert costs.unusual(spend(np.array([1.0, 1, 1, 90]))).empty
+    assert costs.unusual(spend(np.array([]))).empty

@@ -47,14 +47,14 @@ DONE = wire.Generation.model_validate(
 BARE = wire.Generation(id="b")
 
 
-def generations(items: Iterable[wire.Generation], **wanted: bool) -> pd.DataFrame:
+def frame_generations(items: Iterable[wire.Generation], **wanted: bool) -> pd.DataFrame:
     return frame_of(encode(items), **wanted)
 
 
 TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], frames.Table, list[Any]]] = [
     (frames.models, frames.MODELS, [MODEL, wire.Model(id="bare")]),
     (frames.parameters, frames.PARAMETERS, [MODEL]),
-    (generations, frames.GENERATIONS, [DONE, BARE]),
+    (frame_generations, frames.GENERATIONS, [DONE, BARE]),
 ]
 
 
@@ -72,15 +72,15 @@ def test_columns_and_dtypes_never_change(
     assert list(frame.columns) == list(table)
 
 
-def test_what_is_missing_is_missing_and_not_zero() -> None:
-    row = generations([BARE]).iloc[0]
+def test_missing_values_are_na_and_not_zero() -> None:
+    row = frame_generations([BARE]).iloc[0]
 
     assert row[["credits", "net", "seconds", "created_at", "prompt", "width"]].isna().all()
     assert row["credits_source"] == "none"
 
 
-def test_a_generation_row_holds_its_facts() -> None:
-    row = generations([DONE]).loc["a"]
+def test_a_generation_row_has_its_fields() -> None:
+    row = frame_generations([DONE]).loc["a"]
 
     assert (row["status"], row["model_id"], row["seconds"]) == ("completed", "paint", 2.5)
     assert row["render_seconds"] == 1.5
@@ -89,27 +89,27 @@ def test_a_generation_row_holds_its_facts() -> None:
 
 
 def test_parameters_and_media_become_columns_on_request() -> None:
-    frame = generations([DONE, BARE], parameters=True, media=True)
+    frame = frame_generations([DONE, BARE], parameters=True, media=True)
 
     assert frame["parameters.size"].tolist() == [512, pd.NA]
     assert frame.loc["a", "parameters.style"] == "ink"
     assert frame["media.ref"].dtype == "Int64"
 
 
-def test_a_field_that_is_not_sent_is_a_null() -> None:
+def test_a_missing_field_equals_null() -> None:
     body = json.dumps([DONE.model_dump(mode="json", by_alias=True, exclude_none=True)]).encode()
 
-    pd.testing.assert_frame_equal(frame_of(body), generations([DONE]))
+    pd.testing.assert_frame_equal(frame_of(body), frame_generations([DONE]))
 
 
-def test_a_model_row_says_what_it_takes() -> None:
+def test_a_model_row_has_its_prompt_media_and_settings() -> None:
     row = frames.models([MODEL]).loc["paint"]
 
     assert (row["prompt"], row["media"], row["settings"]) == ("required", "ref*", "size")
     assert row["credits_from"] == 0.1
 
 
-def test_each_parameter_has_a_row_media_first() -> None:
+def test_each_parameter_has_a_row_with_media_first() -> None:
     frame = frames.parameters([MODEL])
 
     assert frame["name"].tolist() == ["ref", "size"]
@@ -117,13 +117,13 @@ def test_each_parameter_has_a_row_media_first() -> None:
     assert frame["default"].tolist() == [None, 512]
 
 
-# ── sheets of Excel ─────────────────────────────────────────────────────────────────────────────
+# ── Excel ─────────────────────────────────────────────────────────────────────────────────────────
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("index", [False, True])
-def test_costs_go_into_a_sheet_with_their_days(tmp_path: Path, index: bool) -> None:
+def test_costs_are_written_to_excel_with_their_days(tmp_path: Path, index: bool) -> None:
     frame = CostFrame({"day": pd.to_datetime([MIDNIGHT]), "net": [0.1]})
     written = CostFrame(frame.set_index("day")) if index else frame
 
@@ -131,26 +131,26 @@ def test_costs_go_into_a_sheet_with_their_days(tmp_path: Path, index: bool) -> N
 
     found = pd.read_excel(tmp_path / "costs.xlsx")
     assert found.to_numpy().tolist() == [[pd.Timestamp("2026-03-10"), 0.1]]
-    assert str(frame["day"].dtype).endswith("UTC]"), "the frame itself is as it was"
+    assert str(frame["day"].dtype).endswith("UTC]"), "the frame itself is unchanged"
 
 
-def test_a_history_goes_into_a_sheet_and_a_prompt_is_no_formula(tmp_path: Path) -> None:
-    made = wire.Generation(id="gen_1", prompt='=HYPERLINK("http://x.test")', created_at=MIDNIGHT)
-    archive = archive_of(table_of([made]))
+def test_a_history_is_written_to_excel_without_formulas(tmp_path: Path) -> None:
+    item = wire.Generation(id="gen_1", prompt='=HYPERLINK("http://x.test")', created_at=MIDNIGHT)
+    archive = archive_of(table_of([item]))
 
     file = archive.export(tmp_path / "history.xlsx", columns=["prompt", "created_at"])
 
     found = pd.read_excel(file)
-    assert found["prompt"].tolist() == [made.prompt]
+    assert found["prompt"].tolist() == [item.prompt]
     assert found["created_at"].tolist() == [pd.Timestamp("2026-03-10")]
 
 
-def test_more_rows_than_a_sheet_has_are_refused(tmp_path: Path) -> None:
+def test_more_rows_than_a_sheet_can_have_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRequestError, match=r"at most 1,048,575 rows, and these are 1,048,576"):
         frames.write_excel(pd.DataFrame(index=range(1_048_576)), tmp_path / "much.xlsx")
 
 
-def test_without_the_package_it_says_how_to_get_it(
+def test_a_missing_excel_package_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)

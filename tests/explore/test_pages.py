@@ -33,7 +33,7 @@ def row(**fields: Any) -> dict[str, Any]:
         (1767323045, "2026-01-02T03:04:05+00:00"),
     ],
 )
-def test_times_of_other_services_are_instants(moment: Any, expected: str) -> None:
+def test_times_of_other_services_are_read_as_utc(moment: Any, expected: str) -> None:
     assert row(createdAt=moment)["created_at"].isoformat() == expected
 
 
@@ -42,7 +42,7 @@ def test_times_of_other_services_are_instants(moment: Any, expected: str) -> Non
     url=st.sampled_from([None, "https://a.test/x"]),
     error=st.sampled_from([None, "it broke", {"message": "it broke"}]),
 )
-def test_statuses_are_those_of_the_wire(status: Any, url: Any, error: Any) -> None:
+def test_statuses_and_errors_equal_those_of_the_wire(status: Any, url: Any, error: Any) -> None:
     fields = {"status": status, "outputUrl": url, "error": error}
     expected = wire.Generation.model_validate({"id": "a", **fields})
     found = row(**fields)
@@ -53,7 +53,7 @@ def test_statuses_are_those_of_the_wire(status: Any, url: Any, error: Any) -> No
 
 @pytest.mark.parametrize("parameters", [{"a": 'x\n"},{"', "b": [1, {"c": None}]}, {}, None])
 @pytest.mark.parametrize("indent", [None, 2])
-def test_parameters_are_kept_as_they_came(parameters: Any, indent: int | None) -> None:
+def test_parameters_are_kept_unchanged(parameters: Any, indent: int | None) -> None:
     body = [{"id": "a", "parameters": parameters}, {"id": "b", "parameters": {"z": 1}}]
     found = read_page(json.dumps(body, indent=indent).encode())["parameters"].to_pylist()
 
@@ -62,7 +62,7 @@ def test_parameters_are_kept_as_they_came(parameters: Any, indent: int | None) -
 
 
 @pytest.mark.parametrize("letters", [7, 3000])
-def test_a_long_body_and_many_short_ones_give_the_same(letters: int) -> None:
+def test_a_long_body_equals_many_short_ones(letters: int) -> None:
     items = [
         {"id": f"{n}", "prompt": "x" * (n % letters), "creditsCharged": n} for n in range(3000)
     ]
@@ -75,7 +75,7 @@ def test_a_long_body_and_many_short_ones_give_the_same(letters: int) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"a": 1}', b"null", b'"x"'])
-def test_what_is_no_list_of_generations_is_a_sentence(body: bytes) -> None:
+def test_a_body_that_is_not_a_list_is_reported(body: bytes) -> None:
     with pytest.raises(ApiError, match="the list of generations is not what"):
         read_page(body)
 
@@ -95,13 +95,13 @@ def test_what_is_no_list_of_generations_is_a_sentence(body: bytes) -> None:
         (None, None),
     ],
 )
-def test_files_are_counted_and_their_addresses_left_out(media: Any, expected: Any) -> None:
+def test_media_are_counted_without_their_urls(media: Any, expected: Any) -> None:
     found = row(mediaUrls=media)["media"]
 
     assert (found and json.loads(found)) == expected
 
 
-def test_rows_with_different_inputs_are_counted_each_for_itself() -> None:
+def test_media_are_counted_for_each_row() -> None:
     media = [{"image": "u"}, None, {"images": ["u", "v"]}, {}, {"video": "u,}"}, {"image": "w"}]
     spread = [{f"input{n}": "u"} for n in range(9)]
     items = [{"id": f"{n}", "mediaUrls": value} for n, value in enumerate([*media, *spread])]
@@ -114,7 +114,7 @@ def test_rows_with_different_inputs_are_counted_each_for_itself() -> None:
     assert [text and json.loads(text) for text in found] == expected
 
 
-def test_a_page_of_foreign_words_has_the_same_cells() -> None:
+def test_unknown_statuses_and_types_are_read_like_others() -> None:
     item = {"id": "a", "status": "completed", "modelId": "m", "assetType": "image", "prompt": "x"}
     item |= {"createdAt": "2026-01-02T03:04:05Z", "updatedAt": "2026-01-02T03:04:09Z"}
     own = read_page(json.dumps([item]).encode())
@@ -124,7 +124,7 @@ def test_a_page_of_foreign_words_has_the_same_cells() -> None:
     assert row(**{**item, "generationType": "text-to-smell"})["generation_type"] == "text-to-smell"
 
 
-# ── odd values ───────────────────────────────────────────────────────────────────────────────────
+# ── malformed values ──────────────────────────────────────────────────────────────────────────────
 
 FINE = {
     "id": "fine",
@@ -136,11 +136,11 @@ FINE = {
 }
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+def read_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
 
 
-def with_a_fine_one(item: Any) -> list[dict[str, Any]]:
+def read_with_valid(item: Any) -> list[dict[str, Any]]:
     body = item if isinstance(item, bytes) else json.dumps(item).encode()
     found = read_page(b"[" + body + b"," + json.dumps(FINE).encode() + b"]")
     assert found.schema == GENERATIONS
@@ -173,11 +173,11 @@ def with_a_fine_one(item: Any) -> list[dict[str, Any]]:
         ({"vendor": {"x": [1]}, "modelId": None}, "model_id", None),
     ],
 )
-def test_what_can_only_mean_one_thing_is_no_matter(
+def test_a_value_with_an_unambiguous_meaning_is_read(
     fields: dict[str, Any], column: str, value: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert with_a_fine_one({"id": "a", **fields})[0][column] == value
-    assert told(caplog) == []
+    assert read_with_valid({"id": "a", **fields})[0][column] == value
+    assert read_warnings(caplog) == []
 
 
 @pytest.mark.parametrize(
@@ -201,14 +201,14 @@ def test_what_can_only_mean_one_thing_is_no_matter(
         ({"parameters": [1, 2], "modelId": {}}, "parameters", "parameters"),
     ],
 )
-def test_what_makes_no_sense_is_missing_and_named(
+def test_a_malformed_value_is_missing_and_reported(
     fields: dict[str, Any], column: str, field: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = with_a_fine_one({"id": "a", **fields})
+    found = read_with_valid({"id": "a", **fields})
 
     assert found[0]["id"] == "a"
     assert found[0][column] is None
-    [sentence] = told(caplog)
+    [sentence] = read_warnings(caplog)
     assert f"{field} (1)" in sentence
 
 
@@ -223,36 +223,36 @@ def test_what_makes_no_sense_is_missing_and_named(
         (b'{"id": "a", "prompt": "b", "creditsCharged": 1e999}', "b"),
     ],
 )
-def test_a_text_that_is_none_does_not_cost_the_page(body: bytes, prompt: str) -> None:
-    assert with_a_fine_one(body)[0]["prompt"] == prompt
+def test_invalid_text_does_not_break_the_page(body: bytes, prompt: str) -> None:
+    assert read_with_valid(body)[0]["prompt"] == prompt
 
 
 @pytest.mark.parametrize("item", [None, 1, "x", [], {}, {"id": None}, {"id": "a", "status": []}])
-def test_a_record_that_is_none_is_left_out_and_counted(
+def test_an_invalid_record_is_omitted_and_counted(
     item: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert len(with_a_fine_one(item)) == 1
-    [sentence] = told(caplog)
+    assert len(read_with_valid(item)) == 1
+    [sentence] = read_warnings(caplog)
     assert "left out (1)" in sentence
 
 
 @pytest.mark.parametrize(
-    "odd", ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+    "time", ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
 )
-def test_a_time_that_stands_for_none_is_missing(odd: str) -> None:
-    row = with_a_fine_one({"id": "a", "status": "done", "createdAt": odd, "completedAt": odd})[0]
+def test_a_placeholder_time_is_missing(time: str) -> None:
+    row = read_with_valid({"id": "a", "status": "done", "createdAt": time, "completedAt": time})[0]
 
     assert (row["created_at"], row["completed_at"], row["seconds"]) == (None, None, None)
 
 
-def test_one_warning_names_all_that_was_odd(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_warning_names_all_malformed_values(caplog: pytest.LogCaptureFixture) -> None:
     malformed = [{"id": f"{n}", "createdAt": "soon", "creditsCharged": "x"} for n in range(3)]
     counted = pages.MalformedValues()
     for page, rows in ((malformed, 3), ([*malformed[:1], None], 1), ([FINE], 1)):
         assert pages.read_table(json.dumps(page).encode(), counted).num_rows == rows
 
     counted.warn()
-    [sentence] = told(caplog)
+    [sentence] = read_warnings(caplog)
     assert sentence == (
         "malformed answers of the service: generations without an id or a status are left out (1); "
         "implausible values are left out of the history: createdAt (4), creditsCharged (4)"
@@ -277,7 +277,7 @@ _ITEM = st.dictionaries(
 
 
 @given(items=st.lists(_ITEM | _ANY, max_size=3))
-def test_no_answer_costs_a_page(items: list[Any]) -> None:
+def test_no_record_breaks_a_page(items: list[Any]) -> None:
     found = read_page(json.dumps([*items, FINE]).encode())
 
     found.validate(full=True)

@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "ratings.jsonl"
 
 
-def test_ratings_are_read_once_until_something_is_written(file: Path) -> None:
+def test_ratings_are_read_again_only_after_a_write(file: Path) -> None:
     lines = CountedLines(file)
     ratings = Ratings(lines)
     ratings.rate("a", 4)
@@ -43,7 +43,7 @@ def test_ratings_are_read_once_until_something_is_written(file: Path) -> None:
 
 
 @pytest.mark.parametrize("at", [None, "yesterday", 17, "2026-03-10", "2026-03-10T12:00:00.5+01:00"])
-def test_a_time_of_whatever_kind_takes_no_rating_away(file: Path, at: Any) -> None:
+def test_an_invalid_time_does_not_lose_the_rating(file: Path, at: Any) -> None:
     ratings = Ratings(JsonLines(file))
     ratings.rate("a", 4)
     with file.open("a", encoding="utf-8") as out:
@@ -57,20 +57,20 @@ def test_a_time_of_whatever_kind_takes_no_rating_away(file: Path, at: Any) -> No
 
 
 @pytest.mark.parametrize("rating", ["5", 7, 2.5, True, [1]])
-def test_what_is_no_rating_is_not_one(file: Path, rating: Any) -> None:
+def test_an_invalid_saved_rating_is_ignored(file: Path, rating: Any) -> None:
     file.write_text(json.dumps({"id": "a", "rating": rating, "at": "2026-03-10"}) + "\n")
 
     assert Ratings(JsonLines(file)).frame().empty
 
 
-def test_whole_numbers_of_frames_are_ratings(file: Path) -> None:
+def test_a_numpy_integer_is_a_valid_rating(file: Path) -> None:
     ratings = Ratings(JsonLines(file))
     ratings.rate("a", pd.Series([4])[0])
 
     assert ratings["a"] == 4
 
 
-def test_the_last_rating_counts_and_may_be_taken_away(file: Path) -> None:
+def test_the_last_rating_counts_and_may_be_removed(file: Path) -> None:
     ratings = Ratings(JsonLines(file))
     for name, rating in [("a", 2), ("b", 5), ("a", 4), ("c", 1), ("c", None)]:
         ratings.rate(name, rating)
@@ -81,7 +81,7 @@ def test_the_last_rating_counts_and_may_be_taken_away(file: Path) -> None:
     assert repr(ratings) == "<Ratings 2>"
 
 
-def test_a_line_that_a_crash_has_cut_short_costs_no_other(file: Path) -> None:
+def test_a_truncated_line_does_not_corrupt_the_next_rating(file: Path) -> None:
     ratings = Ratings(JsonLines(file))
     ratings.rate("a", 4, "two\u2028lines")
     file.write_bytes(file.read_bytes() + '{"id": "b", "note": "é'.encode()[:-1])
@@ -98,18 +98,18 @@ def test_no_ratings_are_an_empty_frame(file: Path) -> None:
 
 
 @pytest.mark.parametrize("rating", [6, -1, 2.5, True, "good"])
-def test_a_rating_is_a_whole_number_up_to_five(file: Path, rating: Any) -> None:
+def test_a_rating_outside_0_to_5_is_refused(file: Path, rating: Any) -> None:
     with pytest.raises(ConfigError, match="from 0 to 5"):
         Ratings(JsonLines(file)).rate("a", rating)
 
 
-# ── an order out of choices ──────────────────────────────────────────────────────────────────────
+# ── ranking by comparisons ────────────────────────────────────────────────────────────────────────
 
 NAMES = list("abcde")
 
 
 @given(st.permutations(NAMES))
-def test_choices_that_agree_give_their_order(order: list[str]) -> None:
+def test_consistent_choices_give_their_order(order: list[str]) -> None:
     found = rank(NAMES, [(first, second, False) for first, second in combinations(order, 2)])
 
     assert found.index.tolist() == order
@@ -117,14 +117,14 @@ def test_choices_that_agree_give_their_order(order: list[str]) -> None:
     assert found["won"].tolist() == [4, 3, 2, 1, 0]
 
 
-def test_some_choices_are_enough_where_one_leads_to_the_next() -> None:
+def test_a_chain_of_choices_is_enough_for_an_order() -> None:
     found = rank(NAMES, [(a, b, False) for a, b in pairwise(NAMES)] * 3)
 
     assert found.index.tolist() == NAMES
     assert found["score"].between(0, 1, inclusive="neither").all()
 
 
-def test_the_chance_to_be_preferred_is_that_of_the_choices() -> None:
+def test_the_score_ratio_is_that_of_the_choices() -> None:
     found = rank(["a", "b"], [("a", "b", False)] * 300 + [("b", "a", False)] * 100)["score"]
     strength = found / (1 - found)
 

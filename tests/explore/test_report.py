@@ -1,4 +1,4 @@
-"""The report of a month: what stands in it, and that it asks nobody for anything."""
+"""The report of a month: its content, and that it loads nothing."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kit.explore.filters import HistoryFilter
 from kit.pricing import parse_credits
 from kit.studio import Studio
 from kit.wire import Generation
-from tests.explore.fake_service import archive_of, made, table_of
+from tests.explore.fake_service import archive_of, make, table_of
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RATES = {"EUR": [Rate(None, Decimal("0.012"))]}
 
 
-def spending(days: int, until: datetime = NOW) -> list[Generation]:
+def make_spending(days: int, until: datetime = NOW) -> list[Generation]:
     """Spend about a credit a day, ten on the second of November; a failure each week."""
     first = until - timedelta(days=days - 1)
     return [
-        made(
+        make(
             n,
             10 if (day.month, day.day) == (11, 2) else 1 + n % 3 / 10,
             1 + n % 3 / 10 if n % 7 == 0 else 0,
@@ -43,15 +43,15 @@ def spending(days: int, until: datetime = NOW) -> list[Generation]:
 
 
 def report(
-    bought: list[Generation], month: str | None = "2026-11", budget: str | None = None
+    generations: list[Generation], month: str | None = "2026-11", budget: str | None = None
 ) -> costs.CostReport:
-    archive = archive_of(table_of(bought))
-    wanted = costs.Month.parse(month, NOW, UTC)
-    now_or_end = min(NOW, wanted.end)
+    archive = archive_of(table_of(generations))
+    chosen = costs.Month.parse(month, NOW, UTC)
+    now_or_end = min(NOW, chosen.end)
     return costs.report(
-        wanted,
-        costs.Spending(archive, HistoryFilter(*wanted), rates=RATES),
-        costs.Spending(archive, HistoryFilter(*wanted.previous(NOW)), rates=RATES),
+        chosen,
+        costs.Spending(archive, HistoryFilter(*chosen), rates=RATES),
+        costs.Spending(archive, HistoryFilter(*chosen.previous(NOW)), rates=RATES),
         costs.Spending(archive, HistoryFilter(until=now_or_end)).daily(),
         now=NOW,
         owner="Ada & Co",
@@ -60,93 +60,93 @@ def report(
 
 
 def text_of(page: str) -> str:
-    """Return what is read of a page, in one line."""
+    """Return the visible text of a page in one line."""
     body = re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.S)
     return " ".join(body.split())
 
 
-def test_a_report_has_total_days_models_tags_failures_and_what_is_expected() -> None:
-    bought = spending(60)
-    page = report(bought, budget="25").html
-    shown = text_of(page)
-    november = [each for each in bought if each.created_at and each.created_at.month == 11]
+def test_a_report_has_total_days_models_tags_failures_and_forecast() -> None:
+    generations = make_spending(60)
+    page = report(generations, budget="25").html
+    text = text_of(page)
+    november = [each for each in generations if each.created_at and each.created_at.month == 11]
     net = sum((each.credits_charged or 0) - (each.credits_refunded or 0) for each in november)
 
-    assert "Costs of November 2026" in shown
-    assert "Ada &amp; Co · days in UTC · as of 2026-11-20 12:00 UTC" in shown
-    assert f"Spent {net:.2f} {float(net) * 0.012:.2f} EUR ·" in shown
-    assert re.search(r"Expected by the end \d\d\.\d\d \d\d\.\d\d to \d\d\.\d\d in four of", shown)
-    assert f"{net:.2f} of 25.00 credits are spent" in shown
-    assert "By tag: campaign" in shown
-    assert shown.count("winter") == 1
-    assert re.search(r"02 Nov all models 10\.00", shown)
-    assert "it &lt;broke&gt; 3 " in shown
+    assert "Costs of November 2026" in text
+    assert "Ada &amp; Co · days in UTC · as of 2026-11-20 12:00 UTC" in text
+    assert f"Spent {net:.2f} {float(net) * 0.012:.2f} EUR ·" in text
+    assert re.search(r"Expected by the end \d\d\.\d\d \d\d\.\d\d to \d\d\.\d\d in four of", text)
+    assert f"{net:.2f} of 25.00 credits are spent" in text
+    assert "By tag: campaign" in text
+    assert text.count("winter") == 1
+    assert re.search(r"02 Nov all models 10\.00", text)
+    assert "it &lt;broke&gt; 3 " in text
     assert page.count("<rect") == 30
     assert page.count('<rect class="ahead"') == 10
     assert page.count('<rect class="hot"') == 1
-    of_one = [each.model_copy(update={"model_id": "drift"}) for each in bought]
-    assert report(of_one).html.count('<rect class="hot"') == 1
+    one_model = [each.model_copy(update={"model_id": "drift"}) for each in generations]
+    assert report(one_model).html.count('<rect class="hot"') == 1
 
 
-def test_what_still_runs_is_no_result_of_a_report() -> None:
-    running = made(99, 0.5, status="processing", created_at=NOW)
-    shown = text_of(report([*spending(3), running]).html)
+def test_a_running_generation_is_not_a_result_in_a_report() -> None:
+    running = make(99, 0.5, status="processing", created_at=NOW)
+    text = text_of(report([*make_spending(3), running]).html)
 
-    assert "Spent 2.80 " in shown
-    assert "Results 2 1.40 credits each" in shown
+    assert "Spent 2.80 " in text
+    assert "Results 2 1.40 credits each" in text
     assert "Everything" not in text_of(report([running]).html)
 
 
-def test_a_report_asks_nobody_and_everything_in_it_is_escaped() -> None:
-    page = report(spending(60)).html
+def test_a_report_loads_nothing_and_escapes_everything() -> None:
+    page = report(make_spending(60)).html
 
     assert not re.search(r"<script|https?://|@import|url\(|<b>|<broke>", page)
     assert "&lt;b&gt;poster" in page
     assert "prefers-color-scheme:dark" in page
 
 
-def test_a_month_that_runs_is_held_against_the_same_days_of_the_one_before() -> None:
-    each_day = [made(n, 1, created_at=NOW - timedelta(n, 60)) for n in range(51)]
+def test_a_running_month_is_compared_with_the_same_days_before() -> None:
+    each_day = [make(n, 1, created_at=NOW - timedelta(n, 60)) for n in range(51)]
 
     assert "+0% on the same days of the month before" in text_of(report(each_day).html)
 
 
-def test_failures_for_many_reasons_are_all_in_the_sum() -> None:
+def test_failures_with_many_reasons_are_grouped() -> None:
     failed = [
-        made(n, 1, 1, status="failed", error=f"reason {n}", created_at=NOW) for n in range(12)
+        make(n, 1, 1, status="failed", error=f"reason {n}", created_at=NOW) for n in range(12)
     ]
 
     assert "the rest 5 5.00 5.00 0.00" in text_of(report(failed).html)
 
 
-def test_a_budget_of_nothing_is_passed_by_anything() -> None:
-    page = report([made(1, 1, created_at=NOW)], budget="0").html
+def test_any_spending_exceeds_a_budget_of_zero() -> None:
+    page = report([make(1, 1, created_at=NOW)], budget="0").html
 
     assert "1.00 of 0.00 credits are spent, 100%." in text_of(page)
     assert '<section class="budget over">' in page
 
 
-def test_fine_amounts_are_not_shown_as_nothing() -> None:
-    assert "Spent 0.0002 " in text_of(report([made(1, "0.0002", created_at=NOW)]).html)
+def test_small_amounts_are_not_shown_as_zero() -> None:
+    assert "Spent 0.0002 " in text_of(report([make(1, "0.0002", created_at=NOW)]).html)
 
 
-def test_a_month_that_is_over_expects_nothing() -> None:
-    shown = text_of(report(spending(60), "2026-10", budget="5").html)
+def test_a_past_month_has_no_forecast() -> None:
+    text = text_of(report(make_spending(60), "2026-10", budget="5").html)
 
-    assert "Expected" not in shown
-    assert "of 5.00 credits are spent" in shown
-    assert "may be passed" not in shown
+    assert "Expected" not in text
+    assert "of 5.00 credits are spent" in text
+    assert "may be passed" not in text
 
 
 @pytest.mark.parametrize("days", [0, 3])
 def test_a_short_history_is_no_error(days: int) -> None:
-    shown = text_of(report(spending(days)).html)
+    text = text_of(report(make_spending(days)).html)
 
-    assert "too little history" in shown
-    assert ("Nothing was spent." in shown) == (days == 0)
+    assert "too little history" in text
+    assert ("Nothing was spent." in text) == (days == 0)
 
 
-def test_a_month_begins_where_days_begin() -> None:
+def test_a_month_begins_at_midnight_of_the_time_zone() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     month = costs.Month.parse(None, datetime(2026, 11, 30, 23, 30, tzinfo=UTC), berlin)
 
@@ -155,7 +155,7 @@ def test_a_month_begins_where_days_begin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("month", "said"),
+    ("month", "message"),
     [
         ("2026-13", "such as 2026-11"),
         ("November", "such as"),
@@ -164,12 +164,12 @@ def test_a_month_begins_where_days_begin() -> None:
         ("2026-12", "has not begun"),
     ],
 )
-def test_what_is_no_month_is_a_sentence(month: Any, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_an_invalid_month_is_reported(month: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         costs.Month.parse(month, NOW, UTC)
 
 
-def test_a_studio_writes_its_report(
+def test_a_studio_saves_its_report(
     studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     studio.generate("flat", "a", tags={"campaign": "winter"})

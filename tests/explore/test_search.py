@@ -1,4 +1,4 @@
-"""Search: by words, and by how pictures look."""
+"""Search by words and by similar pictures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kit.explore.filters import parse_filter
 from kit.explore.search import hash_picture, likeness
 from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
-from tests.explore.fake_service import Service, archive_of, driven, made, table_of
+from tests.explore.fake_service import Service, archive_of, drive, make, table_of
 
 PROMPTS = (
     "a snowy lake at dawn",
@@ -35,7 +35,7 @@ def archive(tmp_path: Path) -> Archive:
             1, prompt=prompt, **({"tags": {"mood": "snowy"}} if prompt == "a town" else {})
         )
     store = Store(tmp_path)
-    driven(sync_generations(store, service))
+    drive(sync_generations(store, service))
     return Archive(store)
 
 
@@ -53,7 +53,7 @@ def archive(tmp_path: Path) -> Archive:
         ("it's", []),
     ],
 )
-def test_all_words_occur_and_whole_words_of_the_prompt_come_first(
+def test_results_have_all_words_with_whole_words_of_prompts_first(
     archive: Archive, text: str, names: list[str]
 ) -> None:
     found = archive.search(text)
@@ -64,31 +64,31 @@ def test_all_words_occur_and_whole_words_of_the_prompt_come_first(
     assert shown.index[search_rows(shown, text)].tolist() == names
 
 
-def test_the_score_says_how_many_are_whole_words_of_the_prompt(archive: Archive) -> None:
+def test_the_score_counts_whole_words_of_the_prompt(archive: Archive) -> None:
     assert archive.search("lake snowy")["score"].tolist() == [1.0, 0.75]
     assert archive.search("mood=snowy")["score"].tolist() == [0.5]
 
 
 @pytest.mark.parametrize("word", ["лес", "森", "two"])
-def test_a_whole_word_is_one_in_any_script(word: str) -> None:
+def test_whole_words_are_recognized_in_any_script(word: str) -> None:
     prompts = ["лес у озера, 森 \ntwo", "полесье, 森林, twofold"]
-    archive = archive_of(table_of(made(n, prompt=prompt) for n, prompt in enumerate(prompts)))
+    archive = archive_of(table_of(make(n, prompt=prompt) for n, prompt in enumerate(prompts)))
 
     assert archive.search(word)["score"].tolist() == [1.0, 0.5]
 
 
-def test_a_search_may_be_narrowed(archive: Archive) -> None:
+def test_a_search_accepts_filters(archive: Archive) -> None:
     assert archive.search("snowy", parse_filter(model="b")).index.tolist() == ["g0001", "g0003"]
     assert archive.search("snowy", parse_filter(tag="mood=snowy")).index.tolist() == ["g0003"]
 
 
-def test_a_search_for_nothing_is_refused(archive: Archive) -> None:
+def test_an_empty_search_is_refused(archive: Archive) -> None:
     with pytest.raises(BadRequestError, match="a search takes words"):
         archive.search("  ")
 
 
 def picture(seed: int, size: tuple[int, int] = (400, 300), kind: str = "PNG") -> io.BytesIO:
-    """Return a picture of large soft patches."""
+    """Return a picture of large blurred patches."""
     patches = np.random.default_rng(seed).integers(0, 256, (3, 4, 3), np.uint8)
     file = io.BytesIO()
     Image.fromarray(patches).resize(size, Image.Resampling.BICUBIC).save(file, kind)
@@ -96,14 +96,14 @@ def picture(seed: int, size: tuple[int, int] = (400, 300), kind: str = "PNG") ->
     return file
 
 
-def test_the_same_picture_smaller_and_compressed_is_nearly_the_same() -> None:
+def test_a_smaller_compressed_copy_of_a_picture_is_similar() -> None:
     first = hash_picture(picture(1))
 
     assert likeness([hash_picture(picture(1, (160, 120), "JPEG"))], first)[0] > 0.97
     assert likeness([hash_picture(picture(seed)) for seed in range(2, 9)], first).max() < 0.9
 
 
-def test_what_looks_most_alike_comes_first(archive: Archive, tmp_path: Path) -> None:
+def test_the_most_similar_picture_comes_first(archive: Archive, tmp_path: Path) -> None:
     files = {}
     for number in range(4):
         files[f"g{number:04d}"] = path = tmp_path / f"{number}.jpg"

@@ -12,7 +12,7 @@ from kit.explore import costs
 from kit.explore.arrow import GENERATIONS
 from kit.explore.store import Listing, Manifest, Store
 from kit.private import Lock
-from tests.explore.fake_service import archive_of, made, read_page, table_of
+from tests.explore.fake_service import archive_of, make, read_page, table_of
 from tests.rights import is_private
 
 
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "history")
 
 
-def test_only_what_the_manifest_names_is_there(store: Store) -> None:
+def test_only_files_in_the_manifest_belong_to_the_store(store: Store) -> None:
     parts = store.write(rows("a"))
     store.write(rows("b"))
     store.commit(Manifest(Listing(parts)))
@@ -37,21 +37,21 @@ def test_only_what_the_manifest_names_is_there(store: Store) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", "{}", '{"version": 99}', '{"version": 1, "odd": 2}'])
-def test_a_manifest_that_cannot_be_read_is_an_empty_store(store: Store, text: str) -> None:
+def test_an_invalid_manifest_means_an_empty_store(store: Store, text: str) -> None:
     store.lock()
     (store.folder / "manifest.json").write_text(text)
 
     assert store.manifest() == Manifest()
 
 
-def test_what_is_known_is_left_out_and_the_rest_comes_once(store: Store) -> None:
+def test_known_rows_are_omitted_and_new_ones_kept_once(store: Store) -> None:
     parts = store.write(rows("a", "b"))
 
     assert store.filter_new(rows("c", "a", "d", "c"), parts)["id"].to_pylist() == ["d", "c"]
     assert store.filter_new(rows("a", at="2026-01-01T03:00:00.5Z"), parts).num_rows == 0
 
 
-def test_small_parts_are_merged_and_large_ones_left(store: Store) -> None:
+def test_small_parts_are_merged_and_large_ones_kept(store: Store) -> None:
     big = store.write(rows("x", "y", "z"))
     parts = dict(big)
     for name in "abcde":
@@ -63,13 +63,13 @@ def test_small_parts_are_merged_and_large_ones_left(store: Store) -> None:
     assert sorted(merged.values()) == [1, 3, 4]
 
 
-def test_files_are_for_their_owner_only(store: Store) -> None:
+def test_files_are_private(store: Store) -> None:
     store.commit(Manifest(Listing(store.write(rows("a")))))
 
     assert all(map(is_private, store.folder.iterdir()))
 
 
-def test_a_process_that_dies_lets_go_of_its_lock(tmp_path: Path) -> None:
+def test_the_lock_of_a_killed_process_is_released(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     code = f"""
 from pathlib import Path
@@ -91,7 +91,7 @@ input()
         mine.release()
 
 
-def test_groups_by_a_parameter_are_the_same_whatever_its_place_and_kind() -> None:
+def test_groups_by_a_parameter_do_not_depend_on_its_position_and_type() -> None:
     texts = (
         '{"seed": 7, "size": 2}',
         '{"size": 2, "seed": 8}',
@@ -102,8 +102,8 @@ def test_groups_by_a_parameter_are_the_same_whatever_its_place_and_kind() -> Non
         '{"seed": 7.5, "size": 2}',
         '{"x\\"seed": 7, "size": 2}',
     )
-    bought = (made(n, parameters=json.loads(text)) for n, text in enumerate(texts))
-    archive = archive_of(table_of(bought))
+    generations = (make(n, parameters=json.loads(text)) for n, text in enumerate(texts))
+    archive = archive_of(table_of(generations))
     by_size, by_seed = (
         costs.by(costs.Spending(archive), f"parameters.{name}") for name in ("size", "seed")
     )

@@ -20,14 +20,14 @@ from kit.explore.sweeps import SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.sheet import Sheet, Tile, html, lay_out_sheet
 
 
-def test_a_grid_is_every_combination_the_last_fastest() -> None:
+def test_a_grid_has_every_combination_with_the_last_axis_fastest() -> None:
     plan = plan_values({"prompt": ["a", "b"], "seed": range(2), "size": 512})
 
     assert [tuple(r.values()) for r in plan.requests] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
     assert plan.fixed == {"size": 512}
 
 
-def test_a_zip_goes_in_step() -> None:
+def test_a_zip_combines_values_in_step() -> None:
     plan = plan_values({"prompt": ["a", "b"], "seed": [1, 2], "size": 512}, "zip")
 
     assert plan.requests == [{"prompt": "a", "seed": 1}, {"prompt": "b", "seed": 2}]
@@ -36,7 +36,7 @@ def test_a_zip_goes_in_step() -> None:
 
 
 @given(st.integers(1, 60), st.integers(1, 30))
-def test_a_draw_is_a_part_of_the_grid_and_always_the_same(count: int, length: int) -> None:
+def test_a_random_plan_is_a_reproducible_part_of_the_grid(count: int, length: int) -> None:
     values = {"seed": range(length), "n": ["x", "y", "z"]}
     drawn, whole = plan_values(values, count), plan_values(values)
 
@@ -46,7 +46,7 @@ def test_a_draw_is_a_part_of_the_grid_and_always_the_same(count: int, length: in
     assert plan_values(values, count).requests == drawn.requests
 
 
-def test_a_draw_out_of_a_huge_grid_is_quick() -> None:
+def test_a_random_plan_works_for_a_huge_grid() -> None:
     values = {name: range(1000) for name in "abcdef"}
 
     assert len(plan_values(values, 5).requests) == 5
@@ -57,11 +57,11 @@ def test_a_draw_out_of_a_huge_grid_is_quick() -> None:
 @pytest.mark.parametrize(
     "values", [np.array([1, 2]), pd.Series([1, 2]), (1, 2), {1, 2}, (n for n in (1, 2))]
 )
-def test_whatever_holds_several_values_varies(values: Any) -> None:
+def test_any_collection_of_values_is_an_axis(values: Any) -> None:
     assert [r["seed"] for r in plan_values({"seed": values}).requests] == [1, 2]
 
 
-def test_a_set_has_the_same_order_and_the_same_draws_in_every_process() -> None:
+def test_a_set_has_the_same_order_and_draws_in_every_process() -> None:
     code = (
         "from kit.explore.sweeps import plan_values\n"
         "words = {f'word {n}' for n in range(9)}\n"
@@ -96,12 +96,12 @@ def test_a_list_parameter_varies_by_lists_of_lists() -> None:
         ({"a": [1, 2]}, True, "a 'grid', a 'zip' or a number"),
     ],
 )
-def test_a_plan_that_makes_no_sense_says_why(values: Any, how: Any, message: str) -> None:
+def test_an_invalid_plan_is_reported(values: Any, how: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         plan_values(values, how)
 
 
-def test_rows_are_told_apart_by_what_varies() -> None:
+def test_axes_of_rows_are_the_varying_values() -> None:
     plan = plan_rows_of([{"model": "m", "seed": 1}, {"model": "m", "seed": 2, "size": 9}])
 
     assert plan.axes["seed"] == [1, 2]
@@ -109,24 +109,24 @@ def test_rows_are_told_apart_by_what_varies() -> None:
     assert plan.requests == [{"seed": 1}, {"seed": 2, "size": 9}]
 
 
-# ── sheets ───────────────────────────────────────────────────────────────────────────────────────
+# ── sheets ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def data(color: str, size: tuple[int, int] = (60, 40)) -> str:
+def url(color: str, size: tuple[int, int] = (60, 40)) -> str:
     buffer = io.BytesIO()
     Image.new("RGB", size, color).save(buffer, "PNG")
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
 PLAN = plan_values({"prompt": ["a <lake>", "b"], "seed": [1, 2], "size": ["s", "m", "l"]})
-TILES = [Tile(data("#cc0000"), f"{n} credits", "label") for n in range(12)]
+TILES = [Tile(url("#cc0000"), f"{n} credits", "label") for n in range(12)]
 
 
 def sheet(plan: SweepPlan = PLAN, tiles: Any = TILES, **axes: Any) -> Sheet:
     return lay_out_sheet(plan, tiles, "T", **{"x": None, "y": None, "size": 60, **axes})
 
 
-def test_the_last_axis_goes_across_and_the_others_down() -> None:
+def test_the_last_axis_is_columns_and_the_others_are_rows() -> None:
     found = sheet()
 
     assert found.columns == ["size s", "size m", "size l"]
@@ -146,7 +146,7 @@ def test_axes_can_be_chosen() -> None:
         sheet(x="seed", y="seed")
 
 
-def test_everything_on_a_sheet_is_escaped_and_inside() -> None:
+def test_a_sheet_escapes_everything_and_loads_nothing() -> None:
     page = sheet().html()
 
     assert "<lake>" not in page
@@ -154,28 +154,28 @@ def test_everything_on_a_sheet_is_escaped_and_inside() -> None:
     assert "<script" not in page
 
 
-def test_amounts_have_all_of_their_digits() -> None:
+def test_amounts_in_tables_have_all_digits() -> None:
     page = html(pd.DataFrame({"charged": [123456789.5, 0.00002, 0.1 + 0.2]}), "T", "", new=False)
 
     assert [text in page for text in (">123456789.5<", ">0.00002<", ">0.3<")] == [True] * 3
 
 
 @pytest.mark.parametrize("axis", ["x", "y"])
-def test_prompts_that_begin_alike_have_places_of_their_own(axis: str) -> None:
+def test_prompts_with_the_same_start_have_separate_tiles(axis: str) -> None:
     prompts = [f"{'a lake ' * 9}{light}" for light in ("at dawn", "at dusk")]
     found = sheet(plan_values({"prompt": prompts, "seed": [1, 2]}), TILES[:4], **{axis: "prompt"})
 
     assert len(found.tiles) == 4
 
 
-def test_draws_are_wrapped_with_their_labels() -> None:
+def test_tiles_of_a_random_plan_are_wrapped_with_labels() -> None:
     found = sheet(plan_values({"seed": range(99)}, 5), TILES[:5])
 
     assert len(found.tiles) == 5
     assert found.html().count("label</div>") == 5
 
 
-def test_a_sheet_is_a_picture_too(tmp_path: Path) -> None:
+def test_a_sheet_is_saved_as_picture_or_html(tmp_path: Path) -> None:
     tiles = [*TILES[:11], None]
     found = sheet(tiles=tiles)
     with Image.open(found.save(tmp_path / "sheets" / "s.png")) as picture:
@@ -189,14 +189,14 @@ def test_a_sheet_is_a_picture_too(tmp_path: Path) -> None:
 
 def test_wide_pictures_leave_no_gaps_below_them() -> None:
     wide = sheet().png()
-    tall = sheet(tiles=[Tile(data("#cc0000", (40, 60)), "", "") for _ in range(12)]).png()
+    tall = sheet(tiles=[Tile(url("#cc0000", (40, 60)), "", "") for _ in range(12)]).png()
 
     with Image.open(io.BytesIO(wide)) as low, Image.open(io.BytesIO(tall)) as high:
         assert high.height - low.height == 4 * (60 - 40)
         assert high.width == low.width
 
 
-def test_a_title_that_is_wider_than_the_tiles_is_whole() -> None:
+def test_a_title_wider_than_the_tiles_is_not_cut() -> None:
     found = lay_out_sheet(PLAN, TILES, "a long title " * 9, x="prompt", y="size", size=60)
 
     with Image.open(io.BytesIO(found.png())) as picture:

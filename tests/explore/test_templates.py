@@ -1,4 +1,4 @@
-"""Prompt templates stand for many prompts, each of which knows what was chosen for it."""
+"""Prompt templates expand to many prompts, each with its choices."""
 
 import itertools
 from pathlib import Path
@@ -27,23 +27,23 @@ from kit.explore.sweeps.templates import MAX_PROMPTS, PromptTemplate, template
         ("{16:9|4:3}", ["16:9", "4:3"]),
     ],
 )
-def test_it_stands_for_these(text: str, prompts: list[str]) -> None:
-    made = template(text)
+def test_a_template_expands_to_its_prompts(text: str, prompts: list[str]) -> None:
+    found = template(text)
 
-    assert list(made) == prompts
-    assert len(made) == len(prompts)
+    assert list(found) == prompts
+    assert len(found) == len(prompts)
 
 
 def test_named_lists_come_from_arguments_or_files(tmp_path: Path) -> None:
     (tmp_path / "place.txt").write_text("# places\nthe sea\n\n the hills \n")
 
-    made = template("__place__ in __hue-2__", tmp_path, **{"hue-2": ["red", "blue"]})
+    found = template("__place__ in __hue-2__", tmp_path, **{"hue-2": ["red", "blue"]})
 
-    assert list(made)[:2] == ["the sea in red", "the sea in blue"]
-    assert list(made)[3].choices == {"place": "the hills", "hue-2": "blue"}
+    assert list(found)[:2] == ["the sea in red", "the sea in blue"]
+    assert list(found)[3].choices == {"place": "the hills", "hue-2": "blue"}
 
 
-def test_a_variant_knows_what_was_chosen() -> None:
+def test_a_variant_has_its_choices_as_columns() -> None:
     frame = template("a {red|blue} barn in {fog|{light|heavy} rain}").frame()
 
     assert list(frame.columns) == ["prompt", "choice.1", "choice.2"]
@@ -64,12 +64,12 @@ def test_a_variant_knows_what_was_chosen() -> None:
         ("{a|b}" * 70, "more prompts than can be counted"),
     ],
 )
-def test_what_makes_no_sense_is_said(text: str, sentence: str) -> None:
+def test_an_invalid_template_is_reported(text: str, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         template(text)
 
 
-def test_many_are_drawn_and_not_listed() -> None:
+def test_too_many_prompts_are_sampled_and_not_listed() -> None:
     many = template(" ".join("{a|b|c|d|e|f|g|h|i|j}" for _ in range(12)))
 
     drawn = many.sample(50, seed=3)
@@ -86,7 +86,7 @@ def test_many_are_drawn_and_not_listed() -> None:
 @given(
     st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True), max_size=4)
 )
-def test_every_combination_is_there_once(options: list[list[str]]) -> None:
-    made: PromptTemplate = template("-".join("{" + "|".join(each) + "}" for each in options))
+def test_every_combination_occurs_once(options: list[list[str]]) -> None:
+    found: PromptTemplate = template("-".join("{" + "|".join(each) + "}" for each in options))
 
-    assert list(made) == ["-".join(each) for each in itertools.product(*options)]
+    assert list(found) == ["-".join(each) for each in itertools.product(*options)]
