@@ -1,4 +1,4 @@
-"""Video and sound files, honest ones and such whose headers tell of another length."""
+"""Video and sound files, correct ones and forged ones whose headers claim another duration."""
 
 import io
 import struct
@@ -11,8 +11,8 @@ import numpy as np
 RATE = 48_000
 
 
-def sound(codec: str, form: str, seconds: float, *, loud: float | None = None) -> bytes:
-    """Return sound in a container: noise, after `loud` seconds silence."""
+def make_sound(codec: str, form: str, seconds: float, *, loud: float | None = None) -> bytes:
+    """Return sound in a container: noise, then silence after `loud` seconds."""
     file = io.BytesIO()
     noise = np.random.default_rng(1).uniform(-0.3, 0.3, round(seconds * RATE)).astype(np.float32)
     if loud is not None:
@@ -30,7 +30,7 @@ def sound(codec: str, form: str, seconds: float, *, loud: float | None = None) -
     return file.getvalue()
 
 
-def film(codec: str, form: str, seconds: int, fps: int = 10) -> bytes:
+def make_film(codec: str, form: str, seconds: int, fps: int = 10) -> bytes:
     """Return a video in a container."""
     file = io.BytesIO()
     with av.open(file, "w", format=form) as container:
@@ -43,33 +43,33 @@ def film(codec: str, form: str, seconds: int, fps: int = 10) -> bytes:
     return file.getvalue()
 
 
-def flac_tells(content: bytes, seconds: int) -> bytes:
+def forge_flac(content: bytes, seconds: int) -> bytes:
     """Change the number of samples in STREAMINFO."""
-    told = int.from_bytes(content[18:26], "big") >> 36 << 36 | seconds * RATE
-    return content[:18] + told.to_bytes(8, "big") + content[26:]
+    forged = int.from_bytes(content[18:26], "big") >> 36 << 36 | seconds * RATE
+    return content[:18] + forged.to_bytes(8, "big") + content[26:]
 
 
-def wav_tells(content: bytes, seconds: int) -> bytes:
+def forge_wav(content: bytes, seconds: int) -> bytes:
     """Change the size of the data chunk."""
     at = content.index(b"data") + 4
     return content[:at] + struct.pack("<I", seconds * RATE * 2) + content[at + 4 :]
 
 
-def webm_tells(content: bytes, seconds: int) -> bytes:
+def forge_webm(content: bytes, seconds: int) -> bytes:
     """Change the Duration, in milliseconds."""
     at = content.index(b"\x44\x89\x88") + 3
     return content[:at] + struct.pack(">d", seconds * 1000.0) + content[at + 8 :]
 
 
-def mp3_tells(content: bytes, seconds: int) -> bytes:
+def forge_mp3(content: bytes, seconds: int) -> bytes:
     """Change the numbers of frames and bytes in the Xing header."""
     at = max(content.find(b"Xing"), content.find(b"Info")) + 8
     frames = seconds * RATE // 1152
     return content[:at] + struct.pack(">II", frames, frames * 384) + content[at + 8 :]
 
 
-def mp4_tells(content: bytes, seconds: int) -> bytes:
-    """Change the lengths of the movie and of its tracks."""
+def forge_mp4(content: bytes, seconds: int) -> bytes:
+    """Change the durations of the movie and of its tracks."""
     changed, scale = bytearray(content), 1
     for path in (("moov", "mvhd"), ("moov", "trak", "mdia", "mdhd"), ("moov", "trak", "tkhd")):
         for at in _boxes(changed, path):
@@ -80,8 +80,8 @@ def mp4_tells(content: bytes, seconds: int) -> bytes:
     return bytes(changed)
 
 
-def mp4_hastens(content: bytes, times: int) -> bytes:
-    """Say in the table of times that each sample lasts a fraction of what it does."""
+def hasten_mp4(content: bytes, times: int) -> bytes:
+    """Divide the duration of each sample in the table of times."""
     changed = bytearray(content)
     for at in _boxes(changed, ("moov", "trak", "mdia", "minf", "stbl", "stts")):
         for number in range(struct.unpack_from(">I", changed, at + 4)[0]):
@@ -91,14 +91,14 @@ def mp4_hastens(content: bytes, times: int) -> bytes:
     return bytes(changed)
 
 
-def ogg_tells(content: bytes, seconds: int) -> bytes:
-    """Say on every page that no more has been heard than so many seconds."""
+def forge_ogg(content: bytes, seconds: int) -> bytes:
+    """Limit the position on every page to a number of seconds."""
     changed, at = bytearray(content), 0
     while at < len(changed):
         count = changed[at + 26]
         end = at + 27 + count + sum(changed[at + 27 : at + 27 + count])
-        heard = min(int.from_bytes(changed[at + 6 : at + 14], "little"), seconds * RATE)
-        changed[at + 6 : at + 14] = heard.to_bytes(8, "little")
+        position = min(int.from_bytes(changed[at + 6 : at + 14], "little"), seconds * RATE)
+        changed[at + 6 : at + 14] = position.to_bytes(8, "little")
         changed[at + 22 : at + 26] = bytes(4)
         changed[at + 22 : at + 26] = _checksum(changed[at:end]).to_bytes(4, "little")
         at = end

@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import ALL_SCOPES, Service
 from tests.ports import free_port
-from tests.service.http.test_events import events
+from tests.service.http.test_events import parse_events
 from tests.uploading import create_ticket, png
 from tests.waiting import GENERATIONS, generate, until, wait_for_end, wait_for_start
 
@@ -164,7 +164,7 @@ def test_events_come_as_they_happen(http: httpx.Client) -> None:
     generation_id = generate(http, does="hangs")
     wait_for_start(http, generation_id)
     with http.stream("GET", f"{GENERATIONS}/{generation_id}/events") as answer:
-        seen = events(answer.iter_lines())
+        seen = parse_events(answer.iter_lines())
         # Were they collected on the way, none would come before the end.
         first = next(event for event in seen if event.name == "progress")
         http.post(f"{GENERATIONS}/{generation_id}/cancel")

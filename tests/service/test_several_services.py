@@ -26,7 +26,7 @@ from kit.service.machine import clock
 from kit.service.store.postgresql import PostgreSQL
 from tests.buckets import KEYS
 from tests.conftest import ALL_SCOPES, Service, sql
-from tests.service.http.test_events import events
+from tests.service.http.test_events import parse_events
 from tests.waiting import GENERATIONS, generate, until, wait_for_end, wait_for_start
 
 Start = Callable[..., Service]
@@ -124,7 +124,7 @@ def test_events_and_waiting_requests_are_woken_by_the_service_that_works(
             generation_id = generate(here, does="hangs")
             wait_for_start(here, generation_id)
             with here.stream("GET", f"{GENERATIONS}/{generation_id}/events") as answer:
-                lines = events(answer.iter_lines())
+                lines = parse_events(answer.iter_lines())
                 next(lines)
                 there.post(f"{GENERATIONS}/{generation_id}/cancel")
                 told = time.perf_counter()

@@ -17,15 +17,15 @@ service = lasting_service
 
 ESTIMATES = "/v1/creative-studio/estimates"
 SOUNDS: dict[str, tuple[str, str, str, Callable[[bytes, int], bytes]]] = {
-    "flac": ("audio/flac", "flac", "flac", forged.flac_tells),
-    "m4a": ("audio/mp4", "aac", "mp4", forged.mp4_tells),
-    "mp3": ("audio/mpeg", "libmp3lame", "mp3", forged.mp3_tells),
-    "ogg": ("audio/ogg", "libopus", "ogg", forged.ogg_tells),
+    "flac": ("audio/flac", "flac", "flac", forged.forge_flac),
+    "m4a": ("audio/mp4", "aac", "mp4", forged.forge_mp4),
+    "mp3": ("audio/mpeg", "libmp3lame", "mp3", forged.forge_mp3),
+    "ogg": ("audio/ogg", "libopus", "ogg", forged.forge_ogg),
 }
 FILMS: dict[str, tuple[str, str, str, Callable[[bytes, int], bytes]]] = {
-    "mp4": ("video/mp4", "libx264", "mp4", forged.mp4_tells),
-    "mov": ("video/quicktime", "libx264", "mov", forged.mp4_tells),
-    "webm": ("video/webm", "libvpx-vp9", "webm", forged.webm_tells),
+    "mp4": ("video/mp4", "libx264", "mp4", forged.forge_mp4),
+    "mov": ("video/quicktime", "libx264", "mov", forged.forge_mp4),
+    "webm": ("video/webm", "libvpx-vp9", "webm", forged.forge_webm),
 }
 
 
@@ -44,7 +44,7 @@ def priced(http: httpx.Client, order: dict[str, Any]) -> float:
 def test_sound_is_priced_by_its_packets_and_not_by_its_header(http: httpx.Client) -> None:
     for name, told in (*((name, 1) for name in SOUNDS), ("flac", 600)):
         kind, codec, form, forge = SOUNDS[name]
-        honest = forged.sound(codec, form, 60)
+        honest = forged.make_sound(codec, form, 60)
         lying = forge(honest, told)
 
         assert lying != honest
@@ -54,14 +54,14 @@ def test_sound_is_priced_by_its_packets_and_not_by_its_header(http: httpx.Client
 def test_sound_is_priced_as_long_as_it_is(http: httpx.Client) -> None:
     for name, (kind, codec, form, _) in SOUNDS.items():
         padding = 0.03 if name == "m4a" else 0.01
-        content = forged.sound(codec, form, 7.3)
+        content = forged.make_sound(codec, form, 7.3)
 
         assert priced(http, heard(http, content, kind)) == pytest.approx(7.3, abs=padding), name
 
 
 def test_a_video_is_priced_by_its_packets_and_not_by_its_header(http: httpx.Client) -> None:
     for kind, codec, form, forge in FILMS.values():
-        honest = forged.film(codec, form, 60)
+        honest = forged.make_film(codec, form, 60)
         lying = forge(honest, 1)
         video = upload_file(http, lying, kind, modelId="video-edit")
 
@@ -72,13 +72,13 @@ def test_a_video_is_priced_by_its_packets_and_not_by_its_header(http: httpx.Clie
 
 def test_sound_without_a_header_is_not_guessed_from_its_beginning(http: httpx.Client) -> None:
     # One loud second, then silence in a tenth of the bytes.
-    content = forged.sound("aac", "adts", 60, loud=1)
+    content = forged.make_sound("aac", "adts", 60, loud=1)
 
     assert priced(http, heard(http, content, "audio/aac")) == pytest.approx(60, abs=0.1)
 
 
 def test_a_wav_file_that_hides_sound_behind_its_end_is_refused(http: httpx.Client) -> None:
-    content = forged.wav_tells(forged.sound("pcm_s16le", "wav", 60), 1)
+    content = forged.forge_wav(forged.make_sound("pcm_s16le", "wav", 60), 1)
     answer = put_file(create_ticket(http, content, "audio/wav"), content)
 
     assert answer.status_code == 400
@@ -86,7 +86,7 @@ def test_a_wav_file_that_hides_sound_behind_its_end_is_refused(http: httpx.Clien
 
 
 def test_sound_that_outlasts_its_times_is_not_rendered_and_not_charged(http: httpx.Client) -> None:
-    content = forged.mp4_hastens(forged.sound("aac", "mp4", 60), 60)
+    content = forged.hasten_mp4(forged.make_sound("aac", "mp4", 60), 60)
     order = heard(http, content, "audio/mp4")
 
     assert priced(http, order) == pytest.approx(1, abs=0.1)
@@ -113,7 +113,7 @@ def test_what_was_priced_for_less_than_it_plays_is_refused_by_every_engine(
     service: Service, http: httpx.Client
 ) -> None:
     voice = kept(service, http, "clay", "audio/wav", wav(3))
-    video = kept(service, http, "video-edit", "video/mp4", forged.film("libx264", "mp4", 3))
+    video = kept(service, http, "video-edit", "video/mp4", forged.make_film("libx264", "mp4", 3))
     orders = [
         {"modelId": "clay", "mediaUploads": {"portrait": upload_file(http, png()), "voice": voice}},
         {"modelId": "video-edit", "mediaUploads": {"video": video}},

@@ -1,4 +1,4 @@
-"""Small writes leave together, in order, and none is kept back."""
+"""Small writes are sent together, in order, and all of them are sent."""
 
 import asyncio
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from kit.service.connections import BufferedTransport
 
 
-class Recorded:
-    """A transport that notes what it is asked."""
+class RecordingTransport:
+    """A transport that records its calls."""
 
     def __init__(self) -> None:
         self.calls: list[Any] = []
@@ -25,41 +25,41 @@ class Recorded:
         return "closed" in self.calls
 
 
-async def after(*writes: bytes, close: bool = False) -> list[Any]:
-    """Return what the transport was asked once the loop has gone round."""
-    recorded: Any = Recorded()
-    gathering = BufferedTransport(recorded, asyncio.get_running_loop())
+async def recorded_calls(*writes: bytes, close: bool = False) -> list[Any]:
+    """Return the transport's calls after one turn of the event loop."""
+    recorded: Any = RecordingTransport()
+    buffered = BufferedTransport(recorded, asyncio.get_running_loop())
     for data in writes:
-        gathering.write(data)
+        buffered.write(data)
     if close:
-        gathering.close()
-        assert gathering.is_closing()
+        buffered.close()
+        assert buffered.is_closing()
     await asyncio.sleep(0)
     calls: list[Any] = recorded.calls
     return calls
 
 
-def test_a_head_and_its_body_are_one_piece() -> None:
-    assert asyncio.run(after(b"head", b"body")) == [b"headbody"]
+def test_a_head_and_its_body_are_sent_in_one_write() -> None:
+    assert asyncio.run(recorded_calls(b"head", b"body")) == [b"headbody"]
 
 
-def test_much_is_sent_at_once_and_in_order() -> None:
+def test_a_large_body_is_sent_at_once_and_in_order() -> None:
     big = b"x" * 20_000
 
-    assert asyncio.run(after(b"head", big, b"tail")) == [b"head" + big, b"tail"]
+    assert asyncio.run(recorded_calls(b"head", big, b"tail")) == [b"head" + big, b"tail"]
 
 
-def test_what_waits_leaves_before_the_connection_is_closed() -> None:
-    assert asyncio.run(after(b"head", b"body", close=True)) == [b"headbody", "closed"]
+def test_buffered_data_is_sent_before_the_connection_is_closed() -> None:
+    assert asyncio.run(recorded_calls(b"head", b"body", close=True)) == [b"headbody", "closed"]
 
 
-def test_what_waits_leaves_before_the_end_is_told() -> None:
-    async def ended() -> list[Any]:
-        recorded: Any = Recorded()
-        gathering = BufferedTransport(recorded, asyncio.get_running_loop())
-        gathering.write(b"head")
-        gathering.write_eof()
+def test_buffered_data_is_sent_before_the_end_of_file() -> None:
+    async def calls_after_end() -> list[Any]:
+        recorded: Any = RecordingTransport()
+        buffered = BufferedTransport(recorded, asyncio.get_running_loop())
+        buffered.write(b"head")
+        buffered.write_eof()
         calls: list[Any] = recorded.calls
         return calls
 
-    assert asyncio.run(ended()) == [b"head", "ended"]
+    assert asyncio.run(calls_after_end()) == [b"head", "ended"]

@@ -1,4 +1,4 @@
-"""Many connections: others are still answered."""
+"""Many connections at once: other clients still get responses."""
 
 import logging
 import socket
@@ -19,7 +19,7 @@ from kit.service import machine, server, settings
 from kit.service.connections import Admission, client_key
 from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, Service
-from tests.service.connections.lines import answers, connected, everything, status
+from tests.service.connections.raw_http import connect, read_all, read_responses, request_status
 from tests.waiting import GENERATIONS, generate, until, wait_for_end
 
 resource = pytest.importorskip("resource", reason="Windows has no limit of open files")
@@ -27,25 +27,25 @@ Start = Callable[..., Service]
 
 
 @pytest.fixture
-def crowd() -> Iterator[Callable[..., list[socket.socket]]]:
-    """Lines that say nothing."""
-    with ExitStack() as lines:
+def open_idle() -> Iterator[Callable[..., list[socket.socket]]]:
+    """Open connections that send nothing."""
+    with ExitStack() as stack:
         yield lambda service, count, source="127.0.0.1": [
-            lines.enter_context(connected(service, source)) for _ in range(count)
+            stack.enter_context(connect(service, source)) for _ in range(count)
         ]
 
 
-def test_idle_lines_give_way_the_oldest_first(
-    start_service: Start, crowd: Callable[..., list[socket.socket]]
+def test_the_oldest_idle_connections_are_closed_first(
+    start_service: Start, open_idle: Callable[..., list[socket.socket]]
 ) -> None:
     service = start_service(connections=20)
-    idle = crowd(service, 25)
+    idle = open_idle(service, 25)
 
-    assert [status(one) for one in idle[5:]] == [200] * 20
-    assert [everything(one) for one in idle[:5]] == [b""] * 5
+    assert [request_status(one) for one in idle[5:]] == [200] * 20
+    assert [read_all(one) for one in idle[:5]] == [b""] * 5
 
 
-def test_lines_at_work_do_not_give_way_and_the_newcomer_is_told(
+def test_busy_connections_stay_open_and_a_new_one_gets_503(
     start_service: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     service = start_service(workers=0, connections=12)
@@ -56,13 +56,13 @@ def test_lines_at_work_do_not_give_way_and_the_newcomer_is_told(
         path = f"{GENERATIONS}/{watched}/events"
         streams = [stack.enter_context(first.stream("GET", path)) for _ in range(6)]
         assert {stream.status_code for stream in streams} == {200}
-        # The other six work, too: their bodies are on the way.
+        # The other six are busy, too: their bodies are incomplete.
         head = f"POST {GENERATIONS} HTTP/1.1\r\nAuthorization: Bearer {keys[1]}\r\n".encode()
-        busy = [stack.enter_context(connected(service)) for _ in range(6)]
-        for one in busy:
+        uploading = [stack.enter_context(connect(service)) for _ in range(6)]
+        for one in uploading:
             one.sendall(head + b"Content-Length: 50\r\n\r\n{")
-        until(lambda: refused(service).status == 503)
-        answer = refused(service)
+        until(lambda: probe(service).status == 503)
+        answer = probe(service)
         until(lambda: "no room for a connection" in caplog.text)
         second.close()
 
@@ -70,71 +70,71 @@ def test_lines_at_work_do_not_give_way_and_the_newcomer_is_told(
     assert answer.headers["retry-after"] == "1"
 
 
-def refused(service: Service) -> Any:
-    with connected(service) as one:
+def probe(service: Service) -> Any:
+    with connect(service) as one:
         one.settimeout(1)
         try:
-            told = answers(one)
+            responses = read_responses(one)
         except TimeoutError:
             return SimpleNamespace(status=0)
-        return told[0] if told else SimpleNamespace(status=0)
+        return responses[0] if responses else SimpleNamespace(status=0)
 
 
-def test_one_address_does_not_take_the_places_of_others(
-    start_service: Start, crowd: Callable[..., list[socket.socket]]
+def test_one_address_cannot_use_up_the_connections_of_others(
+    start_service: Start, open_idle: Callable[..., list[socket.socket]]
 ) -> None:
     service = start_service(
         connections=40, connections_per_address=10, trusted_proxies=("127.0.0.9",)
     )
-    others = crowd(service, 5, "127.0.0.2")
-    crowd(service, 60, "127.0.0.1")
-    proxied = crowd(service, 15, "127.0.0.9")
+    others = open_idle(service, 5, "127.0.0.2")
+    open_idle(service, 60, "127.0.0.1")
+    proxied = open_idle(service, 15, "127.0.0.9")
 
-    assert {status(one) for one in others + proxied} == {200}
+    assert {request_status(one) for one in others + proxied} == {200}
 
 
-def test_where_all_of_an_address_work_its_next_is_refused_and_others_are_not(
-    start_service: Start, crowd: Callable[..., list[socket.socket]]
+def test_an_address_with_only_busy_connections_gets_no_more_but_others_do(
+    start_service: Start, open_idle: Callable[..., list[socket.socket]]
 ) -> None:
     service = start_service(workers=0, connections_per_address=3, trusted_proxies=("127.0.0.9",))
     key = service.key(service.account(), *ALL_SCOPES)
-    busy = crowd(service, 3)
+    busy = open_idle(service, 3)
     for one in busy:
         one.sendall(
             f"POST {GENERATIONS} HTTP/1.1\r\nAuthorization: Bearer {key}\r\n".encode()
             + b"Content-Length: 50\r\n\r\n{"
         )
-    until(lambda: refused(service).status == 503)
-    with connected(service, "127.0.0.2") as other:
-        assert status(other) == 200
+    until(lambda: probe(service).status == 503)
+    with connect(service, "127.0.0.2") as other:
+        assert request_status(other) == 200
 
 
-def test_the_programs_of_this_machine_are_not_counted_by_address(
-    start_service: Start, crowd: Callable[..., list[socket.socket]]
+def test_connections_from_this_machine_are_not_limited_by_address(
+    start_service: Start, open_idle: Callable[..., list[socket.socket]]
 ) -> None:
     service = start_service(connections_per_address=5)
 
-    assert [status(one) for one in crowd(service, 50)] == [200] * 50
+    assert [request_status(one) for one in open_idle(service, 50)] == [200] * 50
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no such sockets here")
-def test_a_unix_socket_has_no_addresses_to_count(config: ServiceSettings, tmp_path: Path) -> None:
+def test_a_unix_socket_has_no_limit_by_address(config: ServiceSettings, tmp_path: Path) -> None:
     path = str(tmp_path / "kit.socket")
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(100)
     running = server.start(replace(config, connections_per_address=5), listener)
-    with ExitStack() as lines:
-        crowd = [lines.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(50)]
-        for one in crowd:
+    with ExitStack() as stack:
+        open_idle = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(50)]
+        for one in open_idle:
             one.connect(path)
-        told = [status(one) for one in crowd]
+        statuses = [request_status(one) for one in open_idle]
     running.stop()
 
-    assert told == [200] * 50
+    assert statuses == [200] * 50
 
 
-def test_what_is_refused_is_logged_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
+def test_refused_connections_are_logged_at_intervals(caplog: pytest.LogCaptureFixture) -> None:
     admission = Admission(settings.load({}, connections=1))
     for number in range(10_000):
         admission.log_refusal("no room for a connection", f"192.0.2.{number % 200}")
@@ -143,10 +143,10 @@ def test_what_is_refused_is_logged_once_in_a_while(caplog: pytest.LogCaptureFixt
         admission.log_refusal("no room for a connection", "192.0.2.1")
         admission.review(float(second))
 
-    told = [record.getMessage() for record in caplog.records]
-    assert len(told) == 3
-    assert told[0].startswith("no room for a connection: 10001 times, ")
-    assert told[1].endswith("10 times, 10 of them 192.0.2.1")
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == 3
+    assert messages[0].startswith("no room for a connection: 10001 times, ")
+    assert messages[1].endswith("10 times, 10 of them 192.0.2.1")
 
 
 SERVE = """
@@ -162,8 +162,8 @@ server.serve(settings.load({}, data=Path(sys.argv[1]), workers=1), listener)
 
 
 @pytest.fixture
-def apart(service: Service) -> Iterator[Callable[..., Service]]:
-    """The service again, in a process with its own limit of open files, on the same data."""
+def serve_apart(service: Service) -> Iterator[Callable[..., Service]]:
+    """Starts the service in a process with its own limit of open files, on the same data."""
     service.stop()
     processes = []
 
@@ -173,7 +173,7 @@ def apart(service: Service) -> Iterator[Callable[..., Service]]:
         processes.append(process)
         assert process.stdout
         url = process.stdout.readline().strip()
-        until(lambda: answering(url))
+        until(lambda: is_healthy(url))
         return Service(url, service.context, service.settings, process.terminate), process.pid
 
     yield start
@@ -184,7 +184,7 @@ def apart(service: Service) -> Iterator[Callable[..., Service]]:
             process.stdout.close()
 
 
-def answering(url: str) -> bool:
+def is_healthy(url: str) -> bool:
     try:
         return httpx.get(f"{url}/healthz").status_code == 200
     except httpx.HTTPError:
@@ -192,15 +192,15 @@ def answering(url: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "said", [b"", b"GET /healthz HTTP/1.1\r\nHost: k"], ids=["silent", "begun"]
+    "said", [b"", b"GET /healthz HTTP/1.1\r\nHost: k"], ids=["silent", "partial"]
 )
-def test_eleven_hundred_lines_and_a_thousand_files_leave_room_for_others(
-    service: Service, apart: Callable[..., Any], crowd: Any, said: bytes
+def test_1100_connections_within_1024_open_files_leave_room_for_others(
+    service: Service, serve_apart: Callable[..., Any], open_idle: Any, said: bytes
 ) -> None:
     key = service.key(service.account(), *ALL_SCOPES)
-    small, pid = apart(1024, 1024)
+    small, pid = serve_apart(1024, 1024)
     files = Path(f"/proc/{pid}/fd")
-    for one in crowd(small, 1100):
+    for one in open_idle(small, 1100):
         one.sendall(said)
     with small.client(key) as http:
         done = wait_for_end(http, generate(http))
@@ -212,25 +212,25 @@ def test_eleven_hundred_lines_and_a_thousand_files_leave_room_for_others(
         assert len(list(files.iterdir())) < 900
 
 
-def test_the_limit_of_open_files_is_raised(service: Service, apart: Callable[..., Any]) -> None:
+def test_the_open_files_limit_is_raised(service: Service, serve_apart: Callable[..., Any]) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    _, pid = apart(256, hard)
+    _, pid = serve_apart(256, hard)
     limits = Path(f"/proc/{pid}/limits")
     if not limits.exists():
         pytest.skip("this system does not show the limits of a process")
-    (told,) = [row for row in limits.read_text().splitlines() if row.startswith("Max open files")]
+    (limit,) = [row for row in limits.read_text().splitlines() if row.startswith("Max open files")]
 
-    assert int(told.split()[3]) == min(hard, 2 * service.settings.connections + 128)
+    assert int(limit.split()[3]) == min(hard, 2 * service.settings.connections + 128)
 
 
-def test_a_limit_is_never_lowered() -> None:
+def test_the_open_files_limit_is_never_lowered() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     assert machine.open_files(16) == before[0]
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
 
 
-def test_an_address_counts_as_what_one_customer_gets() -> None:
+def test_ipv6_addresses_are_counted_by_their_64_bit_prefix() -> None:
     here = [ip_network("127.0.0.0/8")]
 
     assert client_key("::ffff:192.0.2.7", here) == "192.0.2.7"

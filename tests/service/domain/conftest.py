@@ -1,4 +1,4 @@
-"""Rows to work on: an account, its payer, a queued generation."""
+"""Fixtures: an account, its payer, a queued generation."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Write = Callable[[Transaction[Any]], Any]
 
 @pytest.fixture
 def database_url(either_database: str) -> str:
-    """Both: what is true of the domain is true on either."""
+    """Each test of the domain runs on both databases."""
     return either_database
 
 
@@ -43,13 +43,13 @@ def write(database: Database, runner: asyncio.Runner) -> Write:
 
 @pytest.fixture
 def payer(write: Write) -> Payer:
-    """An account with ten credits, without a key."""
+    """The payer of an account with ten credits, without a key."""
     return Payer(write(accounts.create("Ada", "ada@example.org", 10_000, NOW)).id)
 
 
 @pytest.fixture(scope="session")
 def offered() -> Catalog:
-    """What the installed engines offer."""
+    """The catalog of the installed engines."""
     return catalog.load(engine.definition for engine in list_engines().values())
 
 

@@ -1,4 +1,4 @@
-"""Accounts: made with their first credits."""
+"""Accounts: created with their first credits."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from kit.service.domain import accounts, credits
 from tests.service.domain.conftest import NOW, Write
 
 
-def test_an_account_begins_with_a_grant(write: Write) -> None:
+def test_a_new_account_starts_with_a_grant(write: Write) -> None:
     row = write(accounts.create(" Ada ", "ada@example.org", 5000, NOW))
     [entry] = write(credits.list_entries(row.id, most=10, before=None))
 

@@ -1,4 +1,4 @@
-"""Books that are wrong: each way in which they can be is found, and said of the right account."""
+"""The check of the ledger: each kind of discrepancy is found and names the right account."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ Alter = Callable[..., Any]
 
 @pytest.fixture
 def alter(write: Write) -> Alter:
-    """Write into the database what no part of the service would."""
+    """Write values into the database that no part of the service would write."""
     return lambda statement, **values: write(sql(statement, **values))
 
 
@@ -33,11 +33,11 @@ def failed(write: Write, queue_up: Callable[..., str]) -> str:
     return name
 
 
-def found(write: Write) -> list[tuple[str, str]]:
+def find_problems(write: Write) -> list[tuple[str, str]]:
     return [(it.subject, it.problem) for it in write(credits.verify())]
 
 
-def test_books_of_everything_that_can_happen_are_right(
+def test_a_ledger_with_every_kind_of_entry_has_no_discrepancy(
     write: Write, payer: Payer, failed: str, queue_up: Callable[..., str]
 ) -> None:
     canceled = queue_up()
@@ -61,7 +61,7 @@ def test_books_of_everything_that_can_happen_are_right(
     assert write(credits.verify()) == []
 
 
-def test_a_balance_that_is_not_the_sum_is_found(write: Write, payer: Payer) -> None:
+def test_a_balance_that_is_not_the_sum_of_the_entries_is_found(write: Write, payer: Payer) -> None:
     change = "UPDATE accounts SET balance = balance + 5, charged = charged + 1, refunded = 2"
     write(sql(f"{change} WHERE id = :id", id=payer.account_id))
 
@@ -69,10 +69,10 @@ def test_a_balance_that_is_not_the_sum_is_found(write: Write, payer: Payer) -> N
         (payer.account_id, "balance 10.005, ledger 10"),
         (payer.account_id, "charged in all 0.001, ledger 0"),
         (payer.account_id, "refunded in all 0.002, ledger 0"),
-    } <= {*found(write)}
+    } <= {*find_problems(write)}
 
 
-def test_an_entry_that_does_not_go_on_from_the_one_before_is_found(
+def test_an_entry_that_does_not_continue_the_balance_is_found(
     write: Write, payer: Payer, failed: str, alter: Alter
 ) -> None:
     alter("UPDATE ledger SET balance_after = balance_after + 7 WHERE kind = 'generation'")
@@ -86,11 +86,11 @@ def test_an_entry_that_does_not_go_on_from_the_one_before_is_found(
     }
 
 
-def test_entries_that_two_processes_numbered_otherwise_than_they_wrote_them_are_right(
+def test_entries_whose_ids_are_not_in_the_order_of_writing_are_correct(
     write: Write, payer: Payer
 ) -> None:
-    write(granted(payer, NOW + 50))
-    write(granted(payer, NOW + 20))
+    write(grant_with_own_clock(payer, NOW + 50))
+    write(grant_with_own_clock(payer, NOW + 20))
 
     entries = write(
         credits.list_entries(payer.account_id, most=9, before=ids.floor("led", NOW + 60))
@@ -99,8 +99,8 @@ def test_entries_that_two_processes_numbered_otherwise_than_they_wrote_them_are_
     assert write(credits.verify()) == []
 
 
-def granted(payer: Payer, now: int) -> Transaction[None]:
-    """Grant a credit as a process does that numbers its entries by a clock of its own."""
+def grant_with_own_clock(payer: Payer, now: int) -> Transaction[None]:
+    """Grant a credit as a process does that numbers its entries by its own clock."""
     name = ids.floor("led", now)
     empty = ("generation_id", "model_id", "key_id", "key_prefix", "details", "tags")
     nothing = dict.fromkeys(empty)
@@ -115,10 +115,10 @@ def test_a_missing_refund_is_found(write: Write, payer: Payer, failed: str, alte
     problem = (
         "failed, costs 0.6 and the ledger charges 0.6, refunded 0.6 and the ledger gives back 0"
     )
-    assert found(write) == [(failed, problem)]
+    assert find_problems(write) == [(failed, problem)]
 
 
-def test_a_failure_that_nobody_wanted_to_refund_is_found(
+def test_a_failed_generation_without_any_refund_is_found(
     write: Write, failed: str, alter: Alter
 ) -> None:
     alter("DELETE FROM ledger WHERE kind = 'refund'")
@@ -126,7 +126,7 @@ def test_a_failure_that_nobody_wanted_to_refund_is_found(
     alter("UPDATE generations SET refunded = 0")
 
     problem = "failed, costs 0.6 and the ledger charges 0.6, refunded 0 and the ledger gives back 0"
-    assert found(write) == [(failed, problem)]
+    assert find_problems(write) == [(failed, problem)]
 
 
 def test_a_generation_that_is_charged_twice_is_found(
@@ -142,27 +142,27 @@ def test_a_generation_that_is_charged_twice_is_found(
     write(again())
 
     problem = "queued, costs 0.6 and the ledger charges 1.2, refunded 0 and the ledger gives back 0"
-    assert found(write) == [(name, problem)]
+    assert find_problems(write) == [(name, problem)]
 
 
-def test_a_generation_that_another_account_paid_is_found(
+def test_a_generation_that_was_charged_to_another_account_is_found(
     write: Write, payer: Payer, queue_up: Callable[..., str], alter: Alter
 ) -> None:
     name = queue_up()
     other = write(account_rules.create("Bob", "bob@example.org", 10_000, NOW)).id
     alter("UPDATE ledger SET account_id = :other WHERE kind = 'generation'", other=other)
 
-    told = found(write)
-    assert name in {subject for subject, _ in told}
+    problems = find_problems(write)
+    assert name in {subject for subject, _ in problems}
     assert any(
-        f"a generation entry for {name}, which the account does not have" in p for _, p in told
+        f"a generation entry for {name}, which the account does not have" in p for _, p in problems
     )
 
 
 @pytest.mark.parametrize("kind", ["title", "script", "generation", "refund"])
-def test_a_charge_for_nothing_is_found(write: Write, payer: Payer, kind: str) -> None:
+def test_an_entry_for_a_missing_subject_is_found(write: Write, payer: Payer, kind: str) -> None:
     enters = credits.add if kind == "refund" else credits.charge
     write(enters(payer, 50, Reason(kind=kind, subject="x", generation_id="x"), NOW))
 
-    [(_, problem)] = found(write)
+    [(_, problem)] = find_problems(write)
     assert problem == f"a {kind} entry for x, which the account does not have"

@@ -1,4 +1,4 @@
-"""The catalog: what loads, what does not, and the figures it shows."""
+"""The catalog: which models load, their prices, and the checks of their engines."""
 
 import asyncio
 import threading
@@ -59,7 +59,7 @@ FLAT = list_engines()["flat"].definition
         ),
     ],
 )
-def test_a_model_that_cannot_be_priced_does_not_load(change: dict[str, Any], sentence: str) -> None:
+def test_a_model_with_an_invalid_price_does_not_load(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError) as caught:
         catalog.load([replace(FLAT, **change)])
 
@@ -67,20 +67,20 @@ def test_a_model_that_cannot_be_priced_does_not_load(change: dict[str, Any], sen
     assert sentence in str(caught.value).replace("not a number", "no number")
 
 
-def test_models_come_by_kind_and_title(offered: Catalog) -> None:
+def test_models_are_sorted_by_asset_type_and_title(offered: Catalog) -> None:
     order = [(model.asset_type, model.title) for model in offered.models.values()]
 
     assert order == sorted(order)
 
 
-def test_figures_follow_from_the_rule(offered: Catalog) -> None:
+def test_the_catalog_prices_follow_from_the_price_rule(offered: Catalog) -> None:
     flat = offered.get("flat")
 
     assert flat.credits_from == flat.credits_at_defaults == Decimal("0.6")
     assert flat.estimated_credits == Decimal("0.6")
 
 
-def medium(kind: str) -> Parameter:
+def make_medium(kind: str) -> Parameter:
     return Parameter(name=kind, type=kind, media=True)
 
 
@@ -96,7 +96,7 @@ def medium(kind: str) -> Parameter:
         ("video", "Lip syncing", ["image", "audio"], "lip-sync"),
     ],
 )
-def test_a_generation_is_called_by_what_goes_in(
+def test_the_generation_type_follows_from_the_media(
     asset_type: Any, category: str, media: list[str], expected: str
 ) -> None:
     definition = Definition(
@@ -106,14 +106,14 @@ def test_a_generation_is_called_by_what_goes_in(
         category=category,
         description="",
         pricing=Rule(base=Decimal(1)),
-        media=[medium(kind) for kind in ("image", "video", "audio")],
+        media=[make_medium(kind) for kind in ("image", "video", "audio")],
     )
     model = catalog.load([definition]).get("m")
 
     assert catalog.generation_type(model, media) == expected
 
 
-def test_the_estimate_is_the_mean_of_the_last_hundred(
+def test_the_estimated_credits_are_the_mean_of_recent_generations(
     write: Write, queue_up: Callable[..., str], offered: Catalog
 ) -> None:
     flat = offered.get("flat")
@@ -124,7 +124,7 @@ def test_the_estimate_is_the_mean_of_the_last_hundred(
     assert write(catalog.add_estimate(flat)).estimated_credits == Decimal("1.05")
 
 
-def test_a_filter_must_agree_with_its_alias(offered: Catalog) -> None:
+def test_an_asset_type_filter_and_its_alias_must_agree(offered: Catalog) -> None:
     with pytest.raises(BadRequestError, match="give one of them"):
         catalog.select_models(offered, asset_type="image", alias="video", category=None)
 
@@ -132,8 +132,8 @@ def test_a_filter_must_agree_with_its_alias(offered: Catalog) -> None:
 OFFERED = catalog.load_engines(list_engines())
 
 
-def problems(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
-    """Return the fields of what the engine of a model objects to."""
+def find_problem_fields(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
+    """Return the fields that the engine of a model rejects."""
     model = OFFERED.get(model_id)
     values, wrong = parameters.check_settings(model.setting_parameters, given)
     assert wrong == []
@@ -169,14 +169,14 @@ def problems(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
         ("poster", {}, {}, []),
     ],
 )
-def test_a_built_in_engine_objects_to_what_cannot_work(
+def test_a_built_in_engine_rejects_parameters_that_cannot_work_together(
     model_id: str, media: dict[str, int], given: dict[str, Any], fields: list[str]
 ) -> None:
-    assert problems(model_id, media, **given) == fields
+    assert find_problem_fields(model_id, media, **given) == fields
 
 
-class Picky(type(list_engines()["flat"])):  # type: ignore[misc]
-    """Does in `check` what a test asks for."""
+class CheckingEngine(type(list_engines()["flat"])):  # type: ignore[misc]
+    """An engine whose `check` calls a function of the test."""
 
     def __init__(self, answer: Callable[[Order], Any]) -> None:
         self._answer = answer
@@ -189,16 +189,16 @@ def fail(_: Order) -> Any:
     raise RuntimeError("a quiet lake")
 
 
-def quit_all(_: Order) -> Any:
+def exit_1(_: Order) -> Any:
     raise SystemExit(1)
 
 
-def half_way(_: Order) -> Any:
+def fail_later(_: Order) -> Any:
     yield "size", "is too big"
     raise RuntimeError("a quiet lake")
 
 
-def spoil(order: Order) -> Any:
+def clear_parameters(order: Order) -> Any:
     order.parameters.clear()  # type: ignore[attr-defined]
     return ()
 
@@ -206,27 +206,27 @@ def spoil(order: Order) -> Any:
 ORDER = StartGeneration(model_id="flat", prompt=" a quiet lake ", parameters={"size": "big"})
 
 
-def planned(
+def make_plan(
     write: Write, payer: Payer, offered: catalog.Catalog, order: StartGeneration = ORDER
 ) -> StartPlan:
-    """Return the plan of an order that its engine has nothing against."""
+    """Return the plan of an order after the check of its engine."""
     plan: StartPlan = write(generations.plan(offered, order, payer.account_id))
     if problems := asyncio.run(offered.problems(plan.model, plan.engine_order)):
         raise ParameterError.fields(problems)
     return plan
 
 
-def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: Payer) -> None:
+def test_an_order_that_its_engine_rejects_is_not_charged(write: Write, payer: Payer) -> None:
     seen: list[Order] = []
 
     def refuse(order: Order) -> list[tuple[str, str]]:
         seen.append(order)
         return [("size", "is too big"), ("prompt", "is too quiet")]
 
-    offered = catalog.load_engines({"flat": Picky(refuse)})
+    offered = catalog.load_engines({"flat": CheckingEngine(refuse)})
 
     with pytest.raises(ParameterError) as caught:
-        planned(write, payer, offered)
+        make_plan(write, payer, offered)
 
     assert caught.value.status == 400
     assert caught.value.details == [
@@ -242,14 +242,14 @@ def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: 
     assert write(accounts.get(payer.account_id)).balance == 10_000
 
 
-def test_an_engine_is_told_how_long_the_files_are(write: Write, payer: Payer) -> None:
+def test_an_engines_check_gets_the_durations_of_the_media(write: Write, payer: Payer) -> None:
     seen: list[Order] = []
 
-    def listen(order: Order) -> list[tuple[str, str]]:
+    def record(order: Order) -> list[tuple[str, str]]:
         seen.append(order)
         return []
 
-    clay = type("Listening", (type(list_engines()["clay"]),), {"check": lambda _, o: listen(o)})
+    clay = type("Listening", (type(list_engines()["clay"]),), {"check": lambda _, o: record(o)})
     offered = catalog.load_engines({"clay": clay()})
     media = {}
     for name, kind, length in (("portrait", "image/png", None), ("voice", "audio/wav", 2_500)):
@@ -261,37 +261,37 @@ def test_an_engine_is_told_how_long_the_files_are(write: Write, payer: Payer) ->
         media[name] = ticket.id
     order = StartGeneration(model_id="clay", media_uploads=media)
 
-    planned(write, payer, offered, order)
+    make_plan(write, payer, offered, order)
 
     assert seen[0].media == {"portrait": 1, "voice": 1}
     assert seen[0].seconds == {"voice": [2.5]}
 
 
-@pytest.mark.parametrize("answer", [fail, quit_all, half_way, lambda _: 7, lambda _: ["odd", None]])
-def test_a_check_that_fails_is_no_objection_and_is_logged_without_the_prompt(
+@pytest.mark.parametrize("answer", [fail, exit_1, fail_later, lambda _: 7, lambda _: ["odd", None]])
+def test_an_order_passes_a_failing_check_that_is_logged_without_the_prompt(
     write: Write, payer: Payer, answer: Callable[[Order], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    offered = catalog.load_engines({"flat": Picky(answer)})
+    offered = catalog.load_engines({"flat": CheckingEngine(answer)})
 
-    plan = planned(write, payer, offered)
+    plan = make_plan(write, payer, offered)
 
     assert plan.quote.total == Decimal("1.2")
     assert "the engine of 'flat' could not check an order" in caplog.text
     assert "lake" not in caplog.text
 
 
-def test_a_check_that_cannot_even_be_had_is_no_objection(write: Write, payer: Payer) -> None:
-    class Odd(type(list_engines()["flat"])):  # type: ignore[misc]
+def test_a_check_attribute_that_raises_lets_the_order_pass(write: Write, payer: Payer) -> None:
+    class EngineWithoutCheck(type(list_engines()["flat"])):  # type: ignore[misc]
         @property
         def check(self) -> Any:
             raise RuntimeError("no license")
 
-    offered = catalog.load_engines({"flat": Odd()})
+    offered = catalog.load_engines({"flat": EngineWithoutCheck()})
 
-    assert planned(write, payer, offered).model.id == "flat"
+    assert make_plan(write, payer, offered).model.id == "flat"
 
 
-def test_a_check_without_an_end_holds_up_one_order_and_no_more(
+def test_a_check_that_never_ends_delays_one_order_only(
     write: Write, payer: Payer, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked: list[Order] = []
@@ -302,9 +302,9 @@ def test_a_check_without_an_end_holds_up_one_order_and_no_more(
         end.wait()
         return ()
 
-    offered = catalog.load_engines({"flat": Picky(endless)}, 0.05)
+    offered = catalog.load_engines({"flat": CheckingEngine(endless)}, 0.05)
     try:
-        plans = [planned(write, payer, offered) for _ in range(3)]
+        plans = [make_plan(write, payer, offered) for _ in range(3)]
     finally:
         end.set()
 
@@ -314,47 +314,47 @@ def test_a_check_without_an_end_holds_up_one_order_and_no_more(
 
 
 def test_a_check_cannot_change_the_order(write: Write, payer: Payer) -> None:
-    offered = catalog.load_engines({"flat": Picky(spoil)})
+    offered = catalog.load_engines({"flat": CheckingEngine(clear_parameters)})
 
-    assert planned(write, payer, offered).parameters["size"] == "big"
+    assert make_plan(write, payer, offered).parameters["size"] == "big"
 
 
-def test_other_work_goes_on_while_a_plug_in_thinks_about_an_order() -> None:
-    thinks, done = threading.Event(), threading.Event()
+def test_the_event_loop_runs_while_an_engine_checks_an_order() -> None:
+    checking, done = threading.Event(), threading.Event()
 
-    def think(order: Order) -> Any:
-        thinks.set()
+    def check_slowly(order: Order) -> Any:
+        checking.set()
         assert done.wait(10)
         return [("size", "is too big")]
 
-    offered = catalog.load_engines({"flat": Picky(think)})
+    offered = catalog.load_engines({"flat": CheckingEngine(check_slowly)})
     order = Order(prompt="", parameters={})
 
-    async def both() -> list[Any]:
+    async def run_both() -> list[Any]:
         problems = asyncio.create_task(offered.problems(offered.get("flat"), order))
-        while not thinks.is_set():
+        while not checking.is_set():
             await asyncio.sleep(0)
         done.set()
         return list(await problems)
 
-    assert asyncio.run(both()) == [("parameters.size", "is too big")]
+    assert asyncio.run(run_both()) == [("parameters.size", "is too big")]
 
 
-def test_a_built_in_engine_is_asked_beside_other_work_as_well(write: Write, payer: Payer) -> None:
+def test_a_built_in_engine_checks_orders_in_another_thread(write: Write, payer: Payer) -> None:
     asked: list[threading.Thread] = []
 
     def note(_: Order) -> Any:
         asked.append(threading.current_thread())
         return ()
 
-    ours = type("Ours", (Picky,), {"__module__": "kit.engines.models.ours"})
-    planned(write, payer, catalog.load_engines({"flat": ours(note)}))
+    ours = type("Ours", (CheckingEngine,), {"__module__": "kit.engines.models.ours"})
+    make_plan(write, payer, catalog.load_engines({"flat": ours(note)}))
 
     assert asked != [threading.current_thread()]
     assert len(asked) == 1
 
 
-def test_an_engine_that_answered_late_is_asked_again(write: Write, payer: Payer) -> None:
+def test_an_engine_whose_check_timed_out_is_asked_again(write: Write, payer: Payer) -> None:
     asked: list[threading.Thread] = []
     end = threading.Event()
 
@@ -363,22 +363,22 @@ def test_an_engine_that_answered_late_is_asked_again(write: Write, payer: Payer)
         end.wait()
         return [("size", "is too big")]
 
-    offered = catalog.load_engines({"flat": Picky(first_late)}, 0.05)
-    planned(write, payer, offered)
+    offered = catalog.load_engines({"flat": CheckingEngine(first_late)}, 0.05)
+    make_plan(write, payer, offered)
     end.set()
     asked[0].join()
 
     with pytest.raises(ParameterError, match="is too big"):
-        planned(write, payer, offered)
+        make_plan(write, payer, offered)
 
 
-def test_what_a_plug_in_objects_to_is_cut_to_what_can_be_shown(write: Write, payer: Payer) -> None:
-    def babble(_: Order) -> Any:
+def test_reported_problems_are_limited_in_number_and_length(write: Write, payer: Payer) -> None:
+    def yield_many_problems(_: Order) -> Any:
         while True:
             yield "size", "no\x1b[31m" * 1000
 
     with pytest.raises(ParameterError) as caught:
-        planned(write, payer, catalog.load_engines({"flat": Picky(babble)}))
+        make_plan(write, payer, catalog.load_engines({"flat": CheckingEngine(yield_many_problems)}))
 
     assert caught.value.details
     assert len(caught.value.details) == 20

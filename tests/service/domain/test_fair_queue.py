@@ -30,42 +30,42 @@ ORDER = StartGeneration(model_id="flat", prompt="x")
 def start(payer: Payer, times: int = 1) -> Transaction[list[str]]:
     """Start generations and return their ids."""
     plan = yield from generations.plan(OFFERED, ORDER, payer.account_id)
-    made = []
+    ids = []
     for _ in range(times):
-        made.append((yield from generations.start(plan, payer, NOW)).id)
-    return made
+        ids.append((yield from generations.start(plan, payer, NOW)).id)
+    return ids
 
 
-def opened(name: str) -> Transaction[Payer]:
-    """Make an account that can pay for everything."""
+def create_account(name: str) -> Transaction[Payer]:
+    """Create an account that can pay for everything."""
     account = yield from accounts.create(name, "a@b", 10**9, NOW)
     return Payer(account.id)
 
 
 @pytest.fixture
-def claimed(write: Write) -> Callable[..., list[str]]:
-    """Claim some and return their ids."""
+def claim(write: Write) -> Callable[..., list[str]]:
+    """Claim jobs and return their ids."""
     return lambda most=1: [row.id for row in write(queue.claim("w", most, lease=LEASE, now=NOW))]
 
 
-def test_a_thousand_jobs_of_one_account_delay_anothers_first_by_one(
-    write: Write, claimed: Callable[..., list[str]]
+def test_a_thousand_jobs_of_one_account_delay_another_account_by_one_job(
+    write: Write, claim: Callable[..., list[str]]
 ) -> None:
-    many, few = write(opened("many")), write(opened("few"))
+    many, few = write(create_account("many")), write(create_account("few"))
     theirs = write(start(many, 1000))
-    claimed(300)
+    claim(300)
     (mine,) = write(start(few))
 
-    assert claimed(3) == [theirs[300], mine, theirs[301]]
+    assert claim(3) == [theirs[300], mine, theirs[301]]
 
 
 def test_accounts_take_turns_and_each_keeps_its_order(
-    write: Write, claimed: Callable[..., list[str]]
+    write: Write, claim: Callable[..., list[str]]
 ) -> None:
-    one, two, three = (write(opened(name)) for name in ("a", "b", "c"))
+    one, two, three = (write(create_account(name)) for name in ("a", "b", "c"))
     first, second, third = write(start(one, 4)), write(start(two, 3)), write(start(three, 1))
 
-    assert claimed(8) == [
+    assert claim(8) == [
         *(first[0], second[0], third[0]),
         *(first[1], second[1]),
         *(first[2], second[2]),
@@ -73,34 +73,34 @@ def test_accounts_take_turns_and_each_keeps_its_order(
     ]
 
 
-def test_a_newcomer_with_many_does_not_overtake_who_has_waited(
-    write: Write, claimed: Callable[..., list[str]]
+def test_a_new_account_with_many_jobs_does_not_overtake_one_that_waits(
+    write: Write, claim: Callable[..., list[str]]
 ) -> None:
-    early, late = write(opened("early")), write(opened("late"))
+    early, late = write(create_account("early")), write(create_account("late"))
     theirs = write(start(early, 100))
-    claimed(50)
+    claim(50)
     write(start(late, 100))
-    next_ones = claimed(20)
+    next_ones = claim(20)
 
     assert len({*next_ones} & {*theirs}) == 10
 
 
-def test_what_is_handed_back_is_next_and_does_not_help_the_rest_forward(
-    write: Write, claimed: Callable[..., list[str]]
+def test_a_released_job_is_next_and_does_not_advance_its_accounts_other_jobs(
+    write: Write, claim: Callable[..., list[str]]
 ) -> None:
-    one, two, three = (write(opened(name)) for name in ("a", "b", "c"))
+    one, two, three = (write(create_account(name)) for name in ("a", "b", "c"))
     old = write(start(one, 100))
-    claimed(60)
+    claim(60)
     waiting = write(start(two, 2))
     write(queue.release(old[0], 1, NOW))
-    # Were it back in its old round, all of these would be in rounds before those that wait.
+    # If it returned to its old round, all of these would be in rounds before those that wait.
     crowd = write(start(three, 100))
 
-    assert claimed(1) == [old[0]]
-    assert {*claimed(3)} == {old[60], waiting[0], crowd[0]}
+    assert claim(1) == [old[0]]
+    assert {*claim(3)} == {old[60], waiting[0], crowd[0]}
 
 
-def test_what_waited_before_rounds_were_counted_keeps_its_order(tmp_path: Path) -> None:
+def test_jobs_queued_before_the_migration_keep_their_order(tmp_path: Path) -> None:
     path = tmp_path / "kit.db"
     old = apsw.Connection(str(path))
     old.execute("CREATE TABLE alembic_version AS SELECT '0001' AS version_num")
@@ -116,19 +116,19 @@ def test_what_waited_before_rounds_were_counted_keeps_its_order(tmp_path: Path) 
         )
     old.close()
 
-    async def upgraded() -> list[str]:
+    async def claim_after_upgrade() -> list[str]:
         database = SQLite(path)
         rows = await database.write(queue.claim("w", 2, lease=LEASE, now=NOW))
         await database.close()
         return [row.id for row in rows]
 
-    assert asyncio.run(upgraded()) == ["gen_1", "gen_2"]
+    assert asyncio.run(claim_after_upgrade()) == ["gen_1", "gen_2"]
 
 
 class Fairness(RuleBasedStateMachine):
-    """Three accounts, whatever they and the workers do."""
+    """Three accounts and workers that act in any order."""
 
-    #: The database; empty for one of its own.
+    #: URL of the database; empty for an embedded one.
     url = ""
 
     def __init__(self) -> None:
@@ -136,11 +136,11 @@ class Fairness(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.loop = asyncio.new_event_loop()
         self.database = open_empty(Path(self.folder.name), self.url)
-        self.payers = [self.write(opened(str(number))) for number in range(3)]
-        #: Ids that wait, by account; and the attempts that are running.
+        self.payers = [self.write(create_account(str(number))) for number in range(3)]
+        #: Ids of queued jobs by account, and the running attempts by id.
         self.waiting: dict[str, set[str]] = {payer.account_id: set() for payer in self.payers}
         self.running: dict[str, Any] = {}
-        #: Accounts whose first one waits -> what others were given since, and may be given more.
+        #: Accounts with a waiting job -> how many jobs each other account got since it waits.
         self.given: dict[str, Counter[str]] = {}
         self.returned: set[str] = set()
 
@@ -163,17 +163,17 @@ class Fairness(RuleBasedStateMachine):
     def claim(self, most: int) -> None:
         for row in self.write(queue.claim("w", most, lease=LEASE, now=NOW)):
             mine = self.waiting[row.account_id]
-            assert row.id == min(mine), "an account's generations are taken in their order"
+            assert row.id == min(mine), "an account's generations are claimed in their order"
             mine.remove(row.id)
             self.running[row.id] = row
             self.given.pop(row.account_id, None)
             if row.id in self.returned:
-                self.returned.remove(row.id)  # one that was begun before is no new one
+                self.returned.remove(row.id)  # a job that ran before does not count as new
                 continue
             for others in self.given.values():
                 others[row.account_id] += 1
                 assert others[row.account_id] <= 1, (
-                    "before an account's first comes at most one of each other"
+                    "before an account's first job comes at most one of each other account"
                 )
 
     @precondition(lambda self: self.running)
@@ -199,14 +199,14 @@ class Fairness(RuleBasedStateMachine):
         self.write(generations.cancel(chosen, payer, NOW))
         mine.remove(chosen)
         self.returned.discard(chosen)
-        self.given.pop(payer.account_id, None)  # what is first now came as a later one
+        self.given.pop(payer.account_id, None)  # the account's first job is now one that came later
 
 
-def test_it_holds_on_postgresql(postgresql: str) -> None:
-    class There(Fairness):
+def test_the_queue_is_fair_on_postgresql(postgresql: str) -> None:
+    class OnServer(Fairness):
         url = postgresql
 
-    run_state_machine_as_test(There, settings=settings(TestFairness.settings, max_examples=8))
+    run_state_machine_as_test(OnServer, settings=settings(TestFairness.settings, max_examples=8))
 
 
 TestFairness = Fairness.TestCase

@@ -1,4 +1,4 @@
-"""Kept answers: replayed for a day, released when nothing came of them."""
+"""Idempotency keys: stored responses are replayed for a day, failed requests are released."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ KEPT = Answer(202, b"{}", {"Location": "there"}, replayed=True)
 
 @pytest.fixture
 def label(payer: Payer) -> RequestLabel:
-    """A request of the account."""
+    """The label of a request of the account."""
     return RequestLabel(payer.account_id, "one", "asked")
 
 
@@ -26,7 +26,7 @@ def work(body: bytes = b"{}") -> Transaction[Answer]:
     return Answer(202, body, {"Location": "there"})
 
 
-def test_an_answer_is_kept_for_a_day(write: Write, label: RequestLabel) -> None:
+def test_a_response_is_replayed_for_a_day(write: Write, label: RequestLabel) -> None:
     first = write(idempotency.run_once(label, work(), NOW))
     again = write(idempotency.run_once(label, work(b"[]"), NOW + DAY))
     later = write(idempotency.run_once(label, work(b"[]"), NOW + DAY + 1))
@@ -36,7 +36,7 @@ def test_an_answer_is_kept_for_a_day(write: Write, label: RequestLabel) -> None:
     assert (later.body, later.replayed) == (b"[]", False)
 
 
-def test_a_running_request_says_to_wait(write: Write, label: RequestLabel) -> None:
+def test_a_running_request_raises_a_conflict(write: Write, label: RequestLabel) -> None:
     assert write(idempotency.begin(label, NOW, "run")) is None
     with pytest.raises(ConflictError, match="still running") as caught:
         write(idempotency.begin(label, NOW + 600_000, "run"))
@@ -44,20 +44,20 @@ def test_a_running_request_says_to_wait(write: Write, label: RequestLabel) -> No
     assert caught.value.headers["Retry-After"] == "1"
 
 
-def test_a_request_that_was_cut_off_can_be_tried_again(write: Write, label: RequestLabel) -> None:
+def test_an_interrupted_request_can_be_sent_again(write: Write, label: RequestLabel) -> None:
     write(idempotency.begin(label, NOW, "run"))
 
     assert write(idempotency.begin(label, NOW + 600_001, "run")) is None
 
 
-def test_a_released_request_can_be_tried_again(write: Write, label: RequestLabel) -> None:
+def test_a_released_request_can_be_sent_again(write: Write, label: RequestLabel) -> None:
     write(idempotency.begin(label, NOW, "run"))
     write(idempotency.release(label))
 
     assert write(idempotency.begin(label, NOW, "run")) is None
 
 
-def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
+def test_accounts_that_use_the_same_idempotency_key_do_not_conflict(
     write: Write, label: RequestLabel
 ) -> None:
     other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
@@ -76,7 +76,7 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
     assert write(idempotency.find_answer(label, NOW)).body == b'"ours"'
 
 
-def test_what_was_answered_cannot_be_released(write: Write, label: RequestLabel) -> None:
+def test_a_stored_response_is_not_released(write: Write, label: RequestLabel) -> None:
     write(idempotency.begin(label, NOW, "run"))
     write(idempotency.run_and_store(label, work(b"[]")))
     write(idempotency.release(label))
@@ -84,7 +84,7 @@ def test_what_was_answered_cannot_be_released(write: Write, label: RequestLabel)
     assert write(idempotency.begin(label, NOW, "run")) == replace(KEPT, body=b"[]")
 
 
-def test_pruning_removes_what_is_too_old(write: Write, label: RequestLabel) -> None:
+def test_pruning_removes_stale_requests_and_responses(write: Write, label: RequestLabel) -> None:
     write(idempotency.run_once(label, work(), NOW))
     running = RequestLabel(label.account_id, "two", "asked")
     write(idempotency.begin(running, NOW, "run"))

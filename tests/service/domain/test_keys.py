@@ -1,4 +1,4 @@
-"""API keys: what they look like, how many there may be, who is behind one."""
+"""API keys: their format, their number per account, the caller that they authenticate."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,23 +24,23 @@ SECRET = b"s" * 32
 
 
 @pytest.fixture
-def make(write: Write, payer: Payer) -> Callable[..., NewKey]:
-    """Make a key of the account."""
+def add_key(write: Write, payer: Payer) -> Callable[..., NewKey]:
+    """Create a key of the account."""
 
-    def one(now: int = NOW, **wish: Any) -> NewKey:
-        asked = KeyRequest(**{"account_id": payer.account_id, "name": "test", **wish})
-        made: NewKey = write(keys.create(asked, SECRET, now))
-        return made
+    def create(now: int = NOW, **wish: Any) -> NewKey:
+        request = KeyRequest(**{"account_id": payer.account_id, "name": "test", **wish})
+        key: NewKey = write(keys.create(request, SECRET, now))
+        return key
 
-    return one
+    return create
 
 
-def test_the_keys_of_an_account_are_its_own_and_so_is_their_bound(
-    write: Write, payer: Payer, make: Callable[..., NewKey]
+def test_keys_and_their_maximum_number_belong_to_one_account(
+    write: Write, payer: Payer, add_key: Callable[..., NewKey]
 ) -> None:
     other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
-    mine = [make(name=f"mine {number}").row.id for number in range(keys.MAX_ACTIVE_KEYS)]
-    theirs = make(account_id=other).row.id
+    mine = [add_key(name=f"mine {number}").row.id for number in range(keys.MAX_ACTIVE_KEYS)]
+    theirs = add_key(account_id=other).row.id
 
     assert [row.id for row in write(keys.list_keys(other))] == [theirs]
     assert [row.id for row in write(keys.list_keys(payer.account_id))] == mine
@@ -55,7 +55,7 @@ def test_a_key_has_its_prefix_and_its_length(live: bool, prefix: str) -> None:
     assert api_keys.is_well_formed(text)
 
 
-def test_any_mistyped_letter_is_noticed() -> None:
+def test_any_mistyped_letter_makes_a_key_malformed() -> None:
     text = keys.generate(live=True)
     for place in range(len(text)):
         other = "A" if text[place] != "A" else "B"
@@ -63,16 +63,16 @@ def test_any_mistyped_letter_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "cs_live_", "x" * 44, "cs_live_" + "\u0661" * 36])
-def test_what_is_no_key_does_not_look_like_one(text: str) -> None:
+def test_other_text_is_not_well_formed_as_a_key(text: str) -> None:
     assert not api_keys.is_well_formed(text)
 
 
-def test_keys_differ() -> None:
+def test_generated_keys_differ() -> None:
     assert len({keys.generate(live=True) for _ in range(100)}) == 100
 
 
-def test_only_a_digest_is_kept(make: Callable[..., NewKey]) -> None:
-    made = make()
+def test_only_a_digest_of_a_key_is_stored(add_key: Callable[..., NewKey]) -> None:
+    made = add_key()
 
     assert made.text not in repr(made)
     assert made.text not in str(made.row)
@@ -81,10 +81,10 @@ def test_only_a_digest_is_kept(make: Callable[..., NewKey]) -> None:
     assert len(made.row.prefix) == 12
 
 
-def test_a_key_leads_to_its_account_with_its_scopes(
-    write: Write, make: Callable[..., NewKey], payer: Payer
+def test_a_key_identifies_its_account_scopes_and_cap(
+    write: Write, add_key: Callable[..., NewKey], payer: Payer
 ) -> None:
-    made = make(scopes=("creative:generate",), cap=5)
+    made = add_key(scopes=("creative:generate",), cap=5)
     caller = write(keys.find_caller(made.text, SECRET, NOW))
 
     assert caller.account_id == payer.account_id
@@ -92,13 +92,13 @@ def test_a_key_leads_to_its_account_with_its_scopes(
     assert (caller.payer.key_id, caller.payer.cap) == (made.row.id, 5)
 
 
-def test_a_key_under_another_secret_is_unknown(write: Write, make: Callable[..., NewKey]) -> None:
+def test_a_key_of_another_secret_is_unknown(write: Write, add_key: Callable[..., NewKey]) -> None:
     with pytest.raises(InvalidApiKeyError, match="unknown"):
-        write(keys.find_caller(make().text, b"o" * 32, NOW))
+        write(keys.find_caller(add_key().text, b"o" * 32, NOW))
 
 
-def test_a_key_ends_at_its_date(write: Write, make: Callable[..., NewKey]) -> None:
-    text = make(expires_at=NOW + 10).text
+def test_a_key_expires_at_its_date(write: Write, add_key: Callable[..., NewKey]) -> None:
+    text = add_key(expires_at=NOW + 10).text
 
     assert write(keys.find_caller(text, SECRET, NOW + 9))
     with pytest.raises(ExpiredApiKeyError):
@@ -106,9 +106,9 @@ def test_a_key_ends_at_its_date(write: Write, make: Callable[..., NewKey]) -> No
 
 
 def test_a_revoked_key_is_refused_and_stays_revoked(
-    write: Write, make: Callable[..., NewKey]
+    write: Write, add_key: Callable[..., NewKey]
 ) -> None:
-    made = make()
+    made = add_key()
     write(keys.revoke(made.row.id, NOW + 1))
 
     assert write(keys.revoke(made.row.id, NOW + 9)).revoked_at == NOW + 1
@@ -118,18 +118,18 @@ def test_a_revoked_key_is_refused_and_stays_revoked(
         write(keys.revoke("key_0", NOW))
 
 
-def test_the_eleventh_active_key_is_refused(write: Write, make: Callable[..., NewKey]) -> None:
-    made = [make() for _ in range(9)]
-    make(expires_at=NOW + 10)
+def test_the_eleventh_active_key_is_refused(write: Write, add_key: Callable[..., NewKey]) -> None:
+    made = [add_key() for _ in range(9)]
+    add_key(expires_at=NOW + 10)
     with pytest.raises(ConflictError, match="10 active keys"):
-        make()
-    assert make(now=NOW + 10)
+        add_key()
+    assert add_key(now=NOW + 10)
     write(keys.revoke(made[0].row.id, NOW + 10))
 
-    assert make(now=NOW + 10)
+    assert add_key(now=NOW + 10)
 
 
-def test_twenty_racing_keys_give_ten(
+def test_of_twenty_concurrent_key_requests_ten_succeed(
     database: Database, runner: asyncio.Runner, payer: Payer
 ) -> None:
     wish = KeyRequest(account_id=payer.account_id, name="race")
@@ -154,15 +154,15 @@ def test_twenty_racing_keys_give_ten(
         ({"cap": 0}, "cap"),
     ],
 )
-def test_a_wish_that_makes_no_sense_names_the_field(
-    make: Callable[..., NewKey], wish: dict[str, Any], field: str
+def test_an_error_of_an_invalid_key_request_names_the_field(
+    add_key: Callable[..., NewKey], wish: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(BadRequestError) as caught:
-        make(**wish)
+        add_key(**wish)
 
     assert [detail["field"] for detail in caught.value.details or ()] == [field]
 
 
-def test_a_key_needs_an_account(make: Callable[..., NewKey]) -> None:
+def test_a_key_needs_an_account(add_key: Callable[..., NewKey]) -> None:
     with pytest.raises(NotFoundError, match="acc_0"):
-        make(account_id="acc_0")
+        add_key(account_id="acc_0")

@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, the ledger is the balance and nothing is overdrawn."""
+"""After any sequence of operations the ledger equals the balance and nothing is overdrawn."""
 
 import asyncio
 import tempfile
@@ -29,11 +29,11 @@ LEASE_MS = 1000
 
 
 class Money(RuleBasedStateMachine):
-    """One account, one worker, and a clock that only goes on when something happens."""
+    """One account, one worker, and a clock that only advances with each operation."""
 
     started: Bundle[str] = Bundle("started")
     claimed: Bundle[tuple[str, int]] = Bundle("claimed")
-    #: The database; empty for one of its own.
+    #: URL of the database; empty for an embedded one.
     url = ""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Money(RuleBasedStateMachine):
         self.now += 1
         return self.loop.run_until_complete(self.database.write(work))
 
-    def back(self, generation_id: str) -> None:
+    def expect_refund(self, generation_id: str) -> None:
         self.expected += self.charged.pop(generation_id)
 
     @rule(amount=st.integers(1, 3000))
@@ -92,7 +92,7 @@ class Money(RuleBasedStateMachine):
     @rule(claim=claimed)
     def fail(self, claim: tuple[str, int]) -> None:
         if self.write(queue.fail(*claim, "too dry", "dry", self.now)):
-            self.back(claim[0])
+            self.expect_refund(claim[0])
 
     @rule(claim=claimed)
     def hand_back(self, claim: tuple[str, int]) -> None:
@@ -104,7 +104,7 @@ class Money(RuleBasedStateMachine):
         self.write(queue.requeue_expired(attempts=2, now=self.now))
         for generation_id in list(self.charged):
             if self.row(generation_id).state == "failed":
-                self.back(generation_id)
+                self.expect_refund(generation_id)
 
     @rule(generation_id=started)
     def cancel(self, generation_id: str) -> None:
@@ -116,7 +116,7 @@ class Money(RuleBasedStateMachine):
             return
         assert after.state == "canceled"
         if before.state == "queued" and before.attempt == 0:
-            self.back(generation_id)
+            self.expect_refund(generation_id)
         else:
             self.charged.pop(generation_id, None)
 
@@ -124,7 +124,7 @@ class Money(RuleBasedStateMachine):
         return self.write(generations.get(generation_id, self.payer.account_id))
 
     @invariant()
-    def the_balance_is_what_it_should_be(self) -> None:
+    def the_balance_is_as_expected(self) -> None:
         figures = self.write(credits.balance(self.payer.account_id, self.now))
         assert figures["balance"] == self.expected >= 0
         assert figures["reserved"] == sum(self.charged.values())
@@ -134,7 +134,7 @@ class Money(RuleBasedStateMachine):
         assert (figures["charged30d"], figures["refunded30d"]) == (-sum(paid), sum(back))
 
     @invariant()
-    def the_ledger_is_the_balance(self) -> None:
+    def the_ledger_equals_the_balance(self) -> None:
         assert self.write(credits.verify()) == []
         entries = self.write(credits.list_entries(self.payer.account_id, most=1000, before=None))
         assert sum(entry.millicredits for entry in entries) == self.expected
@@ -146,11 +146,11 @@ class Money(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-def test_it_holds_on_postgresql(postgresql: str) -> None:
-    class There(Money):
+def test_the_ledger_equals_the_balance_on_postgresql(postgresql: str) -> None:
+    class OnServer(Money):
         url = postgresql
 
-    run_state_machine_as_test(There, settings=settings(TestMoney.settings, max_examples=8))
+    run_state_machine_as_test(OnServer, settings=settings(TestMoney.settings, max_examples=8))
 
 
 TestMoney = Money.TestCase

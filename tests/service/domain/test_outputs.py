@@ -1,4 +1,4 @@
-"""Outputs: deleted by their owner or by age, and never without a trace."""
+"""Outputs: deleted by their owner or by age, and recorded in the audit log."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,14 +13,14 @@ from tests.moments import moment_of
 from tests.service.domain.conftest import NOW, Write
 
 DAY = 24 * 3600 * 1000
-#: Ids count on from the latest moment that was asked for, so tests go on by milliseconds.
+#: Ids continue from the latest time that was used, so tests advance by milliseconds.
 MS = 1 / DAY
 FILES = {"key": "outputs/a/b.png", "thumbnail": "outputs/a/c.jpg"}
 
 
 @pytest.fixture
 def finish(write: Write, queue_up: Callable[..., str]) -> Callable[..., str]:
-    """Make a generation that is completed with two files of its own, and return its id."""
+    """Make a completed generation with two files of its own, and return its id."""
 
     def make(now: int = NOW) -> str:
         name = queue_up(now)
@@ -37,7 +37,7 @@ def row(write: Write, payer: Payer, name: str) -> Any:
     return write(generations.get(name, payer.account_id))
 
 
-def test_deleting_lists_the_files_until_they_are_gone(
+def test_files_of_deleted_outputs_are_listed_until_they_are_removed(
     write: Write, payer: Payer, finish: Callable[..., str]
 ) -> None:
     name = finish()
@@ -51,11 +51,11 @@ def test_deleting_lists_the_files_until_they_are_gone(
     assert write(outputs.keys_to_delete()) == keys[1:]
     after = row(write, payer, name)
     assert after.outputs_deleted_at == NOW
-    # Though the clock stood still: what was written out of it before must not hold any more.
+    # Although the clock stood still: a page that was cached before must become invalid.
     assert after.updated_at > before.updated_at
 
 
-def test_deleting_again_lists_nothing_and_leaves_one_line(
+def test_deleting_outputs_again_lists_nothing_and_adds_no_audit_entry(
     write: Write, payer: Payer, finish: Callable[..., str]
 ) -> None:
     name = finish()
@@ -63,12 +63,12 @@ def test_deleting_again_lists_nothing_and_leaves_one_line(
 
     assert write(outputs.delete(name, payer, NOW + 5)) == []
     assert row(write, payer, name).outputs_deleted_at == NOW
-    told = [it for it in write(audit.list_acts(most=99)) if it.act == "outputs.deleted"]
-    assert [(it.actor, it.subject) for it in told] == [("key:cs_live_abcd", name)]
+    acts = [it for it in write(audit.list_acts(most=99)) if it.act == "outputs.deleted"]
+    assert [(it.actor, it.subject) for it in acts] == [("key:cs_live_abcd", name)]
 
 
-def expired(write: Write, days: float, now: int, after: str = "") -> str:
-    """Look through all pages as the sweeper does and return the last id."""
+def delete_all_old(write: Write, days: float, now: int, after: str = "") -> str:
+    """Delete old outputs of all pages as the sweeper does and return the last id."""
     while (seen := write(outputs.delete_old(after, days, now))) != after:
         after = seen
     return after
@@ -76,16 +76,16 @@ def expired(write: Write, days: float, now: int, after: str = "") -> str:
 
 @pytest.fixture
 def later() -> int:
-    """A moment after everything that was made in this process."""
+    """A time after all generations of this process."""
     return moment_of(ids.new("gen", NOW)) + 1
 
 
-def test_what_is_old_loses_its_files_and_what_is_young_keeps_them(
+def test_old_outputs_are_deleted_and_recent_ones_are_kept(
     write: Write, payer: Payer, finish: Callable[..., str], later: int
 ) -> None:
     old, young = finish(later), finish(later + 20)
 
-    last = expired(write, 15 * MS, later + 30)
+    last = delete_all_old(write, 15 * MS, later + 30)
 
     assert last == old
     assert row(write, payer, old).outputs_deleted_at == later + 30
@@ -96,7 +96,7 @@ def test_what_is_old_loses_its_files_and_what_is_young_keeps_them(
     assert orjson.loads(line.details) == {"generations": 1, "last": old, "days": 15 * MS}
 
 
-def test_old_ones_are_found_page_by_page_and_once(
+def test_old_outputs_are_deleted_page_by_page_and_once(
     write: Write, payer: Payer, finish: Callable[..., str], later: int
 ) -> None:
     names = [finish(later + number) for number in range(5)]
@@ -104,16 +104,16 @@ def test_old_ones_are_found_page_by_page_and_once(
     assert write(outputs.delete_old("", MS, later + 20, most=2)) == names[1]
     assert write(outputs.delete_old(names[1], MS, later + 20, most=2)) == names[3]
     assert row(write, payer, names[4]).outputs_deleted_at is None
-    assert expired(write, MS, later + 20, names[3]) == names[4]
+    assert delete_all_old(write, MS, later + 20, names[3]) == names[4]
     assert all(row(write, payer, name).outputs_deleted_at for name in names)
     assert len(write(outputs.keys_to_delete())) == 10
 
 
-def test_one_that_is_not_finished_is_waited_for(
+def test_a_generation_that_is_not_finished_stops_the_deletion_of_later_ones(
     write: Write, payer: Payer, finish: Callable[..., str], queue_up: Callable[..., str], later: int
 ) -> None:
     first, waiting = finish(later), queue_up(later + 1)
 
-    assert expired(write, MS, later + 20) == first
+    assert delete_all_old(write, MS, later + 20) == first
     write(generations.cancel(waiting, payer, later + 20))
-    assert expired(write, MS, later + 20, first) == waiting
+    assert delete_all_old(write, MS, later + 20, first) == waiting

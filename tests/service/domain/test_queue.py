@@ -1,4 +1,4 @@
-"""The queue: oldest first, fenced by the attempt, settled once."""
+"""The queue: oldest first, one valid attempt per job, each job finished once."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,19 +26,19 @@ def balance(write: Write, payer: Payer) -> Callable[[], int]:
     return lambda: int(write(credits.balance(payer.account_id, NOW))["balance"])
 
 
-def test_the_oldest_are_taken_first_and_once(write: Write, queue_up: Callable[..., str]) -> None:
-    made = [queue_up(NOW + n) for n in range(5)]
+def test_oldest_jobs_are_claimed_first_and_once(write: Write, queue_up: Callable[..., str]) -> None:
+    ids = [queue_up(NOW + n) for n in range(5)]
     first = write(queue.claim("a", 2, lease=LEASE, now=NOW))
     second = write(queue.claim("b", 10, lease=LEASE, now=NOW))
 
-    assert [r.id for r in first] == made[:2]
-    assert [r.id for r in second] == made[2:]
+    assert [r.id for r in first] == ids[:2]
+    assert [r.id for r in second] == ids[2:]
     assert write(queue.claim("c", 10, lease=LEASE, now=NOW)) == []
-    assert write(queue.running_claims("a")) == {(made[0], 1): 0.0, (made[1], 1): 0.0}
+    assert write(queue.running_claims("a")) == {(ids[0], 1): 0.0, (ids[1], 1): 0.0}
     assert write(queue.count_waiting()) == 0
 
 
-def test_models_that_have_to_wait_are_left_in_the_queue(
+def test_jobs_of_skipped_models_stay_in_the_queue(
     write: Write, queue_up: Callable[..., str], row: Callable[[str], Any]
 ) -> None:
     waiting = queue_up(NOW)
@@ -50,11 +50,11 @@ def test_models_that_have_to_wait_are_left_in_the_queue(
     assert taken.id == waiting
 
 
-def test_models_that_are_not_served_wait_for_a_day(
+def test_jobs_of_models_that_a_worker_does_not_serve_wait_for_a_day(
     write: Write, queue_up: Callable[..., str]
 ) -> None:
     waiting = queue_up(NOW)
-    # later than the ids of all tests in this process, of which some live in the future
+    # later than the ids of all tests in this process, some of which are in the future
     given, days_later = {"lease": LEASE, "served": ["x", "y"]}, 1 << 47
 
     assert write(queue.claim("a", 9, now=NOW, **given)) == []
@@ -84,7 +84,7 @@ def test_a_stale_attempt_changes_nothing(
     assert write(queue.finish(one, 3, OUTPUT, NOW)) is True
 
 
-def test_what_is_finished_never_changes(
+def test_a_finished_generation_never_changes(
     write: Write, queue_up: Callable[..., str], row: Callable[[str], Any], payer: Payer
 ) -> None:
     one = queue_up()
@@ -101,7 +101,7 @@ def test_what_is_finished_never_changes(
     assert before.progress == 1.0
 
 
-def test_a_failure_pays_back_in_full_and_once(
+def test_a_failure_is_refunded_in_full_and_once(
     write: Write, queue_up: Callable[..., str], row: Callable[[str], Any], balance: Any
 ) -> None:
     one = queue_up()
@@ -114,7 +114,7 @@ def test_a_failure_pays_back_in_full_and_once(
     assert (row(one).state, row(one).refunded, row(one).error_code) == ("failed", 600, "dry")
 
 
-def test_claims_that_nobody_renews_go_back_and_fail_in_the_end(
+def test_expired_claims_are_queued_again_and_fail_after_three_attempts(
     write: Write, queue_up: Callable[..., str], row: Callable[[str], Any], balance: Any
 ) -> None:
     one, now = queue_up(), NOW
@@ -129,7 +129,7 @@ def test_claims_that_nobody_renews_go_back_and_fail_in_the_end(
     assert balance() == 10_000
 
 
-def test_a_renewed_claim_does_not_run_out(write: Write, queue_up: Callable[..., str]) -> None:
+def test_a_renewed_claim_does_not_expire(write: Write, queue_up: Callable[..., str]) -> None:
     one = queue_up()
     write(queue.claim("a", 1, lease=NOW + 10, now=NOW))
     write(queue.renew([(one, 1)], lease=NOW + 100))
@@ -137,7 +137,7 @@ def test_a_renewed_claim_does_not_run_out(write: Write, queue_up: Callable[..., 
     assert write(queue.requeue_expired(attempts=3, now=NOW + 50)) == []
 
 
-def test_a_claim_of_a_clock_that_was_ahead_runs_out(
+def test_a_claim_by_a_clock_that_was_ahead_expires(
     write: Write, queue_up: Callable[..., str]
 ) -> None:
     one, year = queue_up(), 365 * 24 * 3600 * 1000
@@ -147,7 +147,7 @@ def test_a_claim_of_a_clock_that_was_ahead_runs_out(
     assert [row.id for row in write(queue.requeue_expired(attempts=3, now=NOW))] == [one]
 
 
-def test_what_is_handed_back_counts_as_no_loss(
+def test_a_released_job_does_not_count_as_lost(
     write: Write, queue_up: Callable[..., str], row: Callable[[str], Any]
 ) -> None:
     one = queue_up()
@@ -159,43 +159,43 @@ def test_what_is_handed_back_counts_as_no_loss(
     assert (row(one).state, row(one).losses, row(one).progress) == ("queued", 0, 0.0)
 
 
-def test_a_cancel_before_a_worker_began_pays_back(
+def test_a_cancel_before_a_worker_started_is_refunded(
     write: Write, queue_up: Callable[..., str], payer: Payer, balance: Any
 ) -> None:
-    told = write(generations.cancel(queue_up(), payer, NOW))
+    row = write(generations.cancel(queue_up(), payer, NOW))
 
-    assert (told.state, told.refunded) == ("canceled", 600)
+    assert (row.state, row.refunded) == ("canceled", 600)
     assert balance() == 10_000
     assert write(queue.claim("a", 1, lease=LEASE, now=NOW)) == []
 
 
-@pytest.mark.parametrize("back", [False, True], ids=["running", "handed back"])
-def test_a_cancel_after_a_worker_began_pays_nothing(
+@pytest.mark.parametrize("back", [False, True], ids=["running", "released"])
+def test_a_cancel_after_a_worker_started_is_not_refunded(
     write: Write, queue_up: Callable[..., str], payer: Payer, balance: Any, back: bool
 ) -> None:
     one = queue_up()
     write(queue.claim("a", 1, lease=LEASE, now=NOW))
     if back:
         write(queue.release(one, 1, NOW))
-    told = write(generations.cancel(one, payer, NOW))
+    row = write(generations.cancel(one, payer, NOW))
 
-    assert (told.state, told.refunded) == ("canceled", 0)
+    assert (row.state, row.refunded) == ("canceled", 0)
     assert balance() == 9400
     assert write(queue.finish(one, 1, OUTPUT, NOW)) is False
     assert write(generations.cancel(one, payer, NOW)).state == "canceled"
 
 
-def test_a_cancel_that_a_claim_overtook_ends_no_earlier_than_it_began(
+def test_a_canceled_job_does_not_end_before_its_start(
     write: Write, queue_up: Callable[..., str], payer: Payer
 ) -> None:
     one = queue_up()
     write(queue.claim("a", 1, lease=LEASE, now=NOW + 5))
-    told = write(generations.cancel(one, payer, NOW))
+    row = write(generations.cancel(one, payer, NOW))
 
-    assert told.started_at == told.completed_at == told.updated_at == NOW + 5
+    assert row.started_at == row.completed_at == row.updated_at == NOW + 5
 
 
-def test_a_filter_knows_no_wildcards(
+def test_filters_match_wildcard_characters_literally(
     write: Write, payer: Payer, queue_up: Callable[..., str]
 ) -> None:
     one = queue_up(tags={"of": r"50%_\x"})

@@ -1,4 +1,4 @@
-"""Many at once on one account: none is lost, nothing is overdrawn, nothing is done twice."""
+"""Concurrent requests of one account: none is lost, overdrawn or done twice."""
 
 import asyncio
 from collections import Counter
@@ -28,7 +28,7 @@ def start(offered: Catalog, payer: Payer) -> Transaction[str]:
 
 @pytest.fixture
 def race(database: Database, runner: asyncio.Runner) -> Any:
-    """Run the transactions that some callables return at the same time."""
+    """Run the transactions that some callables return, concurrently."""
 
     async def all_of(orders: list[Any]) -> list[Any]:
         return await asyncio.gather(*map(database.write, orders), return_exceptions=True)
@@ -36,7 +36,7 @@ def race(database: Database, runner: asyncio.Runner) -> Any:
     return lambda *orders: runner.run(all_of(list(orders)))
 
 
-def test_64_starts_of_a_hot_account_overdraw_nothing(
+def test_64_concurrent_starts_do_not_overdraw_an_account(
     race: Any, write: Write, offered: Catalog
 ) -> None:
     payer = Payer(write(accounts.create("Ada", "a@b", 40 * PRICE + 10, NOW)).id)
@@ -48,7 +48,7 @@ def test_64_starts_of_a_hot_account_overdraw_nothing(
     assert write(credits.verify()) == []
 
 
-def test_a_key_with_a_cap_spends_no_more_in_a_race(
+def test_concurrent_starts_do_not_exceed_the_cap_of_a_key(
     race: Any, write: Write, offered: Catalog, payer: Payer
 ) -> None:
     wish = keys.KeyRequest(account_id=payer.account_id, name="capped", cap=5 * PRICE)
@@ -61,7 +61,7 @@ def test_a_key_with_a_cap_spends_no_more_in_a_race(
     assert write(credits.verify()) == []
 
 
-def test_the_same_request_many_times_is_done_once(
+def test_concurrent_copies_of_a_request_are_done_once(
     race: Any, write: Write, offered: Catalog, payer: Payer
 ) -> None:
     label = RequestLabel(payer.account_id, "key", "print")
@@ -76,7 +76,7 @@ def test_the_same_request_many_times_is_done_once(
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 10_000 - PRICE
 
 
-def test_workers_that_claim_at_once_take_different_jobs(
+def test_workers_that_claim_concurrently_get_different_jobs(
     race: Any, write: Write, offered: Catalog, payer: Payer
 ) -> None:
     started = {write(start(offered, payer)) for _ in range(12)}
@@ -88,7 +88,7 @@ def test_workers_that_claim_at_once_take_different_jobs(
     assert {*claimed} == started
 
 
-def test_a_cancel_that_races_a_claim_and_a_failure_pays_back_once(
+def test_a_cancel_that_races_a_claim_and_a_failure_is_refunded_once(
     race: Any, write: Write, offered: Catalog, payer: Payer
 ) -> None:
     for _ in range(12):
@@ -102,7 +102,7 @@ def test_a_cancel_that_races_a_claim_and_a_failure_pays_back_once(
         assert write(credits.verify()) == []
 
 
-def test_outputs_that_are_deleted_twice_at_once_are_deleted(
+def test_concurrent_deletions_of_the_same_outputs_succeed(
     race: Any, write: Write, offered: Catalog, payer: Payer
 ) -> None:
     name = write(start(offered, payer))

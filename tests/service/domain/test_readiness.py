@@ -1,4 +1,4 @@
-"""Probes write, but never more than a row a second; and they notice what is wrong."""
+"""Readiness probes write at most one row a second, and report what does not work."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,8 +18,8 @@ NOW = 1_700_000_000_000
 DAY = 24 * 3600 * 1000
 
 
-class Watch:
-    """A clock that is set by hand."""
+class FakeClock:
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.seconds = 100.0
@@ -28,8 +28,8 @@ class Watch:
         return self.seconds
 
 
-class Slow(SQLite):
-    """A database that takes its time to be examined, and counts how often it was."""
+class SlowDatabase(SQLite):
+    """A database whose examination takes some seconds, and that counts its examinations."""
 
     def __init__(self, path: Path, takes: float) -> None:
         self.commits = self.examinations = 0
@@ -44,14 +44,14 @@ class Slow(SQLite):
         return (await super().examine())._replace(seconds=self._takes)
 
 
-def tried(
-    folder: Path, work: Callable[[Readiness, Slow, Watch], Any], *, takes: float = 0.01
+def run_probes(
+    folder: Path, work: Callable[[Readiness, SlowDatabase, FakeClock], Any], *, takes: float = 0.01
 ) -> Any:
-    """Run something on a readiness with a database and a storage."""
+    """Run a function with a readiness, its database and its clock."""
 
     async def run() -> Any:
-        watch = Watch()
-        database = Slow(folder / "kit.db", takes)
+        watch = FakeClock()
+        database = SlowDatabase(folder / "kit.db", takes)
         storage = LocalStorage(folder / "objects", Signer(b"s" * 32))
         readiness = Readiness(database, storage, lambda: NOW, watch)
         try:
@@ -63,8 +63,8 @@ def tried(
     return asyncio.run(run())
 
 
-def test_probes_of_one_second_share_a_row(tmp_path: Path) -> None:
-    async def work(readiness: Readiness, database: Slow, watch: Watch) -> list[int]:
+def test_probes_within_one_second_write_one_row(tmp_path: Path) -> None:
+    async def work(readiness: Readiness, database: SlowDatabase, watch: FakeClock) -> list[int]:
         counts = []
         await readiness.examine()
         await readiness.probe()
@@ -80,22 +80,22 @@ def test_probes_of_one_second_share_a_row(tmp_path: Path) -> None:
             watch.seconds += 1.0
         return counts
 
-    assert tried(tmp_path, work, takes=10.0) == [0, 1, 1]
+    assert run_probes(tmp_path, work, takes=10.0) == [0, 1, 1]
 
 
-def test_probes_have_a_database_examined_for_a_hundredth_of_the_time(tmp_path: Path) -> None:
-    async def work(readiness: Readiness, database: Slow, watch: Watch) -> int:
+def test_probes_examine_the_database_for_one_percent_of_the_time(tmp_path: Path) -> None:
+    async def work(readiness: Readiness, database: SlowDatabase, watch: FakeClock) -> int:
         for _ in range(100):
             await readiness.probe()
             watch.seconds += 1.0
         return database.examinations
 
-    assert tried(tmp_path, work, takes=0.1) == 10
-    assert tried(tmp_path, work, takes=1.0) == 1
+    assert run_probes(tmp_path, work, takes=0.1) == 10
+    assert run_probes(tmp_path, work, takes=1.0) == 1
 
 
 def test_the_database_is_examined_daily(tmp_path: Path) -> None:
-    async def work(readiness: Readiness, database: Slow, watch: Watch) -> list[int]:
+    async def work(readiness: Readiness, database: SlowDatabase, watch: FakeClock) -> list[int]:
         counts = []
         for now in (NOW, NOW + 1, NOW + DAY - 1, NOW + DAY, NOW + DAY + 1):
             storage = LocalStorage(tmp_path / "objects", Signer(b"s" * 32))
@@ -103,17 +103,17 @@ def test_the_database_is_examined_daily(tmp_path: Path) -> None:
             counts.append(database.examinations)
         return counts
 
-    assert tried(tmp_path, work) == [1, 1, 1, 2, 2]
+    assert run_probes(tmp_path, work) == [1, 1, 1, 2, 2]
 
 
-def test_a_database_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None:
-    class Stuck(Slow):
+def test_a_database_that_does_not_answer_is_not_ready(tmp_path: Path) -> None:
+    class Stuck(SlowDatabase):
         async def write(self, transaction: Transaction[Any], *, durable: bool = True) -> Any:
             transaction.close()
             await asyncio.sleep(60)
 
     async def run() -> None:
-        watch = Watch()
+        watch = FakeClock()
         database = Stuck(tmp_path / "kit.db", 0.0)
         storage = LocalStorage(tmp_path / "objects", Signer(b"s" * 32))
         readiness = Readiness(database, storage, lambda: NOW, watch, timeout=0.05)
@@ -126,16 +126,16 @@ def test_a_database_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None
     asyncio.run(run())
 
 
-def test_a_storage_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None:
+def test_a_storage_that_does_not_answer_is_not_ready(tmp_path: Path) -> None:
     class Silent(LocalStorage):
         async def is_writable(self) -> bool:
             await asyncio.sleep(60)
             return True
 
     async def run() -> None:
-        database = Slow(tmp_path / "kit.db", 0.0)
+        database = SlowDatabase(tmp_path / "kit.db", 0.0)
         storage = Silent(tmp_path / "objects", Signer(b"s" * 32))
-        readiness = Readiness(database, storage, lambda: NOW, Watch(), timeout=2)
+        readiness = Readiness(database, storage, lambda: NOW, FakeClock(), timeout=2)
         try:
             with pytest.raises(UnavailableError, match="the storage does not answer"):
                 await readiness.probe()

@@ -1,4 +1,4 @@
-"""How many statements a transaction has: on a server's database each is a way there and back."""
+"""The number of statements in a transaction: on PostgreSQL each of them is a round trip."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +16,8 @@ from tests.service.domain.conftest import NOW, Write
 CLAIM = queue.Claim("w", NOW + 1000)
 
 
-def counted(work: Transaction[Any], names: list[Any]) -> Transaction[Any]:
-    """Run a transaction and note its steps."""
+def record_steps(work: Transaction[Any], names: list[Any]) -> Transaction[Any]:
+    """Run a transaction and record its steps."""
     rows: Any = None
     try:
         while True:
@@ -29,12 +29,12 @@ def counted(work: Transaction[Any], names: list[Any]) -> Transaction[Any]:
 
 
 @pytest.fixture
-def steps(write: Write) -> Callable[[Transaction[Any]], int]:
-    """Run a transaction and return how many steps it took."""
+def count_steps(write: Write) -> Callable[[Transaction[Any]], int]:
+    """Run a transaction and return its number of steps."""
 
     def run(work: Transaction[Any]) -> int:
         taken: list[Any] = []
-        write(counted(work, taken))
+        write(record_steps(work, taken))
         return len(taken)
 
     return run
@@ -47,14 +47,14 @@ def start(offered: Catalog, payer: Payer, claim: queue.Claim | None) -> Transact
     return Answer(202, row.id.encode())
 
 
-def settled(name: str) -> Transaction[Any]:
+def finish_and_claim(name: str) -> Transaction[Any]:
     """Finish a job and claim the next one."""
     yield from queue.finish(name, 1, {"key": "a"}, NOW)
     return (yield from queue.claim("w", 1, lease=NOW, now=NOW))
 
 
 def test_a_job_takes_few_statements(
-    steps: Callable[[Transaction[Any]], int],
+    count_steps: Callable[[Transaction[Any]], int],
     write: Write,
     payer: Payer,
     offered: Catalog,
@@ -63,17 +63,17 @@ def test_a_job_takes_few_statements(
     label = RequestLabel(payer.account_id, "key", "print")
     first = queue_up()
 
-    assert steps(start(offered, payer, CLAIM)) == 2
-    assert steps(start(offered, payer, None)) == 3
-    assert steps(run_once(label, start(offered, payer, CLAIM), NOW)) == 4
-    assert steps(queue.claim("w", 1, lease=NOW, now=NOW)) == 1
-    assert steps(settled(first)) == 3
-    assert steps(queue.fail(queue_up(), 1, "no", "no", NOW)) == 1  # which no longer counts
-    assert steps(generations.page(payer.account_id, most=9, state="completed")) == 1
+    assert count_steps(start(offered, payer, CLAIM)) == 2
+    assert count_steps(start(offered, payer, None)) == 3
+    assert count_steps(run_once(label, start(offered, payer, CLAIM), NOW)) == 4
+    assert count_steps(queue.claim("w", 1, lease=NOW, now=NOW)) == 1
+    assert count_steps(finish_and_claim(first)) == 3
+    assert count_steps(queue.fail(queue_up(), 1, "no", "no", NOW)) == 1  # it is not running
+    assert count_steps(generations.page(payer.account_id, most=9, state="completed")) == 1
 
 
 def test_a_failure_and_a_cancel_take_few_statements(
-    steps: Callable[[Transaction[Any]], int],
+    count_steps: Callable[[Transaction[Any]], int],
     write: Write,
     payer: Payer,
     queue_up: Callable[..., str],
@@ -81,14 +81,14 @@ def test_a_failure_and_a_cancel_take_few_statements(
     failing = queue_up()
     write(queue.claim("w", 1, lease=NOW, now=NOW))
 
-    assert steps(queue.fail(failing, 1, "no", "no", NOW)) == 3
-    assert steps(generations.cancel(queue_up(), payer, NOW)) == 4
+    assert count_steps(queue.fail(failing, 1, "no", "no", NOW)) == 3
+    assert count_steps(generations.cancel(queue_up(), payer, NOW)) == 4
 
 
-def test_a_caller_is_known_after_one_statement(
-    steps: Callable[[Transaction[Any]], int], write: Write, payer: Payer
+def test_a_caller_is_found_with_one_statement(
+    count_steps: Callable[[Transaction[Any]], int], write: Write, payer: Payer
 ) -> None:
     wish = keys.KeyRequest(account_id=payer.account_id, name="k")
     text = write(keys.create(wish, b"s" * 32, NOW)).text
 
-    assert steps(keys.find_caller(text, b"s" * 32, NOW)) == 1
+    assert count_steps(keys.find_caller(text, b"s" * 32, NOW)) == 1

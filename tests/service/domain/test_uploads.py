@@ -1,4 +1,4 @@
-"""Uploads: tickets end, files come once, and what nobody uses goes."""
+"""Uploads: tickets expire, a file is uploaded once, unused files are removed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,8 +24,8 @@ MINUTE, HOUR = 60_000, 3_600_000
 
 
 @pytest.fixture
-def ask(write: Write, payer: Payer, offered: Catalog) -> Callable[..., Any]:
-    """Ask for a ticket for one picture."""
+def issue(write: Write, payer: Payer, offered: Catalog) -> Callable[..., Any]:
+    """Request a ticket for one picture."""
 
     def one(size: int = 70, now: int = NOW) -> Any:
         order = RequestUpload(
@@ -37,9 +37,9 @@ def ask(write: Write, payer: Payer, offered: Catalog) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def ticket(ask: Callable[..., Any]) -> Any:
+def ticket(issue: Callable[..., Any]) -> Any:
     """A ticket for one picture."""
-    return ask()
+    return issue()
 
 
 @pytest.fixture
@@ -58,13 +58,13 @@ def start(write: Write, payer: Payer, offered: Catalog) -> Callable[[str], str]:
     return one
 
 
-def test_a_ticket_lives_a_quarter_of_an_hour(write: Write, ticket: Any) -> None:
+def test_a_ticket_expires_after_fifteen_minutes(write: Write, ticket: Any) -> None:
     assert write(uploads.get_open_ticket(ticket.id, NOW + 15 * MINUTE - 1)).id == ticket.id
     with pytest.raises(AccessDeniedError, match="has expired"):
         write(uploads.get_open_ticket(ticket.id, NOW + 15 * MINUTE))
 
 
-def test_a_file_comes_once(write: Write, ticket: Any) -> None:
+def test_a_ticket_accepts_one_file(write: Write, ticket: Any) -> None:
     write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
     with pytest.raises(ConflictError):
         write(uploads.get_open_ticket(ticket.id, NOW))
@@ -74,7 +74,7 @@ def test_a_file_comes_once(write: Write, ticket: Any) -> None:
     assert write(uploads.find([ticket.id]))[ticket.id].sha256 == "a"
 
 
-def test_what_nobody_used_in_a_day_is_swept_away(write: Write, ticket: Any) -> None:
+def test_an_upload_that_is_not_used_within_a_day_is_removed(write: Write, ticket: Any) -> None:
     write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
 
     assert write(uploads.remove_unused(NOW + 24 * HOUR)) == 0
@@ -85,10 +85,10 @@ def test_what_nobody_used_in_a_day_is_swept_away(write: Write, ticket: Any) -> N
         write(uploads.get_open_ticket(ticket.id, NOW))
 
 
-def test_what_no_generation_was_started_with_for_so_many_days_goes_with_its_bytes(
-    write: Write, payer: Payer, ticket: Any, ask: Callable[..., Any], start: Callable[[str], str]
+def test_an_upload_is_removed_some_days_after_its_last_generation(
+    write: Write, payer: Payer, ticket: Any, issue: Callable[..., Any], start: Callable[[str], str]
 ) -> None:
-    unused = ask()
+    unused = issue()
     for row in (ticket, unused):
         write(uploads.mark_filled(row.id, sha256="a", duration_ms=None, now=NOW))
     start(ticket.id)
@@ -106,7 +106,7 @@ def test_what_no_generation_was_started_with_for_so_many_days_goes_with_its_byte
         start(ticket.id)
 
 
-def test_what_a_generation_used_is_kept(
+def test_an_upload_that_a_generation_used_is_kept(
     write: Write, ticket: Any, start: Callable[[str], str]
 ) -> None:
     write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
@@ -115,7 +115,7 @@ def test_what_a_generation_used_is_kept(
     assert write(uploads.remove_unused(NOW + 99 * HOUR)) == 0
 
 
-def test_an_upload_that_is_swept_between_plan_and_start_charges_nothing(
+def test_an_upload_that_is_removed_between_plan_and_start_charges_nothing(
     write: Write, ticket: Any, payer: Payer, offered: Catalog
 ) -> None:
     write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
@@ -128,7 +128,7 @@ def test_an_upload_that_is_swept_between_plan_and_start_charges_nothing(
     assert write(generations.page(payer.account_id, most=10)) == []
 
 
-def test_a_ticket_that_no_file_came_for_goes_an_hour_after_its_end(
+def test_a_ticket_without_a_file_is_removed_an_hour_after_it_expired(
     write: Write, ticket: Any
 ) -> None:
     late = NOW + 75 * MINUTE + 1
@@ -139,32 +139,32 @@ def test_a_ticket_that_no_file_came_for_goes_an_hour_after_its_end(
         write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=late))
 
 
-def test_an_account_has_so_many_open_tickets(ask: Callable[..., Any], write: Write) -> None:
-    first = ask(1)
+def test_open_tickets_of_an_account_are_limited(issue: Callable[..., Any], write: Write) -> None:
+    first = issue(1)
     for _ in range(uploads.MAX_OPEN_TICKETS - 1):
-        ask(1, NOW + MINUTE)
+        issue(1, NOW + MINUTE)
     with pytest.raises(RateLimitError, match="100 tickets are open") as caught:
-        ask(1, NOW + 10 * MINUTE)
+        issue(1, NOW + 10 * MINUTE)
     assert caught.value.headers == {"Retry-After": "300"}
 
     write(uploads.mark_filled(first.id, sha256="a", duration_ms=None, now=NOW))
-    ask(1, NOW + 10 * MINUTE)
+    issue(1, NOW + 10 * MINUTE)
     with pytest.raises(RateLimitError):
-        ask(1, NOW + 10 * MINUTE)
-    ask(1, NOW + 16 * MINUTE)
+        issue(1, NOW + 10 * MINUTE)
+    issue(1, NOW + 16 * MINUTE)
 
 
-def test_an_account_has_so_many_bytes_and_gets_them_back(
-    ask: Callable[..., Any], write: Write, start: Callable[[str], str]
+def test_the_upload_bytes_of_an_account_are_limited_and_freed_again(
+    issue: Callable[..., Any], write: Write, start: Callable[[str], str]
 ) -> None:
-    used, *others = (ask(100) for _ in range(7))
+    used, *others = (issue(100) for _ in range(7))
     write(uploads.mark_filled(used.id, sha256="a", duration_ms=None, now=NOW))
     start(used.id)
     with pytest.raises(PayloadTooLargeError, match="take 700 bytes"):
-        ask(1)
+        issue(1)
 
     assert write(uploads.remove_unused(NOW + 2 * HOUR)) == len(others)
     for _ in others:
-        ask(100, NOW + 2 * HOUR)
+        issue(100, NOW + 2 * HOUR)
     with pytest.raises(PayloadTooLargeError, match="more than the 700 that they may"):
-        ask(1, NOW + 2 * HOUR)
+        issue(1, NOW + 2 * HOUR)

@@ -1,4 +1,4 @@
-"""Deliveries by the clock: a day of attempts, leases, and when what is over is forgotten."""
+"""Webhook deliveries over time: attempts during a day, leases, and pruning after a month."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -18,16 +18,16 @@ URL = "https://ends.example/"
 
 
 @pytest.fixture
-def end(write: Write, payer: Payer, queue_up: Callable[..., str]) -> Callable[..., str]:
-    """Have a generation end, and return its id."""
+def end_generation(write: Write, payer: Payer, queue_up: Callable[..., str]) -> Callable[..., str]:
+    """Announce the end of a generation and return its id."""
 
-    def end(now: int = NOW, **order: Any) -> str:
+    def end_generation(now: int = NOW, **order: Any) -> str:
         name = queue_up(now, **order)
         row = SimpleNamespace(id=name, account_id=payer.account_id)
         write(webhooks.announce(row, now))
         return name
 
-    return end
+    return end_generation
 
 
 @pytest.fixture
@@ -40,10 +40,10 @@ def claim(write: Write, now: int) -> Any:
     return found and found[0]
 
 
-def test_attempts_go_on_for_most_of_a_day_and_then_it_is_given_up(
-    write: Write, hook: Any, end: Callable[..., str]
+def test_attempts_continue_for_most_of_a_day_and_then_the_delivery_fails(
+    write: Write, hook: Any, end_generation: Callable[..., str]
 ) -> None:
-    end()
+    end_generation()
     moments = []
     while (due := write(webhooks.next_due())) is not None:
         assert claim(write, due - 1) is None
@@ -56,30 +56,30 @@ def test_attempts_go_on_for_most_of_a_day_and_then_it_is_given_up(
     assert write(webhooks.count_deliveries(hook.id)) == {"failed": 1}
 
 
-def test_a_receiver_is_granted_a_day_at_most(
-    write: Write, hook: Any, end: Callable[..., str]
+def test_a_receiver_may_delay_the_next_attempt_by_a_day_at_most(
+    write: Write, hook: Any, end_generation: Callable[..., str]
 ) -> None:
-    end()
+    end_generation()
 
     write(webhooks.settle(claim(write, NOW), NOW, "the answer was 503", wait=1e9))
 
     assert write(webhooks.next_due()) == NOW + DAY
 
 
-def test_what_a_clock_that_was_ahead_has_put_off_is_due(
-    write: Write, hook: Any, end: Callable[..., str]
+def test_a_delivery_scheduled_by_a_clock_that_was_ahead_is_due(
+    write: Write, hook: Any, end_generation: Callable[..., str]
 ) -> None:
-    end(NOW + 365 * DAY)
+    end_generation(NOW + 365 * DAY)
     assert claim(write, NOW) is None
 
     write(webhooks.prune(NOW))
     assert claim(write, NOW) is not None
 
 
-def test_what_is_not_settled_in_a_minute_is_another_services(
-    write: Write, hook: Any, end: Callable[..., str]
+def test_a_delivery_that_is_not_settled_within_a_minute_can_be_claimed_again(
+    write: Write, hook: Any, end_generation: Callable[..., str]
 ) -> None:
-    end()
+    end_generation()
     first = claim(write, NOW)
     assert claim(write, NOW + 59_999) is None
     second = claim(write, NOW + 60_000)
@@ -90,16 +90,16 @@ def test_what_is_not_settled_in_a_minute_is_another_services(
     assert write(webhooks.count_deliveries(hook.id)) == {"delivered": 1}
 
 
-def test_deliveries_are_forgotten_a_month_after_their_generations_and_endpoints_stay(
-    write: Write, hook: Any, payer: Payer, end: Callable[..., str]
+def test_deliveries_are_pruned_after_a_month_and_endpoints_stay(
+    write: Write, hook: Any, payer: Payer, end_generation: Callable[..., str]
 ) -> None:
-    old = end(NOW, webhook_url=URL)
-    begun = moment_of(old)
-    new = end(begun + DAY, webhook_url=URL)
+    old = end_generation(NOW, webhook_url=URL)
+    started = moment_of(old)
+    new = end_generation(started + DAY, webhook_url=URL)
 
-    write(webhooks.prune(begun + 30 * DAY))
+    write(webhooks.prune(started + 30 * DAY))
     assert len(write(sql("SELECT id FROM deliveries"))) == 4
-    write(webhooks.prune(begun + 30 * DAY + 1))
+    write(webhooks.prune(started + 30 * DAY + 1))
 
     kept = {row.generation_id for row in write(sql("SELECT generation_id FROM deliveries"))}
     assert kept == {new}
@@ -107,10 +107,10 @@ def test_deliveries_are_forgotten_a_month_after_their_generations_and_endpoints_
     assert kept == {"", new}
 
 
-def test_an_account_that_has_enough_under_way_is_passed(
-    write: Write, hook: Any, payer: Payer, end: Callable[..., str]
+def test_a_busy_account_is_skipped_by_a_claim(
+    write: Write, hook: Any, payer: Payer, end_generation: Callable[..., str]
 ) -> None:
-    end()
+    end_generation()
 
     assert write(webhooks.claim([payer.account_id], NOW)) is None
     assert write(webhooks.claim(["acc_another"], NOW)) is not None

@@ -18,7 +18,7 @@ service = lasting_service
 
 
 class Page(HTMLParser):
-    """What a page links to, names and loads; it fails on tags that do not match."""
+    """The links, anchors and loaded files of a page; tags that do not match fail."""
 
     VOID = frozenset({"meta", "link", "br", "input"})
 
@@ -54,17 +54,17 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def answer(service: Service) -> httpx.Response:
-    """The page."""
+    """The response with the page."""
     return httpx.get(f"{service.url}/docs")
 
 
 @pytest.fixture
 def page(answer: httpx.Response) -> Page:
-    """The page, read."""
+    """The parsed page."""
     return Page(answer.text)
 
 
-def test_nothing_is_loaded_from_elsewhere(answer: httpx.Response, page: Page) -> None:
+def test_the_page_loads_nothing_from_other_hosts(answer: httpx.Response, page: Page) -> None:
     assert page.loads == ["data:,"]
     assert page.styles == []
     assert not re.search(r"@import|url\(|fetch\(|XMLHttp", answer.text)
@@ -84,14 +84,14 @@ def test_only_its_own_script_may_run(service: Service, answer: httpx.Response) -
     assert again != policy
 
 
-def test_every_link_leads_somewhere(page: Page) -> None:
+def test_every_link_has_its_anchor(page: Page) -> None:
     inside = {link[1:] for link in page.links if link.startswith("#")}
 
     assert inside - {*page.anchors} == set()
     assert len(page.anchors) == len({*page.anchors})
 
 
-def test_every_operation_and_error_is_on_it(service: Service, page: Page) -> None:
+def test_the_page_names_every_operation_and_error(service: Service, page: Page) -> None:
     text = " ".join("".join(page.text).split())
     paths = httpx.get(f"{service.url}/openapi.json").json()["paths"]
 
@@ -106,14 +106,14 @@ def test_every_operation_and_error_is_on_it(service: Service, page: Page) -> Non
     assert "YOUR_API_KEY" in text
 
 
-def test_the_address_is_that_of_the_request(service: Service) -> None:
+def test_the_host_of_the_request_is_escaped(service: Service) -> None:
     text = httpx.get(f"{service.url}/docs", headers={"Host": 'a"<b>.example'}).text
 
     assert "<b>.example" not in text
 
 
 @pytest.mark.parametrize("kind", [*BODY_MODELS.values()], ids=lambda kind: kind.__name__)
-def test_an_example_of_a_body_is_one(kind: Any) -> None:
+def test_an_example_of_a_body_is_valid(kind: Any) -> None:
     kind.model_validate(words()["bodies"][kind.__name__])
 
 
@@ -125,7 +125,7 @@ def test_examples_have_every_field(service: Service) -> None:
             assert [*shown] == [*schema["properties"]]
 
 
-def test_notes_are_about_fields_that_there_are(service: Service) -> None:
+def test_notes_are_about_existing_fields(service: Service) -> None:
     schemas = httpx.get(f"{service.url}/openapi.json").json()["components"]["schemas"]
     owned = {f"{name}.{field}" for name, one in schemas.items() for field in one["properties"]}
     fields = {name.partition(".")[2] for name in owned}
@@ -145,17 +145,17 @@ def test_notes_are_about_fields_that_there_are(service: Service) -> None:
         ({}, "any value"),
     ],
 )
-def test_types_are_said_in_words(schema: dict[str, Any], words: str) -> None:
+def test_types_are_shown_in_words(schema: dict[str, Any], words: str) -> None:
     assert type_of(schema) == words
 
 
-def test_prose_leaves_out_what_is_for_the_source() -> None:
+def test_prose_leaves_out_the_source_and_the_parameters() -> None:
     text = "Return `<b>`\nnow.\n\nSource: contract.\n\nParameters\n-----\nx : int"
 
     assert prose(text) == "<p>Return <code>&lt;b&gt;</code> now.</p>"
 
 
-def test_python_without_docstrings_has_a_page(tmp_path: Path) -> None:
+def test_the_page_is_rendered_without_docstrings(tmp_path: Path) -> None:
     code = """
 import pathlib, sys
 from kit.service import settings

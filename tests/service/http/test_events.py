@@ -33,7 +33,7 @@ class Event:
     at: float
 
 
-def events(lines: Iterator[str]) -> Iterator[Event]:
+def parse_events(lines: Iterator[str]) -> Iterator[Event]:
     """Read events as a browser's EventSource does."""
     fields: dict[str, str] = {}
     for line in lines:
@@ -48,36 +48,36 @@ def events(lines: Iterator[str]) -> Iterator[Event]:
 
 
 @contextmanager
-def stream(http: httpx.Client, generation_id: str, last: int | None = None) -> Iterator[Any]:
+def open_stream(http: httpx.Client, generation_id: str, last: int | None = None) -> Iterator[Any]:
     headers = {} if last is None else {"Last-Event-ID": str(last)}
     with http.stream("GET", f"{GENERATIONS}/{generation_id}/events", headers=headers) as answer:
         yield answer
 
 
-def follow(http: httpx.Client, generation_id: str, last: int | None = None) -> list[Event]:
-    with stream(http, generation_id, last) as answer:
+def read_events(http: httpx.Client, generation_id: str, last: int | None = None) -> list[Event]:
+    with open_stream(http, generation_id, last) as answer:
         assert answer.status_code == 200, answer.read()
-        return list(events(answer.iter_lines()))
+        return list(parse_events(answer.iter_lines()))
 
 
 @both_databases
-def test_a_stream_tells_the_end_as_polling_would_and_closes(http: httpx.Client) -> None:
+def test_a_stream_sends_the_same_end_as_polling_and_closes(http: httpx.Client) -> None:
     generation_id = generate(http)
 
-    told = follow(http, generation_id)
+    received = read_events(http, generation_id)
 
-    assert told[-1].name == "status"
-    assert {e.data["status"] for e in told[:-1] if e.name == "status"} <= {"processing"}
-    assert told[-1].data | {"outputUrl": "", "output": None} == read(http, generation_id) | {
+    assert received[-1].name == "status"
+    assert {e.data["status"] for e in received[:-1] if e.name == "status"} <= {"processing"}
+    assert received[-1].data | {"outputUrl": "", "output": None} == read(http, generation_id) | {
         "outputUrl": "",
         "output": None,
     }
-    assert httpx.get(told[-1].data["outputUrl"]).status_code == 200
-    assert [e.id for e in told] == sorted({e.id for e in told})
+    assert httpx.get(received[-1].data["outputUrl"]).status_code == 200
+    assert [e.id for e in received] == sorted({e.id for e in received})
 
 
-def test_the_answer_says_that_it_is_a_stream_of_events(http: httpx.Client) -> None:
-    with stream(http, generate(http)) as answer:
+def test_the_response_headers_announce_an_event_stream(http: httpx.Client) -> None:
+    with open_stream(http, generate(http)) as answer:
         lines = answer.iter_lines()
 
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -86,15 +86,13 @@ def test_the_answer_says_that_it_is_a_stream_of_events(http: httpx.Client) -> No
         assert next(lines) == "retry: 1000"
 
 
-def test_a_finished_generation_answers_once_and_what_was_seen_is_not_repeated(
-    http: httpx.Client,
-) -> None:
+def test_a_finished_generation_sends_one_event_and_does_not_repeat_it(http: httpx.Client) -> None:
     generation_id = generate(http, does="fails")
     assert wait_for_end(http, generation_id)["status"] == "failed"
 
-    (only,) = follow(http, generation_id)
+    (only,) = read_events(http, generation_id)
     assert (only.name, only.data["status"], only.data["errorCode"]) == ("status", "failed", "dry")
-    # 204 tells an EventSource not to come again.
+    # 204 stops the reconnects of an EventSource.
     assert (
         http.get(
             f"{GENERATIONS}/{generation_id}/events", headers={"Last-Event-ID": str(only.id)}
@@ -103,14 +101,14 @@ def test_a_finished_generation_answers_once_and_what_was_seen_is_not_repeated(
     )
 
 
-def test_progress_comes_at_most_four_times_a_second_and_the_cancel_at_once(
+def test_progress_is_sent_at_most_four_times_a_second_and_a_cancel_at_once(
     service: Service, http: httpx.Client
 ) -> None:
     generation_id = generate(http, does="hangs")
     wait_for_start(http, generation_id)
     seen: list[Event] = []
-    with stream(http, generation_id) as answer:
-        for event in events(answer.iter_lines()):
+    with open_stream(http, generation_id) as answer:
+        for event in parse_events(answer.iter_lines()):
             seen.append(event)
             if event.name == "progress":
                 for step in range(200):
@@ -123,64 +121,64 @@ def test_progress_comes_at_most_four_times_a_second_and_the_cancel_at_once(
     assert len([e for e in seen if e.name == "progress"]) <= 2
 
 
-def test_a_reconnect_goes_on_after_the_last_event(service: Service, http: httpx.Client) -> None:
+def test_a_reconnect_continues_after_the_last_event(service: Service, http: httpx.Client) -> None:
     generation_id = generate(http, does="hangs")
     wait_for_start(http, generation_id)
-    with stream(http, generation_id) as answer:
-        last = next(e for e in events(answer.iter_lines()) if e.name == "progress")
+    with open_stream(http, generation_id) as answer:
+        last = next(e for e in parse_events(answer.iter_lines()) if e.name == "progress")
 
     until(lambda: service.context.dispatcher.watchers.count, lambda it: it == 0)
     http.post(f"{GENERATIONS}/{generation_id}/cancel")
-    again = follow(http, generation_id, last.id)
+    again = read_events(http, generation_id, last.id)
 
     assert [(e.name, e.data.get("status")) for e in again] == [("status", "canceled")]
     assert again[0].id > last.id
 
 
 @both_databases
-def test_a_job_of_another_process_is_followed_through_its_row(start_service: Start) -> None:
+def test_a_stream_follows_a_job_of_another_process_through_its_row(start_service: Start) -> None:
     idle = start_service(workers=0)
     key = idle.key(idle.account(), *ALL_SCOPES)
     with idle.client(key) as http:
         generation_id = generate(http)
 
-        def elsewhere() -> None:
+        def run_elsewhere() -> None:
             (row,) = idle.write(queue.claim("other", 1, lease=clock() + 60_000, now=clock()))
             idle.write(queue.report(row.id, row.attempt, 0.25, clock()))
             reported.wait(10)
             idle.write(queue.fail(row.id, row.attempt, "too dry", "dry", clock()))
 
         reported = threading.Event()
-        other = threading.Thread(target=elsewhere)
+        other = threading.Thread(target=run_elsewhere)
         other.start()
-        told = []
-        with stream(http, generation_id) as answer:
-            for event in events(answer.iter_lines()):
-                told.append(event)
+        received = []
+        with open_stream(http, generation_id) as answer:
+            for event in parse_events(answer.iter_lines()):
+                received.append(event)
                 if event.name == "progress":
                     reported.set()
         other.join()
 
-    assert [e.data for e in told if e.name == "progress"] == [{"progress": 0.25}]
-    assert told[-1].data["status"] == "failed"
-    assert told[-1].data["creditsRefunded"] == told[-1].data["creditsCharged"]
+    assert [e.data for e in received if e.name == "progress"] == [{"progress": 0.25}]
+    assert received[-1].data["status"] == "failed"
+    assert received[-1].data["creditsRefunded"] == received[-1].data["creditsCharged"]
 
 
-def test_silence_is_broken_by_a_comment(start_service: Start) -> None:
+def test_an_idle_stream_sends_a_comment(start_service: Start) -> None:
     service = start_service(workers=0, heartbeat_seconds=0.05)
     key = service.key(service.account(), *ALL_SCOPES)
-    with service.client(key) as http, stream(http, generate(http)) as answer:
+    with service.client(key) as http, open_stream(http, generate(http)) as answer:
         lines = answer.iter_lines()
 
         assert next(line for line in lines if line.startswith(":")) == ": still here"
 
 
-def test_a_client_that_leaves_leaves_nothing_behind(start_service: Start) -> None:
+def test_a_client_that_disconnects_leaves_no_watcher(start_service: Start) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         generation_id = generate(http)
-        with stream(http, generation_id) as answer:
-            lines = events(answer.iter_lines())
+        with open_stream(http, generation_id) as answer:
+            lines = parse_events(answer.iter_lines())
             next(lines)
             assert service.context.dispatcher.watchers.count == 1
 
@@ -190,8 +188,8 @@ def test_a_client_that_leaves_leaves_nothing_behind(start_service: Start) -> Non
 def test_a_service_that_stops_does_not_wait_for_open_streams(start_service: Start) -> None:
     service = start_service(workers=0, grace_seconds=20.0)
     key = service.key(service.account(), *ALL_SCOPES)
-    with service.client(key) as http, stream(http, generate(http)) as answer:
-        lines = events(answer.iter_lines())
+    with service.client(key) as http, open_stream(http, generate(http)) as answer:
+        lines = parse_events(answer.iter_lines())
         next(lines)
         asked = time.monotonic()
         service.stop()
@@ -200,7 +198,7 @@ def test_a_service_that_stops_does_not_wait_for_open_streams(start_service: Star
         assert list(lines) == []
 
 
-def test_another_account_sees_nothing(service: Service, http: httpx.Client) -> None:
+def test_another_account_gets_404_for_a_stream(service: Service, http: httpx.Client) -> None:
     generation_id = generate(http)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as stranger:
         refused = stranger.get(f"{GENERATIONS}/{generation_id}/events")
@@ -209,7 +207,7 @@ def test_another_account_sees_nothing(service: Service, http: httpx.Client) -> N
     assert refused.json()["error"]["code"] == "not_found"
 
 
-def test_the_scope_to_generate_is_needed(service: Service, account: str) -> None:
+def test_a_stream_needs_the_scope_to_generate(service: Service, account: str) -> None:
     with service.client(service.key(account)) as reader:
         refused = reader.get(f"{GENERATIONS}/gen_x/events")
 
@@ -220,7 +218,7 @@ def test_the_scope_to_generate_is_needed(service: Service, account: str) -> None
     ("text", "last"),
     [("", -1), ("12", 12), ("-3", -1), ("abc", -1), ("٣", -1), ("9" * 40, -1), ("1.5", -1)],
 )
-def test_an_id_that_is_none_of_ours_counts_as_none(text: str, last: int) -> None:
+def test_a_malformed_last_event_id_counts_as_none(text: str, last: int) -> None:
     assert parse_last_id(text) == last
 
 
@@ -229,7 +227,7 @@ def test_ids_grow_with_attempts_progress_and_the_end() -> None:
         row = SimpleNamespace(state=state, attempt=attempt)
         return [event.id for event in events_of(row, fraction, lambda row: {})]
 
-    story = [
+    all_ids = [
         *ids("queued", 0),
         *ids("running", 1),
         *ids("running", 1, 0.001)[1:],
@@ -238,18 +236,18 @@ def test_ids_grow_with_attempts_progress_and_the_end() -> None:
         *ids("completed", 2),
     ]
 
-    assert story == sorted(set(story))
-    assert ids("queued", 1) == ids("running", 1), "handed back is no news"
+    assert all_ids == sorted(set(all_ids))
+    assert ids("queued", 1) == ids("running", 1), "a released job sends no event"
 
 
-def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> None:
+def test_fast_progress_is_thinned_out_and_the_end_is_not_delayed() -> None:
     sent: list[tuple[float, bytes]] = []
 
     async def watch() -> float:
         watchers, loop = Watchers(), asyncio.get_running_loop()
         began = loop.time()
 
-        async def look() -> list[StreamEvent]:
+        async def read_row_events() -> list[StreamEvent]:
             passed = loop.time() - began
             loop.call_later(0.005, watchers.notify, "gen_x")
             if passed > 0.6:
@@ -266,7 +264,7 @@ def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> No
             await asyncio.Event().wait()
 
         watch = partial(watchers.watch, "gen_x", "acc_x")
-        answer = StreamingResponse(stream_events(watchers, watch, look, -1, 15.0))
+        answer = StreamingResponse(stream_events(watchers, watch, read_row_events, -1, 15.0))
         await answer({"type": "http"}, receive, send)
         assert watchers.count == 0
         assert asyncio.all_tasks() == {asyncio.current_task()}
@@ -286,12 +284,12 @@ def test_a_stream_ends_when_its_key_is_revoked(service: Service) -> None:
     key, other = service.key(account, *ALL_SCOPES), service.key(account, *ALL_SCOPES)
     with service.client(key) as http, service.client(other) as watcher:
         hanging = generate(http, does="hangs")
-        with stream(watcher, hanging) as answer:
+        with open_stream(watcher, hanging) as answer:
             lines = answer.iter_lines()
             assert next(lines).startswith("retry")
             row = service.write(keys.find_caller(other, service.context.secret, clock()))
             service.write(keys.revoke(row.payer.key_id, clock()))
-            rest = list(events(lines))
+            rest = list(parse_events(lines))
         http.post(f"{GENERATIONS}/{hanging}/cancel")
 
     assert all(event.data.get("status") != "canceled" for event in rest)
@@ -300,9 +298,9 @@ def test_a_stream_ends_when_its_key_is_revoked(service: Service) -> None:
 @pytest.mark.parametrize(
     ("bounds", "of_the_account", "of_others"),
     [({"watchers_per_account": 3}, 429, 200), ({"connections": 6}, 503, 503)],
-    ids=["of an account", "in all"],
+    ids=["of an account", "of all accounts"],
 )
-def test_a_crowd_of_watchers_is_asked_to_poll(
+def test_too_many_watchers_are_refused_with_retry_after(
     start_service: Start, bounds: dict[str, int], of_the_account: int, of_others: int
 ) -> None:
     service = start_service(workers=0, **bounds)
@@ -310,17 +308,17 @@ def test_a_crowd_of_watchers_is_asked_to_poll(
     with service.client(one) as http, service.client(other) as stranger, ExitStack() as streams:
         mine, theirs = generate(http), generate(stranger)
         for _ in range(3):
-            assert streams.enter_context(stream(http, mine)).status_code == 200
+            assert streams.enter_context(open_stream(http, mine)).status_code == 200
         refused = http.get(f"{GENERATIONS}/{mine}/events")
         assert read(http, mine)["status"] == "processing"
-        with stream(stranger, theirs) as answer:
+        with open_stream(stranger, theirs) as answer:
             assert answer.status_code == of_others
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (of_the_account, "5")
     assert refused.json()["error"]["code"] in ("rate_limited", "unavailable")
 
 
-def test_a_crowd_that_comes_at_once_is_counted_one_by_one(start_service: Start) -> None:
+def test_concurrent_watchers_are_all_counted(start_service: Start) -> None:
     service = start_service(workers=0, watchers_per_account=3)
     with ExitStack() as open_ones:
         key = service.key(service.account(), *ALL_SCOPES)
@@ -338,7 +336,7 @@ def test_a_crowd_that_comes_at_once_is_counted_one_by_one(start_service: Start) 
     assert answers.count(b"HTTP/1.1 200") == 3
 
 
-def test_a_finished_generation_is_at_its_end_whatever_its_worker_said_last(
+def test_a_finished_generation_has_full_progress_whatever_was_reported(
     service: Service, http: httpx.Client
 ) -> None:
     generation_id = generate(http)

@@ -1,4 +1,4 @@
-"""Health: up, and able to work."""
+"""The health and readiness endpoints."""
 
 import asyncio
 import time
@@ -14,10 +14,10 @@ from tests.waiting import generate
 
 def test_a_running_service_is_healthy_without_a_key(service: Service) -> None:
     with service.client(None) as http:
-        told = http.get("/healthz").json()
+        health = http.get("/healthz").json()
 
-    assert told["status"] == "ok"
-    assert told["instance"] == service.context.dispatcher.name
+    assert health["status"] == "ok"
+    assert health["instance"] == service.context.dispatcher.name
 
 
 @both_databases
@@ -30,14 +30,14 @@ def test_a_running_service_is_ready(service: Service) -> None:
 
 
 @both_databases
-def test_readiness_counts_what_waits(start_service: Callable[..., Service]) -> None:
+def test_readiness_counts_queued_generations(start_service: Callable[..., Service]) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         generate(http)
         assert http.get("/readyz").json()["queued"] == 1
 
 
-def test_a_storage_that_is_gone_is_no_secret(service: Service, http: httpx.Client) -> None:
+def test_a_missing_storage_folder_is_unavailable(service: Service, http: httpx.Client) -> None:
     service.settings.objects.rmdir()
     answer = http.get("/readyz")
 
@@ -46,15 +46,15 @@ def test_a_storage_that_is_gone_is_no_secret(service: Service, http: httpx.Clien
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_a_database_that_reads_nothing_is_not_waited_for(service: Service) -> None:
+def test_a_locked_database_is_unavailable_within_seconds(service: Service) -> None:
     async def ask() -> tuple[int, float]:
         connection = await asyncpg.connect(service.settings.database_url)
         async with connection.transaction():
             await connection.execute("LOCK TABLE generations")
-            begun = time.monotonic()
+            started = time.monotonic()
             async with httpx.AsyncClient(timeout=40, verify=False) as http:
                 answer = await http.get(f"{service.url}/readyz")
-            took = time.monotonic() - begun
+            took = time.monotonic() - started
         await connection.close()
         return answer.status_code, took
 

@@ -1,7 +1,7 @@
-"""Heavy requests: whatever one of at most 1 MB holds, others are answered as if it were not there.
+"""Heavy requests: one of at most 1 MB, whatever it contains, does not delay other requests.
 
-The service is a process of its own, as `kit serve` makes it. What is measured on a busy machine is
-never less than what the service takes, so the best of a few attempts counts.
+The service runs in its own process, started by `kit serve`. A busy machine can only make a
+measurement longer, so the best of a few attempts counts.
 """
 
 import json
@@ -31,8 +31,8 @@ from tests.conftest import ALL_SCOPES, PLUGINS, Service
 GENERATIONS = "/v1/creative-studio/generations"
 ESTIMATES = "/v1/creative-studio/estimates"
 UPLOADS = "/v1/creative-studio/media-uploads"
-#: Seconds by which another caller's request may be late.
-MOST = 0.05
+#: Seconds by which a request of another caller may be delayed.
+MAX_DELAY = 0.05
 ATTEMPTS = 12
 SIZE = 950_000
 HEAD = 60_000
@@ -40,7 +40,7 @@ HEAD = 60_000
 
 @dataclass(frozen=True)
 class Served:
-    """A service in a process of its own, one who attacks it and one who does not."""
+    """A service in its own process, the keys of an attacker, and another caller's request."""
 
     address: tuple[str, int]
     key: str
@@ -48,12 +48,12 @@ class Served:
     status: bytes
 
     def connect(self) -> socket.socket:
-        made = socket.create_connection(self.address, timeout=60)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return made
+        connection = socket.create_connection(self.address, timeout=60)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
 
     def delay(self, request: bytes) -> tuple[float, int, bytes]:
-        """Send a request; return how late another's was meanwhile, and what was answered."""
+        """Send a request; return another caller's longest delay meanwhile, and the response."""
         late: list[float] = []
         stop = threading.Event()
         with self.connect() as theirs, self.connect() as ours:
@@ -62,7 +62,7 @@ class Served:
                 while not stop.is_set():
                     began = time.perf_counter()
                     theirs.sendall(self.status)
-                    assert answer(theirs)[0] == 200
+                    assert read_response(theirs)[0] == 200
                     late.append(time.perf_counter() - began)
                     time.sleep(0.001)
 
@@ -70,15 +70,15 @@ class Served:
             asking.start()
             time.sleep(0.02)
             ours.sendall(request)
-            status, body = answer(ours)
+            status, body = read_response(ours)
             time.sleep(0.02)
             stop.set()
             asking.join()
         return max(late), status, body
 
 
-def answer(connection: socket.socket) -> tuple[int, bytes]:
-    """Return the status and the body of an answer."""
+def read_response(connection: socket.socket) -> tuple[int, bytes]:
+    """Return the status and the body of a response."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += connection.recv(65_536) or pytest.fail("the connection was closed")
@@ -91,15 +91,15 @@ def answer(connection: socket.socket) -> tuple[int, bytes]:
 
 
 def request(method: str, path: str, key: str = "", body: Any = None, *headers: bytes) -> bytes:
-    """Return a request as it is sent; a body that is no bytes becomes JSON."""
-    content = body if isinstance(body, bytes) else b"" if body is None else packed(body)
+    """Return the bytes of a request; a body other than bytes becomes JSON."""
+    content = body if isinstance(body, bytes) else b"" if body is None else to_json(body)
     head = [f"{method} {path} HTTP/1.1".encode(), b"Host: x", *headers]
     head += [f"Authorization: Bearer {key}".encode()] if key else []
     head += [b"Content-Type: application/json"] if content else []
     return b"\r\n".join([*head, b"Content-Length: %d" % len(content), b"", content])
 
 
-def packed(body: Any) -> bytes:
+def to_json(body: Any) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -137,7 +137,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def history(number: int, account: str) -> Transaction[None]:
-    """Give an account so many finished generations."""
+    """Give an account some finished generations."""
     offered = catalog.load_engines({"flat": list_engines()["flat"]})
     order = wire.StartGeneration(model_id="flat", prompt="a quiet lake " * 100)
     output = {
@@ -156,12 +156,12 @@ def history(number: int, account: str) -> Transaction[None]:
         yield from queue.finish(row.id, 1, output, clock())
 
 
-def inside(content: bytes, name: str = "x") -> bytes:
-    """Return a start whose parameters hold some JSON."""
+def with_parameter(content: bytes, name: str = "x") -> bytes:
+    """Return a start with some JSON as a parameter."""
     return b'{"modelId":"flat","prompt":"x","parameters":{"%b":%b}}' % (name.encode(), content)
 
 
-def listed(item: bytes) -> bytes:
+def json_list(item: bytes) -> bytes:
     return b"[" + b",".join([item] * (SIZE // (len(item) + 1))) + b"]"
 
 
@@ -181,19 +181,19 @@ def nested(depth: int) -> bytes:
     return b"[" * depth + b"]" * depth
 
 
-#: What a start or its free estimate may hold.
+#: Bodies of a start or of its free estimate.
 STARTS: dict[str, Any] = {
-    "lists": inside(listed(b"[]")),
-    "objects": inside(listed(b'{"a":1}')),
-    "numbers": inside(listed(b"1.5")),
-    "texts": inside(listed(b'"ab"'), "size"),
-    "lists of lists": inside(listed(b"[" + b",".join([b"1"] * 199) + b"]"), "size"),
+    "lists": with_parameter(json_list(b"[]")),
+    "objects": with_parameter(json_list(b'{"a":1}')),
+    "numbers": with_parameter(json_list(b"1.5")),
+    "texts": with_parameter(json_list(b'"ab"'), "size"),
+    "lists of lists": with_parameter(json_list(b"[" + b",".join([b"1"] * 199) + b"]"), "size"),
     "depth": b"[" * SIZE,
     "deep objects": b'{"a":' * (SIZE // 5),
-    "many deep lists": inside(listed(nested(90))),
-    "a huge number": inside(b"9" * SIZE, "count"),
-    "huge numbers": inside(listed(b"9" * 4000)),
-    "long fractions": inside(listed(b"1." + b"9" * 4000 + b"e-300")),
+    "many deep lists": with_parameter(json_list(nested(90))),
+    "a huge number": with_parameter(b"9" * SIZE, "count"),
+    "huge numbers": with_parameter(json_list(b"9" * 4000)),
+    "long fractions": with_parameter(json_list(b"1." + b"9" * 4000 + b"e-300")),
     "a long prompt": order(prompt="x" * SIZE),
     "a long prompt of escapes": b'{"modelId":"flat","prompt":"%b"}' % (b"\\u0439" * (SIZE // 6)),
     "half characters": b'{"modelId":"flat","prompt":"%b"}' % (b"\\ud800" * (SIZE // 6)),
@@ -232,17 +232,17 @@ STARTS: dict[str, Any] = {
 
 
 def check(served: Served, heavy: bytes, at_most: int = 20_000) -> int:
-    """Assert that a request holds nobody up and is answered in a few bytes; return its status."""
+    """Assert that a request delays no other and its response is short; return its status."""
     for _ in range(ATTEMPTS):
         late, status, body = served.delay(heavy)
         assert len(body) <= at_most
-        if late <= MOST:
+        if late <= MAX_DELAY:
             return status
     pytest.fail(f"another's request was answered {late * 1000:.0f} ms late")
 
 
 @pytest.mark.parametrize("name", STARTS)
-def test_an_estimate_holds_nobody_up_whatever_it_holds(served: Served, name: str) -> None:
+def test_an_estimate_with_any_body_does_not_delay_others(served: Served, name: str) -> None:
     heavy = request("POST", ESTIMATES, served.read_only, STARTS[name])
 
     assert len(heavy) <= 1_000_000
@@ -250,7 +250,7 @@ def test_an_estimate_holds_nobody_up_whatever_it_holds(served: Served, name: str
 
 
 @pytest.mark.parametrize("name", ["unknown fields", "a long text", "many uploads", "lists"])
-def test_a_start_holds_nobody_up_whatever_it_holds(served: Served, name: str) -> None:
+def test_a_start_with_any_body_does_not_delay_others(served: Served, name: str) -> None:
     key = b"Idempotency-Key: " + name.replace(" ", "-").encode()
 
     assert check(served, request("POST", GENERATIONS, served.key, STARTS[name], key)) == 400
@@ -277,7 +277,7 @@ UPLOAD = {"fileName": "a.png", "contentType": "image/png", "fileSizeBytes": 1, "
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) and len(value) < 9 else None,
 )
-def test_orders_for_texts_and_files_hold_nobody_up(served: Served, path: str, body: Any) -> None:
+def test_scripts_and_uploads_do_not_delay_others(served: Served, path: str, body: Any) -> None:
     assert check(served, request("POST", path, served.key, body)) == 400
 
 
@@ -297,7 +297,7 @@ def test_orders_for_texts_and_files_hold_nobody_up(served: Served, path: str, bo
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else None,
 )
-def test_an_address_holds_nobody_up(served: Served, target: str, statuses: set[int]) -> None:
+def test_a_long_url_does_not_delay_others(served: Served, target: str, statuses: set[int]) -> None:
     assert check(served, request("GET", target, served.key)) in statuses
 
 
@@ -314,28 +314,28 @@ def test_an_address_holds_nobody_up(served: Served, target: str, statuses: set[i
     ],
     ids=lambda header: header[:20].decode(),
 )
-def test_a_header_holds_nobody_up(served: Served, header: bytes) -> None:
+def test_a_long_header_does_not_delay_others(served: Served, header: bytes) -> None:
     key = "" if header.startswith(b"Authorization") else served.read_only
 
     assert check(served, request("POST", ESTIMATES, key, order(), header)) in (200, 401, 415)
 
 
-def test_a_page_of_a_thousand_holds_nobody_up(served: Served) -> None:
+def test_a_page_of_a_thousand_does_not_delay_others(served: Served) -> None:
     longest = request("GET", f"{GENERATIONS}?limit=1000", served.key)
     late = []
     for port in range(ATTEMPTS):
-        # Under another name nothing is known of the page yet.
+        # For another host nothing of the page is cached.
         delay, status, body = served.delay(
             longest.replace(b"Host: x", b"Host: localhost:%d" % port)
         )
         assert (status, len(json.loads(body))) == (200, 1000)
         late.append(delay)
-        if delay <= MOST:
+        if delay <= MAX_DELAY:
             return
     pytest.fail(f"another's request was answered {min(late) * 1000:.0f} ms late")
 
 
-def test_a_body_in_tiny_pieces_holds_nobody_up(served: Served) -> None:
+def test_a_body_in_tiny_chunks_does_not_delay_others(served: Served) -> None:
     head = request("POST", ESTIMATES, served.read_only).replace(
         b"Content-Length: 0", b"Content-Type: application/json\r\nTransfer-Encoding: chunked"
     )
@@ -343,14 +343,14 @@ def test_a_body_in_tiny_pieces_holds_nobody_up(served: Served) -> None:
     assert check(served, head + b"1\r\n \r\n" * (SIZE // 6) + b"0\r\n\r\n") == 400
 
 
-def test_a_crowd_of_slow_checks_holds_nobody_up(served: Served) -> None:
+def test_many_slow_checks_do_not_delay_others(served: Served) -> None:
     heavy = request("POST", ESTIMATES, served.read_only, card(background="qz wv " * 660))
 
     def flood(stop: Callable[[], bool]) -> None:
         with served.connect() as one:
             while not stop():
                 one.sendall(heavy)
-                answer(one)
+                read_response(one)
 
     stop = threading.Event()
     crowd = [threading.Thread(target=flood, args=(stop.is_set,)) for _ in range(2)]

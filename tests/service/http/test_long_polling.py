@@ -1,4 +1,4 @@
-"""Waiting for news of a generation."""
+"""Long polling: requests that wait for a change of a generation."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,46 +28,46 @@ from tests.waiting import GENERATIONS, generate, until
         ("return=minimal", 0),
     ],
 )
-def test_the_header_is_read_as_its_standard_has_it(prefer: str, seconds: int) -> None:
+def test_the_prefer_header_is_parsed_as_in_its_standard(prefer: str, seconds: int) -> None:
     assert events.grant_wait(prefer, Watchers(), "acc_1") == seconds
 
 
-def looking_at(states: list[str], watchers: Watchers, seconds: float) -> tuple[str, int]:
-    """Wait for `done`, each look showing the next state; return what was seen, and the looks."""
-    looks = 0
+def wait_for_done(states: list[str], watchers: Watchers, seconds: float) -> tuple[str, int]:
+    """Wait for `done`, each read returning the next state; return the last state and the reads."""
+    reads = 0
 
-    async def look() -> str:
-        nonlocal looks
-        looks += 1
-        return states[min(looks, len(states)) - 1]
+    async def read() -> str:
+        nonlocal reads
+        reads += 1
+        return states[min(reads, len(states)) - 1]
 
     async def permit() -> None:
         pass
 
-    async def inside() -> str:
+    async def wait() -> str:
         asyncio.get_running_loop().call_later(0.01, watchers.notify, "gen_1")
         watch = partial(watchers.watch, "gen_1", "acc_1")
         is_done = "done".__eq__
-        return await events.await_change(watchers, watch, look, is_done, permit, seconds)
+        return await events.await_change(watchers, watch, read, is_done, permit, seconds)
 
-    return asyncio.run(inside()), looks
+    return asyncio.run(wait()), reads
 
 
-def test_what_happens_here_is_seen_as_soon_as_it_is_told() -> None:
+def test_a_wait_ends_as_soon_as_the_change_is_notified() -> None:
     watchers = Watchers()
 
-    assert looking_at(["running", "running", "done"], watchers, 30) == ("done", 3)
+    assert wait_for_done(["running", "running", "done"], watchers, 30) == ("done", 3)
     assert watchers.count == 0
 
 
-def test_a_service_that_stops_holds_nobody() -> None:
+def test_a_service_that_stops_ends_all_waits() -> None:
     watchers = Watchers()
     watchers.close()
 
-    assert looking_at(["running"], watchers, 30)[0] == "running"
+    assert wait_for_done(["running"], watchers, 30)[0] == "running"
 
 
-def test_an_account_that_waits_often_is_answered_at_once_and_others_wait(
+def test_an_account_with_too_many_waits_gets_responses_at_once_and_others_wait(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service(workers=0, watchers_per_account=2)
@@ -113,13 +113,13 @@ def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
     assert watchers.count == 0
 
 
-def test_a_pause_ends_by_itself_or_when_it_is_ended() -> None:
-    async def paused(seconds: float, ended: float) -> float:
+def test_a_pause_ends_after_its_time_or_when_it_is_woken() -> None:
+    async def pause(seconds: float, ended: float) -> float:
         loop, woken = asyncio.get_running_loop(), asyncio.Event()
         began, timer = loop.time(), loop.call_later(ended, woken.set)
         await events.wait_until(woken, seconds)
         timer.cancel()
         return loop.time() - began
 
-    assert asyncio.run(paused(0.05, 60)) < 5
-    assert asyncio.run(paused(60, 0.05)) < 5
+    assert asyncio.run(pause(0.05, 60)) < 5
+    assert asyncio.run(pause(60, 0.05)) < 5

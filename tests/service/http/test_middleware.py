@@ -1,4 +1,4 @@
-"""The gate: request ids, logs without secrets, one envelope for whatever happens."""
+"""The middleware: request ids, logs without secrets, one envelope for all errors."""
 
 import asyncio
 import json
@@ -35,15 +35,15 @@ def test_secrets_never_reach_the_log(
     assert key[:12] in caplog.text
 
 
-def test_every_answer_has_an_id_of_its_own(http: httpx.Client) -> None:
+def test_every_response_has_its_own_request_id(http: httpx.Client) -> None:
     answers = [http.get(path) for path in ("/healthz", "/v1/account", "/v1/nothing", "/nothing")]
 
     assert len({answer.headers["X-Request-Id"] for answer in answers}) == 4
     assert {answer.headers["X-Content-Type-Options"] for answer in answers} == {"nosniff"}
 
 
-class Broken:
-    """A writer that never gets anything done."""
+class FailingWriter:
+    """A writer that always raises."""
 
     def title(self, topic: str, **_: Any) -> Any:
         raise RuntimeError("secret path /home/someone")
@@ -52,16 +52,16 @@ class Broken:
         raise RuntimeError("secret path /home/someone")
 
 
-def test_an_unexpected_failure_is_an_envelope_that_tells_nothing(config: ServiceSettings) -> None:
-    app = create_app(config, writer=Broken())
+def test_an_unexpected_error_gets_an_envelope_without_details(config: ServiceSettings) -> None:
+    app = create_app(config, writer=FailingWriter())
 
     async def ask() -> tuple[httpx.Response, Any]:
         async with app.router.lifespan_context(app):
             database = app.state.context.database
             account = await database.write(accounts.create("Ada", "a@b", 1000, clock()))
-            wish = keys.KeyRequest(account_id=account.id, name="k", scopes=("scripts:generate",))
-            made = await database.write(keys.create(wish, config.secret(), clock()))
-            headers = {"Authorization": f"Bearer {made.text}", "Idempotency-Key": "one"}
+            request = keys.KeyRequest(account_id=account.id, name="k", scopes=("scripts:generate",))
+            key = await database.write(keys.create(request, config.secret(), clock()))
+            headers = {"Authorization": f"Bearer {key.text}", "Idempotency-Key": "one"}
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://kit") as client:
                 for _ in range(2):
@@ -79,15 +79,15 @@ def test_an_unexpected_failure_is_an_envelope_that_tells_nothing(config: Service
     assert account.balance == 1000
 
 
-def test_a_client_that_hangs_up_while_sending_leaves_nothing_behind(
+def test_a_client_that_disconnects_during_an_upload_leaves_no_file(
     service: Service, http: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = {"fileName": "a", "contentType": "image/png", "fileSizeBytes": 9999, "modelId": "clay"}
     ticket = http.post("/v1/creative-studio/media-uploads", json=body).json()
     parts = urlsplit(ticket["uploadUrl"])
     caplog.set_level(logging.INFO, logger="kit")
-    with socket.create_connection((parts.hostname, parts.port)) as line:
-        line.sendall(
+    with socket.create_connection((parts.hostname, parts.port)) as connection:
+        connection.sendall(
             f"PUT {parts.path}?{parts.query} HTTP/1.1\r\nHost: kit\r\nContent-Type: image/png\r\n"
             "Content-Length: 9999\r\n\r\nbegun".encode()
         )
@@ -100,13 +100,13 @@ def test_a_client_that_hangs_up_while_sending_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize("path", ["estimates", "generations"])
-def test_a_client_that_hangs_up_is_no_failure_in_the_log(
+def test_a_client_that_disconnects_is_logged_without_a_warning(
     service: Service, key: str, caplog: pytest.LogCaptureFixture, path: str
 ) -> None:
     parts = urlsplit(f"{service.url}/v1/creative-studio/{path}")
     caplog.set_level(logging.INFO, logger="kit")
-    with socket.create_connection((parts.hostname, parts.port)) as line:
-        line.sendall(
+    with socket.create_connection((parts.hostname, parts.port)) as connection:
+        connection.sendall(
             f"POST {parts.path} HTTP/1.1\r\nHost: kit\r\nAuthorization: Bearer {key}\r\n"
             "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{".encode()
         )
@@ -132,13 +132,13 @@ def test_a_path_needs_its_scope(path: str, scope: str) -> None:
     assert needed_scope(path) == scope
 
 
-def test_a_prefix_that_the_service_is_mounted_under_is_left_out() -> None:
+def test_the_prefix_of_a_mounted_service_is_left_out_of_the_path() -> None:
     assert path_below_mount({"path": "/studio/v1/account", "root_path": "/studio"}) == "/v1/account"
     assert path_below_mount({"path": "/v1/account", "root_path": "/studio"}) == "/v1/account"
     assert path_below_mount({"path": "/v1/account"}) == "/v1/account"
 
 
-def test_a_keys_last_use_is_noted(start_service: Callable[..., Service]) -> None:
+def test_the_last_use_of_a_key_is_stored(start_service: Callable[..., Service]) -> None:
     service = start_service()
     account = service.account()
     text = service.key(account)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, held against the running service and the wire."""
+"""The OpenAPI document, compared with the running service and the wire classes."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from kit.wire import WireShape
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the application says about itself."""
+    """The OpenAPI document of the application."""
     return create_app(settings.load({}, data=tmp_path_factory.mktemp("data"))).openapi()
 
 
-def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def list_operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {
         f"{method.upper()} {path}": operation
         for path, methods in document["paths"].items()
@@ -28,7 +28,7 @@ def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_every_operation_of_the_api_is_described(document: dict[str, Any]) -> None:
     studio = "/v1/creative-studio"
 
-    assert set(operations(document)) >= {
+    assert set(list_operations(document)) >= {
         "GET /v1/account",
         "GET /v1/account/credits",
         f"GET {studio}/models",
@@ -49,16 +49,16 @@ def test_every_operation_of_the_api_is_described(document: dict[str, Any]) -> No
     }
 
 
-def test_every_operation_says_how_it_fails(document: dict[str, Any]) -> None:
-    for name, operation in operations(document).items():
-        answers = operation["responses"]
-        assert "422" not in answers or name.partition(" ")[2] in REPEATABLE, name
-        assert {"500", "503"} <= answers.keys(), name
+def test_every_operation_describes_its_errors(document: dict[str, Any]) -> None:
+    for name, operation in list_operations(document).items():
+        responses = operation["responses"]
+        assert "422" not in responses or name.partition(" ")[2] in REPEATABLE, name
+        assert {"500", "503"} <= responses.keys(), name
         if " /v1/" in name:
-            assert {"401", "403", "429"} <= answers.keys(), name
+            assert {"401", "403", "429"} <= responses.keys(), name
             assert operation["security"] == [{"key": []}], name
-            assert "Retry-After" in answers["429"]["headers"], name
-            assert "WWW-Authenticate" in answers["401"]["headers"], name
+            assert "Retry-After" in responses["429"]["headers"], name
+            assert "WWW-Authenticate" in responses["401"]["headers"], name
 
 
 @pytest.mark.parametrize(
@@ -73,26 +73,26 @@ def test_every_operation_says_how_it_fails(document: dict[str, Any]) -> None:
         ("GET /media/{key}", "206", {"Content-Range"}),
     ],
 )
-def test_headers_of_an_answer_are_described(
+def test_headers_of_a_response_are_described(
     document: dict[str, Any], name: str, status: str, headers: set[str]
 ) -> None:
-    assert headers <= operations(document)[name]["responses"][status]["headers"].keys()
+    assert headers <= list_operations(document)[name]["responses"][status]["headers"].keys()
 
 
-def test_every_answer_names_its_request(document: dict[str, Any]) -> None:
-    for name, operation in operations(document).items():
+def test_every_response_has_a_request_id_header(document: dict[str, Any]) -> None:
+    for name, operation in list_operations(document).items():
         for status, answer in operation["responses"].items():
             assert status == "307" or "X-Request-Id" in answer["headers"], (name, status)
 
 
-def test_the_file_that_a_ticket_takes_is_described(document: dict[str, Any]) -> None:
+def test_the_file_of_an_upload_is_described(document: dict[str, Any]) -> None:
     body = document["paths"]["/media/uploads/{upload_id}"]["put"]["requestBody"]
 
     assert body["required"] is True
     assert "requiredHeaders" in body["description"]
 
 
-def test_what_is_sent_to_webhooks_is_described(document: dict[str, Any]) -> None:
+def test_webhook_messages_are_described(document: dict[str, Any]) -> None:
     message = document["webhooks"]["generation"]["post"]
     schema = message["requestBody"]["content"]["application/json"]["schema"]
 
@@ -116,7 +116,7 @@ def test_a_body_is_described_field_by_field(document: dict[str, Any], path: str)
 
 
 @pytest.mark.parametrize(
-    ("body", "field", "told"),
+    ("body", "field", "limits"),
     [
         ("StartGeneration", "modelId", {"maxLength": 200}),
         ("StartGeneration", "prompt", {"maxLength": 4000}),
@@ -131,48 +131,48 @@ def test_a_body_is_described_field_by_field(document: dict[str, Any], path: str)
         ("WriteScripts", "variations", {"enum": ["1", "2"]}),
     ],
 )
-def test_a_body_is_as_bounded_as_the_checks_have_it(
-    document: dict[str, Any], body: str, field: str, told: dict[str, Any]
+def test_the_limits_of_a_body_equal_those_of_the_checks(
+    document: dict[str, Any], body: str, field: str, limits: dict[str, Any]
 ) -> None:
     schema = document["components"]["schemas"][body]["properties"][field]
     [schema] = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
 
-    assert {word: schema.get(word) for word in told} == told
+    assert {word: schema.get(word) for word in limits} == limits
 
 
-def test_what_may_be_left_out_may_be_null(document: dict[str, Any], http: Any) -> None:
+def test_optional_fields_may_be_null(document: dict[str, Any], http: Any) -> None:
     for kind in BODIES.values():
         schema = document["components"]["schemas"][kind.__name__]
-        for field, told in schema["properties"].items():
-            nullable = {"type": "null"} in told.get("anyOf", ())
+        for field, description in schema["properties"].items():
+            nullable = {"type": "null"} in description.get("anyOf", ())
             assert nullable == (field not in schema["required"]), field
 
     script = {"topic": "SPACE", "title": "x", "duration": "10", "useHook": None, "variations": None}
     assert http.post("/v1/scripts", json=script).status_code == 201
 
 
-def test_uploads_of_a_medium_are_as_many_as_the_checks_have_it(document: dict[str, Any]) -> None:
-    told = document["components"]["schemas"]["StartGeneration"]["properties"]["mediaUploads"]
-    schema, nothing = told["anyOf"]
+def test_the_uploads_of_a_medium_are_limited_as_in_the_checks(document: dict[str, Any]) -> None:
+    uploads = document["components"]["schemas"]["StartGeneration"]["properties"]["mediaUploads"]
+    schema, nothing = uploads["anyOf"]
 
     assert nothing == {"type": "null"}
     assert {one.get("maxItems") for one in schema["additionalProperties"]["anyOf"]} == {None, 200}
 
 
 @pytest.mark.parametrize("path", sorted(PAID))
-def test_what_costs_says_so(document: dict[str, Any], path: str) -> None:
+def test_operations_that_cost_credits_describe_402(document: dict[str, Any], path: str) -> None:
     assert "402" in document["paths"][path]["post"]["responses"]
 
 
 @pytest.mark.parametrize("path", sorted(REPEATABLE))
-def test_what_can_be_repeated_names_the_header(document: dict[str, Any], path: str) -> None:
+def test_repeatable_operations_take_an_idempotency_key(document: dict[str, Any], path: str) -> None:
     operation = document["paths"][path]["post"]
 
     assert {"409", "422"} <= operation["responses"].keys()
     assert "Idempotency-Key" in [parameter["name"] for parameter in operation["parameters"]]
 
 
-def answers() -> dict[str, type[WireShape]]:
+def list_wire_shapes() -> dict[str, type[WireShape]]:
     kinds = {name: getattr(wire, name) for name in wire.__all__}
     return {
         name: kind
@@ -183,7 +183,7 @@ def answers() -> dict[str, type[WireShape]]:
     }
 
 
-@pytest.mark.parametrize(("name", "kind"), answers().items())
+@pytest.mark.parametrize(("name", "kind"), list_wire_shapes().items())
 def test_every_wire_field_is_in_a_schema(
     document: dict[str, Any], name: str, kind: type[WireShape]
 ) -> None:
@@ -192,8 +192,8 @@ def test_every_wire_field_is_in_a_schema(
     assert set(schemas[name]["properties"]) == {f.alias for f in kind.model_fields.values()}
 
 
-def test_generated_clients_get_plain_names_and_instants(document: dict[str, Any]) -> None:
-    names = [operation["operationId"] for operation in operations(document).values()]
+def test_generated_clients_get_plain_names_and_datetimes(document: dict[str, Any]) -> None:
+    names = [operation["operationId"] for operation in list_operations(document).values()]
 
     assert {"list_models", "start_generation", "get_generation", "write_scripts"} <= set(names)
     assert len(set(names)) == len(names)
@@ -206,7 +206,7 @@ def test_generated_clients_get_plain_names_and_instants(document: dict[str, Any]
         assert "date-time" in [one.get("format") for one in found.get("anyOf", [found])]
 
 
-def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+def test_every_reference_has_its_schema(document: dict[str, Any]) -> None:
     def references(part: Any) -> list[str]:
         if isinstance(part, dict):
             own = [part["$ref"]] if isinstance(part.get("$ref"), str) else []
@@ -222,6 +222,6 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
         assert reference.rpartition("/")[2] in document["components"]["schemas"]
 
 
-def test_it_is_served(http: Any) -> None:
+def test_the_document_and_its_page_are_served(http: Any) -> None:
     assert http.get("/openapi.json").json()["info"]["title"] == "Creative Studio"
     assert http.get("/docs").status_code == 200

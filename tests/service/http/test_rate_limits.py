@@ -1,10 +1,10 @@
-"""Rate limits, on a clock that stands still until it is moved."""
+"""Rate limits, on a clock that a test advances."""
 
 from kit.service.http.rate_limits import RateLimiter
 
 
 class Clock:
-    """Seconds that pass when told to."""
+    """A clock that a test advances."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -13,40 +13,40 @@ class Clock:
         return self.now
 
 
-def waits(limiter: RateLimiter, times: int, key: str = "key") -> list[float]:
+def hit_repeatedly(limiter: RateLimiter, times: int, key: str = "key") -> list[float]:
     return [limiter.hit("any", key).wait for _ in range(times)]
 
 
-def test_a_whole_minutes_worth_may_come_at_once() -> None:
+def test_all_requests_of_a_minute_may_be_sent_at_once() -> None:
     limiter = RateLimiter({"any": 60}, clock=Clock())
 
-    assert waits(limiter, 60) == [0.0] * 60
+    assert hit_repeatedly(limiter, 60) == [0.0] * 60
     assert limiter.hit("any", "key").wait == 1.0
 
 
-def test_the_next_one_is_welcome_exactly_when_it_was_told() -> None:
+def test_the_next_request_is_allowed_after_retry_after() -> None:
     clock = Clock()
     limiter = RateLimiter({"any": 4}, clock=clock)
-    waits(limiter, 4)
+    hit_repeatedly(limiter, 4)
     verdict = limiter.hit("any", "key")
     assert (verdict.wait, verdict.headers()["Retry-After"]) == (15.0, "15")
     clock.now += 14.5
     assert limiter.hit("any", "key").headers()["Retry-After"] == "1"
     clock.now += 0.5
 
-    assert waits(limiter, 2) == [0.0, 15.0]
+    assert hit_repeatedly(limiter, 2) == [0.0, 15.0]
 
 
 def test_a_refused_request_costs_nothing() -> None:
     clock = Clock()
     limiter = RateLimiter({"any": 2}, clock=clock)
-    waits(limiter, 50)
+    hit_repeatedly(limiter, 50)
     clock.now += 30
 
-    assert waits(limiter, 1) == [0.0]
+    assert hit_repeatedly(limiter, 1) == [0.0]
 
 
-def test_no_minute_lets_more_than_twice_the_rate_through() -> None:
+def test_at_most_twice_the_rate_is_allowed_in_a_minute() -> None:
     clock = Clock()
     limiter = RateLimiter({"any": 60}, clock=clock)
     passed = 0
@@ -57,11 +57,11 @@ def test_no_minute_lets_more_than_twice_the_rate_through() -> None:
     assert 60 < passed <= 120
 
 
-def test_keys_and_classes_are_counted_apart() -> None:
+def test_keys_and_classes_are_counted_separately() -> None:
     limiter = RateLimiter({"any": 1, "other": 1}, clock=Clock())
-    waits(limiter, 1)
+    hit_repeatedly(limiter, 1)
 
-    assert waits(limiter, 1, "second") == [0.0]
+    assert hit_repeatedly(limiter, 1, "second") == [0.0]
     assert limiter.hit("other", "key").wait == 0
     assert limiter.hit("any", "key").wait > 0
 
@@ -69,14 +69,14 @@ def test_keys_and_classes_are_counted_apart() -> None:
 def test_headers_count_down_and_recover() -> None:
     clock = Clock()
     limiter = RateLimiter({"any": 3}, clock=clock)
-    told = [limiter.hit("any", "key").headers()["RateLimit"] for _ in range(3)]
-    assert told == [f'"default";r={left};t={after}' for left, after in ((2, 20), (1, 40), (0, 60))]
+    sent = [limiter.hit("any", "key").headers()["RateLimit"] for _ in range(3)]
+    assert sent == [f'"default";r={left};t={after}' for left, after in ((2, 20), (1, 40), (0, 60))]
     clock.now += 60
 
     assert limiter.hit("any", "key").remaining == 2
 
 
-def test_idle_keys_are_forgotten() -> None:
+def test_idle_keys_are_dropped() -> None:
     clock = Clock()
     limiter = RateLimiter({"any": 60}, clock=clock)
     for number in range(10_000):

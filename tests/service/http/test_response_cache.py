@@ -1,4 +1,4 @@
-"""Answers about finished generations: kept for a minute, and for one account."""
+"""Responses about finished generations: cached for a minute, and for one account."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from kit.service.http.context import ResponseCache
 
 
-def test_an_answer_is_found_by_its_account_within_its_minute() -> None:
+def test_a_cached_response_is_found_by_its_account_within_its_minute() -> None:
     callers: list[Any] = [SimpleNamespace(account_id=name, sign_outs=0) for name in ("ada", "bob")]
     ada, bob = callers
     done, running = (

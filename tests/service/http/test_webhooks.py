@@ -1,4 +1,4 @@
-"""Webhooks: real receivers on loopback are told of every end, signed, and again where need be."""
+"""Webhooks: receivers on loopback get a signed message for every end, repeated if necessary."""
 
 import asyncio
 import json
@@ -28,9 +28,9 @@ HOOKS = "/v1/webhooks"
 
 @dataclass
 class Receiver:
-    """What was sent to an address; `answers` are the statuses and headers of the next answers.
+    """The messages sent to a URL; `answers` are the statuses and headers of the next responses.
 
-    Nothing is answered until it is `open`.
+    It sends no response until it is `open`.
     """
 
     url: str = ""
@@ -46,15 +46,15 @@ class Receiver:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    told = Receiver()
-    told.open.set()
+    receiver = Receiver()
+    receiver.open.set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            told.got.append(({k.lower(): v for k, v in self.headers.items()}, body))
-            told.open.wait(60)
-            status, headers = told.answers.pop(0) if told.answers else (204, {})
+            receiver.got.append(({k.lower(): v for k, v in self.headers.items()}, body))
+            receiver.open.wait(60)
+            status, headers = receiver.answers.pop(0) if receiver.answers else (204, {})
             self.send_response(status)
             for name, value in {"content-length": "0", **headers}.items():
                 self.send_header(name, value)
@@ -64,47 +64,47 @@ def receiver() -> Iterator[Receiver]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        told.url = f"http://127.0.0.1:{server.server_address[1]}/ends"
+        receiver.url = f"http://127.0.0.1:{server.server_address[1]}/ends"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
-        yield told
-        told.open.set()
+        yield receiver
+        receiver.open.set()
         server.shutdown()
 
 
 @pytest.fixture
 def service(start_service: Callable[..., Service]) -> Service:
-    """One whose machine may be told."""
+    """A service that may send webhooks to its own machine."""
     return start_service(webhook_loopback=True)
 
 
 @pytest.fixture
 def hook(http: httpx.Client, receiver: Receiver) -> dict[str, Any]:
-    made = http.post(HOOKS, json={"url": receiver.url})
-    assert made.status_code == 201, made.text
-    return dict(made.json())
+    response = http.post(HOOKS, json={"url": receiver.url})
+    assert response.status_code == 201, response.text
+    return dict(response.json())
 
 
-def hasten(service: Service) -> None:
-    """Make what waits due now."""
+def make_due(service: Service) -> None:
+    """Make all pending deliveries due now."""
     text = "UPDATE deliveries SET due_at = 0 WHERE state = 'pending'"
     service.write(sql(text))
 
 
-def state_of(service: Service) -> list[str]:
+def states(service: Service) -> list[str]:
     return [row.state for row in service.write(sql("SELECT state FROM deliveries"))]
 
 
 @both_databases
-def test_each_end_is_told_with_the_generation_and_no_signed_address(
+def test_each_end_is_sent_with_the_generation_and_without_signed_urls(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any]
 ) -> None:
     done = wait_for_end(http, generate(http))
     failed = wait_for_end(http, generate(http, does="fails"))
 
     until(lambda: len(receiver.got) == 2)
-    told = {body["data"]["id"]: body for _, body in ((h, json.loads(b)) for h, b in receiver.got)}
-    message = told[done["id"]]
+    sent = {body["data"]["id"]: body for _, body in ((h, json.loads(b)) for h, b in receiver.got)}
+    message = sent[done["id"]]
     assert set(message) == {"type", "timestamp", "data"}
     assert message["type"] == "generation.completed"
     assert message["timestamp"] == done["completedAt"]
@@ -112,11 +112,11 @@ def test_each_end_is_told_with_the_generation_and_no_signed_address(
     assert message["data"].keys() == done.keys()
     assert message["data"]["outputUrl"] is None
     assert b"signature=" not in b"".join(body for _, body in receiver.got)
-    assert told[failed["id"]]["type"] == "generation.failed"
+    assert sent[failed["id"]]["type"] == "generation.failed"
     receiver.verified(hook["secret"])
 
 
-def test_a_cancel_is_told(
+def test_a_cancel_is_sent(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
     name = generate(http, does="hangs")
@@ -126,7 +126,7 @@ def test_a_cancel_is_told(
     assert receiver.verified(hook["secret"])["type"] == "generation.canceled"
 
 
-def test_one_start_may_name_an_address_of_its_own(http: httpx.Client, receiver: Receiver) -> None:
+def test_a_start_may_have_its_own_webhook_url(http: httpx.Client, receiver: Receiver) -> None:
     secret = http.post(f"{HOOKS}/requests/rotate").json()["secret"]
     name = generate(http, webhookUrl=receiver.url)
     wait_for_end(http, generate(http))
@@ -138,7 +138,7 @@ def test_one_start_may_name_an_address_of_its_own(http: httpx.Client, receiver: 
 
 
 @both_databases
-def test_a_message_that_is_not_taken_comes_again_under_its_id(
+def test_a_message_that_is_not_accepted_is_sent_again_with_its_id(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
     receiver.answers = [(500, {}), (302, {"location": receiver.url})]
@@ -146,33 +146,33 @@ def test_a_message_that_is_not_taken_comes_again_under_its_id(
 
     for count in (1, 2, 3):
         until(lambda wanted=count: len(receiver.got) == wanted)
-        until(lambda wanted=count: state_of(service) == ["delivered" if wanted == 3 else "pending"])
-        hasten(service)
+        until(lambda wanted=count: states(service) == ["delivered" if wanted == 3 else "pending"])
+        make_due(service)
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
     assert len({body for _, body in receiver.got}) == 1
 
 
-def test_what_is_never_taken_is_given_up_and_may_be_resent(
+def test_a_message_that_is_never_accepted_fails_and_can_be_resent(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service, account: str
 ) -> None:
     receiver.answers = [(503, {})] * 100
     wait_for_end(http, generate(http))
 
-    def failed() -> bool:
-        hasten(service)  # even one that is under way, which is then sent once more
-        return state_of(service) == ["failed"]
+    def has_failed() -> bool:
+        make_due(service)  # even one that is being sent, which is then sent once more
+        return states(service) == ["failed"]
 
-    until(failed, seconds=60)
+    until(has_failed, seconds=60)
     assert [row.attempts for row in service.write(sql("SELECT attempts FROM deliveries"))] >= [7]
     receiver.answers.clear()
     sent = len(receiver.got)
     assert http.get(f"{HOOKS}/{hook['id']}").json()["failed"] == 1
     assert service.write(webhooks.resend(hook["id"], account, service.context.clock())) == 1
-    until(lambda: state_of(service) == ["delivered"])
+    until(lambda: states(service) == ["delivered"])
     assert len(receiver.got) > sent
 
 
-def test_a_receiver_may_ask_for_time(
+def test_a_receiver_may_delay_the_next_attempt_with_retry_after(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
     receiver.answers = [(429, {"retry-after": "900"})]
@@ -185,7 +185,7 @@ def test_a_receiver_may_ask_for_time(
     assert 890_000 < row.due_at - service.context.clock() <= 900_000
 
 
-def test_a_receiver_that_is_gone_is_told_no_more(
+def test_a_receiver_that_responds_with_410_is_disabled(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:
     receiver.answers = [(410, {})]
@@ -193,7 +193,7 @@ def test_a_receiver_that_is_gone_is_told_no_more(
     until(lambda: http.get(f"{HOOKS}/{hook['id']}").json()["disabledAt"])
     wait_for_end(http, generate(http))
 
-    assert state_of(service) == ["failed"]
+    assert states(service) == ["failed"]
     assert len(receiver.got) == 1
 
 
@@ -212,7 +212,7 @@ def test_two_secrets_are_valid_for_a_day_after_a_rotation(
     assert len(marks["webhook-signature"].split()) == 1
 
 
-def test_a_secret_is_shown_once_and_stored_nowhere(
+def test_a_secret_is_shown_once_and_not_stored(
     http: httpx.Client, hook: dict[str, Any], service: Service
 ) -> None:
     seen = [http.get(HOOKS).json()[0], http.get(f"{HOOKS}/{hook['id']}").json()]
@@ -223,7 +223,7 @@ def test_a_secret_is_shown_once_and_stored_nowhere(
     assert hook["secret"][6:] not in str(rows)
 
 
-def test_what_can_be_no_receiver_is_refused(start_service: Callable[..., Service]) -> None:
+def test_an_unusable_webhook_url_is_refused(start_service: Callable[..., Service]) -> None:
     service = start_service()
     with service.client(service.key(service.account(), "creative:generate")) as http:
         for url in (
@@ -248,7 +248,7 @@ def test_what_can_be_no_receiver_is_refused(start_service: Callable[..., Service
             assert "webhookUrl" in answer.json()["error"]["message"]
 
 
-def test_webhooks_of_others_are_not_there(
+def test_webhooks_of_other_accounts_are_not_found(
     http: httpx.Client, service: Service, hook: dict[str, Any]
 ) -> None:
     with service.client(service.key(service.account(), "creative:generate")) as stranger:
@@ -266,7 +266,7 @@ def test_webhooks_of_others_are_not_there(
     assert http.get(HOOKS).json() == []
 
 
-def test_an_account_has_so_many(http: httpx.Client, receiver: Receiver) -> None:
+def test_the_webhooks_of_an_account_are_limited(http: httpx.Client, receiver: Receiver) -> None:
     statuses = [http.post(HOOKS, json={"url": receiver.url}).status_code for _ in range(21)]
 
     assert statuses == [201] * 20 + [409]
@@ -276,15 +276,15 @@ PRIVATE = ["10.0.0.1", "::ffff:127.0.0.1", "fe80::1%0", "169.254.169.254", "224.
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_a_name_is_looked_up_and_checked_with_each_connection(address: str) -> None:
-    """A name that led to the open internet a moment ago may lead elsewhere now."""
-    backend = CheckedBackend(lambda *_: leads_to("93.184.216.34", address), loopback=False)
+def test_a_host_is_resolved_and_checked_for_each_connection(address: str) -> None:
+    """A name that was resolved to a public address before may now be resolved to a private one."""
+    backend = CheckedBackend(lambda *_: resolve_to("93.184.216.34", address), loopback=False)
 
     with pytest.raises(httpcore.ConnectError, match="private network"):
         run_coroutine(backend.connect_tcp("ends.example", 443))
 
 
-def test_a_slow_name_server_takes_no_thread_that_writes_files() -> None:
+def test_resolving_a_host_works_while_the_default_executor_is_busy() -> None:
     async def look() -> list[str]:
         loop, found = asyncio.get_running_loop(), threading.Event()
         loop.set_default_executor(ThreadPoolExecutor(1))
@@ -298,8 +298,8 @@ def test_a_slow_name_server_takes_no_thread_that_writes_files() -> None:
     assert asyncio.run(look()) == ["127.0.0.1"]
 
 
-def test_what_was_checked_is_what_is_connected_to(receiver: Receiver) -> None:
-    backend = CheckedBackend(lambda *_: leads_to("127.0.0.1"), loopback=True)
+def test_the_connection_uses_the_address_that_was_checked(receiver: Receiver) -> None:
+    backend = CheckedBackend(lambda *_: resolve_to("127.0.0.1"), loopback=True)
 
     async def post() -> int:
         async with httpcore.AsyncConnectionPool(network_backend=backend) as pool:
@@ -310,39 +310,39 @@ def test_what_was_checked_is_what_is_connected_to(receiver: Receiver) -> None:
     assert receiver.got[0][0]["host"].startswith("ends.example:")
 
 
-def test_so_many_are_sent_at_once_and_for_an_account(service: Service, receiver: Receiver) -> None:
+def test_deliveries_at_once_are_limited_per_account(service: Service, receiver: Receiver) -> None:
     for accounts, most in ((1, 4), (9, 32)):
         while (made := len(receiver.got)) < 5 * accounts:
             with service.client(service.key(service.account(), "creative:generate")) as http:
                 for name in [generate(http, webhookUrl=receiver.url) for _ in range(5)]:
                     wait_for_end(http, name)
             until(lambda wanted=made + 5: len(receiver.got) == wanted)
-        until(lambda: set(state_of(service)) == {"delivered"})
+        until(lambda: set(states(service)) == {"delivered"})
 
         receiver.open.clear()
         receiver.got.clear()
         service.write(sql("UPDATE deliveries SET state = 'pending', attempts = 0, due_at = 0"))
 
         until(lambda wanted=most: len(receiver.got) == wanted)
-        time.sleep(1.5)  # longer than from one look for what is due to the next
+        time.sleep(1.5)  # longer than the interval between checks for due deliveries
         assert len(receiver.got) == most
         receiver.open.set()
         until(lambda wanted=5 * accounts: len(receiver.got) == wanted)
 
 
-def test_an_attempt_has_its_time(receiver: Receiver) -> None:
+def test_an_attempt_has_a_timeout(receiver: Receiver) -> None:
     receiver.open.clear()
-    sender = DeliverySender(lambda *_: leads_to("127.0.0.1"), loopback=True, seconds=0.2)
+    sender = DeliverySender(lambda *_: resolve_to("127.0.0.1"), loopback=True, seconds=0.2)
 
     assert run_coroutine(sender.send(receiver.url, {}, b"{}")) == (0, 0.0, "TimeoutError")
     assert TIMEOUT == 15
 
 
-async def leads_to(*addresses: str) -> list[str]:
+async def resolve_to(*addresses: str) -> list[str]:
     return [*addresses]
 
 
-def test_what_an_account_may_have_waiting_is_bounded(
+def test_the_pending_deliveries_of_an_account_are_limited(
     http: httpx.Client, service: Service, hook: dict[str, Any], account: str
 ) -> None:
     statement = Statement(

@@ -1,4 +1,4 @@
-"""What every storage does, whether its files lie in a folder or in a bucket."""
+"""The behavior of every storage, in a folder or in a bucket."""
 
 import asyncio
 import time
@@ -14,60 +14,60 @@ from kit.service.app import create_storage
 from kit.service.storage import Storage, make_ticket
 from tests.buckets import any_storage
 
-Do = Callable[[Callable[[Storage], Coroutine[Any, Any, Any]]], Any]
+Run = Callable[[Callable[[Storage], Coroutine[Any, Any, Any]]], Any]
 pytestmark = any_storage
 
 
 @pytest.fixture
-def do(tmp_path: Path, storage_settings: dict[str, Any]) -> Do:
-    """Do something with an empty storage."""
+def run(tmp_path: Path, storage_settings: dict[str, Any]) -> Run:
+    """Run a coroutine function with an empty storage."""
     storage = create_storage(settings.load({}, data=tmp_path / "d", **storage_settings), b"s" * 32)
     return lambda work: asyncio.run(work(storage))
 
 
-def draft(folder: Path, content: bytes = b"x") -> Path:
+def write_draft(folder: Path, content: bytes = b"x") -> Path:
     path = folder / "draft"
     path.write_bytes(content)
     return path
 
 
-def test_a_file_is_moved_in_and_read_back(do: Do, tmp_path: Path) -> None:
+def test_a_stored_file_is_moved_and_can_be_read(run: Run, tmp_path: Path) -> None:
     async def work(storage: Storage) -> bytes:
-        await storage.keep({"outputs/0/gen_1-a.png": draft(tmp_path, b"content")})
+        await storage.keep({"outputs/0/gen_1-a.png": write_draft(tmp_path, b"content")})
         path = await storage.fetch_local("outputs/0/gen_1-a.png", tmp_path)
         assert await storage.fetch_local("outputs/0/gen_1-a.png", tmp_path) == path
         return path.read_bytes()
 
-    assert do(work) == b"content"
+    assert run(work) == b"content"
     assert not (tmp_path / "draft").exists()
 
 
-def test_what_a_render_process_has_put_there_is_there(do: Do, tmp_path: Path) -> None:
+def test_a_published_output_of_a_render_process_can_be_read(run: Run, tmp_path: Path) -> None:
     async def work(storage: Storage) -> bytes:
         key = "outputs/0/gen_1-a.png"
-        storage.outputs.put({key: draft(tmp_path)})
+        storage.outputs.put({key: write_draft(tmp_path)})
         await storage.publish([key])
         assert await storage.names("outputs/0") == ["gen_1-a.png"]
         return (await storage.fetch_local(key, tmp_path)).read_bytes()
 
-    assert do(work) == b"x"
+    assert run(work) == b"x"
 
 
-def test_names_are_those_of_one_folder_in_order(do: Do, tmp_path: Path) -> None:
+def test_names_lists_one_folder_in_order(run: Run, tmp_path: Path) -> None:
     async def work(storage: Storage) -> list[list[str]]:
         for key in ("outputs/b/2.png", "outputs/b/1.png", "outputs/a/3.png", "uploads/u/4.png"):
-            await storage.keep({key: draft(tmp_path)})
+            await storage.keep({key: write_draft(tmp_path)})
         return [await storage.names(folder) for folder in ("outputs/", "outputs/b", "outputs/c")]
 
-    assert do(work) == [["a", "b"], ["1.png", "2.png"], []]
+    assert run(work) == [["a", "b"], ["1.png", "2.png"], []]
 
 
-def test_removing_takes_a_file_or_all_below_a_folder_and_forgives_a_missing_one(
-    do: Do, tmp_path: Path
+def test_remove_deletes_a_file_or_folder_and_ignores_a_missing_one(
+    run: Run, tmp_path: Path
 ) -> None:
     async def work(storage: Storage) -> list[list[str]]:
         for key in ("uploads/u1/a.png", "uploads/u1/b.png", "uploads/u10/c.png", "outputs/0/d.png"):
-            await storage.keep({key: draft(tmp_path)})
+            await storage.keep({key: write_draft(tmp_path)})
         for _ in range(2):
             await storage.remove("uploads/u1")
             await storage.remove("outputs/0/d.png")
@@ -75,14 +75,14 @@ def test_removing_takes_a_file_or_all_below_a_folder_and_forgives_a_missing_one(
             await storage.fetch_local("uploads/u1/a.png", tmp_path / "elsewhere")
         return [await storage.names("uploads/u10"), await storage.names("outputs/0")]
 
-    assert do(work) == [["c.png"], []]
+    assert run(work) == [["c.png"], []]
 
 
-def test_it_is_ready(do: Do) -> None:
-    assert do(lambda storage: storage.is_writable()) is True
+def test_a_storage_is_writable(run: Run) -> None:
+    assert run(lambda storage: storage.is_writable()) is True
 
 
-def test_a_ticket_names_what_must_be_sent(do: Do) -> None:
+def test_a_ticket_names_the_required_method_and_headers(run: Run) -> None:
     end = int(time.time()) + 900
 
     async def work(storage: Storage) -> Any:
@@ -90,7 +90,7 @@ def test_a_ticket_names_what_must_be_sent(do: Do) -> None:
             storage, "http://here", "upl_1", "image/png", 70, expires=end, sign_outs=0
         )
 
-    ticket = do(work)
+    ticket = run(work)
 
     assert ticket.required_headers == {"Content-Type": "image/png", "Content-Length": "70"}
     assert ticket.method == "PUT"

@@ -1,4 +1,4 @@
-"""Files in a folder: moved in whole, never outside of it."""
+"""Local storage: files are moved in completely, never outside of the folder."""
 
 import asyncio
 import tempfile
@@ -20,7 +20,7 @@ def storage(tmp_path: Path) -> LocalStorage:
 
 
 @pytest.mark.parametrize("key", ["../secret", "a/../../secret", "..", "outputs/../../x"])
-def test_a_key_never_leads_out(storage: LocalStorage, key: str) -> None:
+def test_a_key_outside_the_folder_is_not_found(storage: LocalStorage, key: str) -> None:
     with pytest.raises(NotFoundError):
         storage.outputs.path(key)
 
@@ -29,12 +29,12 @@ def test_an_absolute_key_stays_inside(storage: LocalStorage, tmp_path: Path) -> 
     assert storage.outputs.path("/etc/passwd").is_relative_to(tmp_path / "objects")
 
 
-def test_the_folder_is_its_owners_alone(storage: LocalStorage, tmp_path: Path) -> None:
+def test_the_folder_is_private_to_its_owner(storage: LocalStorage, tmp_path: Path) -> None:
     assert is_private(tmp_path / "objects")
     assert asyncio.run(storage.is_writable())
 
 
-def test_a_ticket_is_for_the_service_itself(storage: LocalStorage) -> None:
+def test_a_ticket_has_an_upload_url_of_the_service(storage: LocalStorage) -> None:
     ticket = make_ticket(storage, "http://here", "upl_1", "image/png", 70, expires=99000000)
 
     assert ticket.upload_url.startswith(
@@ -43,7 +43,7 @@ def test_a_ticket_is_for_the_service_itself(storage: LocalStorage) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no second file system here")
-def test_a_file_comes_in_from_another_file_system(tmp_path: Path) -> None:
+def test_a_file_is_moved_from_another_file_system(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as elsewhere:
         draft = Path(elsewhere) / "draft"
         draft.write_bytes(b"x")

@@ -1,4 +1,4 @@
-"""A bucket: what its addresses allow, what broken transfers leave, and how it is named."""
+"""S3 storage: what its presigned URLs allow, interrupted transfers, and its configuration."""
 
 import asyncio
 import logging
@@ -30,18 +30,18 @@ def storage(s3_server: S3Server, tmp_path: Path) -> S3Storage:
     return S3Storage(parse_bucket(s3_server.new_bucket(), KEYS), tmp_path / "outputs")
 
 
-def ticket(storage: S3Storage, seconds: int = 60) -> Ticket:
+def create_ticket(storage: S3Storage, seconds: int = 60) -> Ticket:
     end = int(time.time()) + seconds
     return make_ticket(storage, "", "upl_1", "image/png", len(CONTENT), expires=end)
 
 
-def put(told: Ticket, content: bytes = CONTENT, **changes: str | None) -> int:
-    headers = {**told.required_headers, **changes}
+def put_file(ticket: Ticket, content: bytes = CONTENT, **changes: str | None) -> int:
+    headers = {**ticket.required_headers, **changes}
     sent = {name: value for name, value in headers.items() if value is not None}
-    return httpx.put(told.upload_url, content=content, headers=sent).status_code
+    return httpx.put(ticket.upload_url, content=content, headers=sent).status_code
 
 
-def test_the_signature_is_that_of_the_documentation() -> None:
+def test_a_presigned_url_has_the_signature_of_the_documentation() -> None:
     """Source: docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html."""
     bucket = Bucket(
         name="examplebucket",
@@ -52,67 +52,67 @@ def test_the_signature_is_that_of_the_documentation() -> None:
     )
     moment = 1369353600  # 2013-05-24T00:00:00Z
 
-    address = bucket.presign("GET", "test.txt", now=moment, seconds=86400)
+    url = bucket.presign("GET", "test.txt", now=moment, seconds=86400)
 
     signature = "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
-    assert address.endswith(f"X-Amz-Signature={signature}")
+    assert url.endswith(f"X-Amz-Signature={signature}")
     assert "wJalr" not in repr(bucket)
 
 
-def test_a_ticket_allows_one_kind_of_request_only(storage: S3Storage) -> None:
-    told = ticket(storage)
-    other = told.model_copy(update={"upload_url": told.upload_url.replace("upl_1", "upl_2")})
-    forged = told.model_copy(update={"upload_url": told.upload_url[:-1] + "0"})
-    if forged == told:
-        forged = told.model_copy(update={"upload_url": told.upload_url[:-1] + "1"})
+def test_a_ticket_allows_only_its_own_upload(storage: S3Storage) -> None:
+    ticket = create_ticket(storage)
+    other = ticket.model_copy(update={"upload_url": ticket.upload_url.replace("upl_1", "upl_2")})
+    forged = ticket.model_copy(update={"upload_url": ticket.upload_url[:-1] + "0"})
+    if forged == ticket:
+        forged = ticket.model_copy(update={"upload_url": ticket.upload_url[:-1] + "1"})
 
-    assert put(told, **{"Content-Type": "text/html"}) == 403
-    assert put(told, **{"Content-Type": None}) == 403
-    assert put(told, CONTENT + b"!", **{"Content-Length": None}) == 403
-    assert put(told, CONTENT[:-1], **{"Content-Length": None}) == 403
-    assert put(other) == put(forged) == 403
-    assert httpx.get(told.upload_url).status_code == 403
-    assert httpx.delete(told.upload_url).status_code == 403
-    assert put(told) == 200
+    assert put_file(ticket, **{"Content-Type": "text/html"}) == 403
+    assert put_file(ticket, **{"Content-Type": None}) == 403
+    assert put_file(ticket, CONTENT + b"!", **{"Content-Length": None}) == 403
+    assert put_file(ticket, CONTENT[:-1], **{"Content-Length": None}) == 403
+    assert put_file(other) == put_file(forged) == 403
+    assert httpx.get(ticket.upload_url).status_code == 403
+    assert httpx.delete(ticket.upload_url).status_code == 403
+    assert put_file(ticket) == 200
 
 
-def test_a_ticket_ends(s3_server: S3Server, tmp_path: Path) -> None:
+def test_an_expired_ticket_is_refused(s3_server: S3Server, tmp_path: Path) -> None:
     past = time.time() - 3600
     bucket = parse_bucket(s3_server.new_bucket(), KEYS)
     storage = S3Storage(bucket, tmp_path, clock=lambda: past)
-    told = make_ticket(storage, "", "upl_1", "image/png", len(CONTENT), expires=int(past) + 60)
+    ticket = make_ticket(storage, "", "upl_1", "image/png", len(CONTENT), expires=int(past) + 60)
 
-    assert put(told) in (400, 403)
+    assert put_file(ticket) in (400, 403)
 
 
-def test_an_address_reads_one_file_with_its_type(storage: S3Storage, tmp_path: Path) -> None:
+def test_a_presigned_url_reads_one_file_with_its_type(storage: S3Storage, tmp_path: Path) -> None:
     (tmp_path / "draft").write_bytes(CONTENT)
     asyncio.run(storage.keep({"outputs/0/gen_1-a b.png": tmp_path / "draft"}))
     key = "outputs/0/gen_1-a b.png"
-    address = storage.read_address("GET", key)
-    found = httpx.get(address)
+    url = storage.read_address("GET", key)
+    response = httpx.get(url)
 
-    assert (found.status_code, found.content) == (200, CONTENT)
-    assert found.headers["content-type"] == "image/png"
-    assert httpx.get(address.replace("gen_1", "gen_2")).status_code == 403
-    assert httpx.put(address, content=b"x").status_code == 403
-    assert httpx.head(address).status_code == 403, "it is signed for one method"
+    assert (response.status_code, response.content) == (200, CONTENT)
+    assert response.headers["content-type"] == "image/png"
+    assert httpx.get(url.replace("gen_1", "gen_2")).status_code == 403
+    assert httpx.put(url, content=b"x").status_code == 403
+    assert httpx.head(url).status_code == 403, "the URL is signed for one method"
     assert httpx.head(storage.read_address("HEAD", key)).headers["content-length"] == "10"
 
 
-def test_what_was_sent_is_fetched_whole_or_not_at_all(storage: S3Storage, tmp_path: Path) -> None:
-    async def received(length: int) -> Path | None:
+def test_an_upload_is_fetched_only_with_its_length(storage: S3Storage, tmp_path: Path) -> None:
+    async def fetch_received(length: int) -> Path | None:
         return await storage.fetch_received("upl_1", length, tmp_path / "in")
 
-    assert asyncio.run(received(10)) is None
-    assert put(ticket(storage)) == 200
-    path = asyncio.run(received(10))
+    assert asyncio.run(fetch_received(10)) is None
+    assert put_file(create_ticket(storage)) == 200
+    path = asyncio.run(fetch_received(10))
     assert path is not None
     assert path.read_bytes() == CONTENT
     with pytest.raises(BadRequestError, match="the file has 10 bytes, 11 were announced"):
-        asyncio.run(received(11))
+        asyncio.run(fetch_received(11))
     asyncio.run(storage.discard_received("upl_1"))
-    assert asyncio.run(received(10)) is None
+    assert asyncio.run(fetch_received(10)) is None
     assert list((tmp_path / "in").iterdir()) == [path]
 
 
@@ -151,7 +151,7 @@ def test_a_large_file_that_cannot_be_sent_leaves_no_parts(
     assert (tmp_path / "draft").exists()
 
 
-def test_what_broken_transfers_left_is_removed_after_a_day(
+def test_leftovers_of_interrupted_transfers_are_removed_after_a_day(
     s3_server: S3Server, tmp_path: Path
 ) -> None:
     bucket = parse_bucket(s3_server.new_bucket(), KEYS)
@@ -179,7 +179,7 @@ def test_what_broken_transfers_left_is_removed_after_a_day(
 @pytest.mark.parametrize(
     "faults", [[answer(503)], [answer(500), answer(503)], [cut(40)], [stall], [stall, answer(503)]]
 )
-def test_a_storage_that_is_slow_or_busy_for_a_moment_is_asked_again(
+def test_requests_to_a_slow_or_busy_storage_are_retried(
     s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path, faults: list[Fault]
 ) -> None:
     url = s3_server.new_bucket().replace(s3_server.url, failing_proxy.url)
@@ -195,7 +195,7 @@ def test_a_storage_that_is_slow_or_busy_for_a_moment_is_asked_again(
     assert failing_proxy.connections > len(faults)
 
 
-def test_a_file_that_breaks_off_is_fetched_anew_and_never_half(
+def test_an_interrupted_download_is_repeated_and_never_kept_in_part(
     s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path
 ) -> None:
     url, folder = s3_server.new_bucket(), tmp_path / "in"
@@ -205,23 +205,23 @@ def test_a_file_that_breaks_off_is_fetched_anew_and_never_half(
     asyncio.run(direct.keep({"outputs/0/a.png": tmp_path / "draft"}))
     bucket = parse_bucket(url.replace(s3_server.url, failing_proxy.url), KEYS)
 
-    def fetched() -> Path:
+    def fetch() -> Path:
         storage = S3Storage(bucket, tmp_path / "outputs", retry_seconds=1)
         return asyncio.run(storage.fetch_local("outputs/0/a.png", folder))
 
     failing_proxy.faults += [cut(50_000)]
-    path = fetched()
+    path = fetch()
     assert path.read_bytes() == content
     assert list(folder.iterdir()) == [path]
 
     path.unlink()
     failing_proxy.faults += [cut(50_000)] * 99
     with pytest.raises(UnavailableError):
-        fetched()
+        fetch()
     assert list(folder.iterdir()) == []
 
 
-def test_a_storage_that_is_gone_is_unavailable_and_says_no_secrets(
+def test_an_unreachable_storage_is_unavailable_without_showing_secrets(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -233,12 +233,12 @@ def test_a_storage_that_is_gone_is_unavailable_and_says_no_secrets(
         asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "draft"}))
     assert asyncio.run(storage.is_writable()) is False
     assert (tmp_path / "draft").exists()
-    for said in (str(caught.value), caplog.text):
-        assert KEYS["AWS_SECRET_ACCESS_KEY"] not in said
-        assert "X-Amz" not in said
+    for text in (str(caught.value), caplog.text):
+        assert KEYS["AWS_SECRET_ACCESS_KEY"] not in text
+        assert "X-Amz" not in text
 
 
-def test_a_result_waits_for_a_storage_that_is_away_for_a_moment(tmp_path: Path) -> None:
+def test_publishing_waits_until_the_storage_is_back(tmp_path: Path) -> None:
     place = f"127.0.0.1:{free_port()}"
     storage = S3Storage(parse_bucket(f"s3://kit?endpoint=http://{place}", KEYS), tmp_path / "out")
     key = "outputs/0/a.png"
@@ -262,7 +262,7 @@ def test_a_result_waits_for_a_storage_that_is_away_for_a_moment(tmp_path: Path) 
     assert not storage.outputs.path(key).exists()
 
 
-def test_a_bucket_that_is_not_there_is_unavailable(s3_server: S3Server, tmp_path: Path) -> None:
+def test_a_missing_bucket_is_unavailable(s3_server: S3Server, tmp_path: Path) -> None:
     url = f"s3://kit-nowhere?endpoint={s3_server.url}"
     storage = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs")
     (tmp_path / "draft").write_bytes(CONTENT)
@@ -284,7 +284,7 @@ def test_a_bucket_that_is_not_there_is_unavailable(s3_server: S3Server, tmp_path
         ("s3://b", {"AWS_ACCESS_KEY_ID": "a"}, "needs AWS_SECRET_ACCESS_KEY"),
     ],
 )
-def test_an_address_that_makes_no_sense_is_a_sentence(
+def test_an_invalid_storage_url_raises_a_config_error(
     url: str, environ: dict[str, str], sentence: str
 ) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)) as caught:
@@ -292,7 +292,7 @@ def test_an_address_that_makes_no_sense_is_a_sentence(
     assert "secret" not in str(caught.value)
 
 
-def test_the_usual_variables_are_read(tmp_path: Path) -> None:
+def test_the_usual_aws_variables_are_read(tmp_path: Path) -> None:
     environ: dict[str, Any] = {
         **KEYS,
         "AWS_ENDPOINT_URL": "http://127.0.0.1:9000/",

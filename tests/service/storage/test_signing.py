@@ -1,4 +1,4 @@
-"""Signed addresses: exact, and over in time."""
+"""Signed URLs: they allow exactly their grant, until they expire."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,16 +11,16 @@ SIGNER = Signer(b"s" * 32)
 GRANT = Grant("PUT", "uploads/upl_1", 1000, "image/png", 70)
 
 
-def signature(grant: Grant, signer: Signer = SIGNER) -> str:
+def signature_of(grant: Grant, signer: Signer = SIGNER) -> str:
     return parse_qs(urlsplit(signer.address("http://here", grant)).query)["signature"][0]
 
 
-def test_an_address_carries_its_grant() -> None:
+def test_a_signed_url_contains_its_grant() -> None:
     parts = urlsplit(SIGNER.address("https://here/api", GRANT))
 
     assert parts.path == "/api/media/uploads/upl_1"
     assert parse_qs(parts.query)["expires"] == ["1000"]
-    SIGNER.check(GRANT, signature(GRANT), 999_999)
+    SIGNER.check(GRANT, signature_of(GRANT), 999_999)
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_an_address_carries_its_grant() -> None:
         {"length": 71},
     ],
 )
-def test_whatever_is_altered_is_noticed(other: dict[str, object]) -> None:
+def test_an_altered_grant_is_refused(other: dict[str, object]) -> None:
     with pytest.raises(AccessDeniedError, match="does not match"):
-        SIGNER.check(GRANT._replace(**other), signature(GRANT), 0)
+        SIGNER.check(GRANT._replace(**other), signature_of(GRANT), 0)
 
 
 @pytest.mark.parametrize("text", ["", "0" * 64, "\u00e9", "x"])
@@ -44,13 +44,13 @@ def test_another_signature_is_refused(text: str) -> None:
         SIGNER.check(GRANT, text, 0)
 
 
-def test_another_secret_signs_otherwise() -> None:
-    assert signature(GRANT, Signer(b"o" * 32)) != signature(GRANT)
+def test_another_secret_gives_another_signature() -> None:
+    assert signature_of(GRANT, Signer(b"o" * 32)) != signature_of(GRANT)
 
 
-def test_an_address_ends_on_time() -> None:
+def test_an_expired_url_is_refused() -> None:
     with pytest.raises(AccessDeniedError, match="has expired"):
-        SIGNER.check(GRANT, signature(GRANT), 1_000_000)
+        SIGNER.check(GRANT, signature_of(GRANT), 1_000_000)
 
 
 def test_the_secret_is_never_shown() -> None:

@@ -1,6 +1,6 @@
-"""What is read for a request costs the same however long the history is.
+"""Reads of a request cost the same however long the history is.
 
-Counted are the steps of the database's own machine, which no other load of the computer changes.
+The tests count the steps of SQLite's virtual machine, which do not depend on the machine's load.
 """
 
 import asyncio
@@ -36,18 +36,18 @@ SELECT replace(id, 'gen_', 'ttl_'), account_id, 'SPACE', id, created_at FROM gen
 
 
 class History:
-    """A database with so many generations, charges and titles, and a key that paid for them."""
+    """A database with many generations, charges and titles, and a key that paid for them."""
 
     def __init__(self, path: Path, count: int) -> None:
-        self.payer, self.text = asyncio.run(_begun(path))
+        self.payer, self.text = asyncio.run(_create_payer(path))
         write_history(path, self.payer.account_id, count, NOW)
         self.connection = apsw.Connection(str(path))
         self.connection.execute("UPDATE ledger SET key_id = ?", (self.payer.key_id,))
         self.connection.execute(_TITLES)
         self.connection.execute(_TAGS)
 
-    def steps(self, work: Transaction[Any]) -> int:
-        """Return how many steps a transaction takes; nothing of it stays."""
+    def count_steps(self, work: Transaction[Any]) -> int:
+        """Return the number of steps of a transaction, which is rolled back."""
         taken: list[int] = []
 
         def note(event: Any) -> None:
@@ -59,7 +59,7 @@ class History:
             step = next(work)
             while True:
                 cursor = self.connection.execute(step.statement.text(NAME), step.values)
-                step = work.send(named(cursor))
+                step = work.send(read_rows(cursor))
         except StopIteration:
             return sum(taken)
         finally:
@@ -67,7 +67,7 @@ class History:
             self.connection.execute("ROLLBACK")
 
 
-def named(cursor: apsw.Cursor) -> list[Any]:
+def read_rows(cursor: apsw.Cursor) -> list[Any]:
     """Return the rows of a cursor as transactions receive them."""
     try:
         row = row_maker(name for name, *_ in cursor.getdescription())
@@ -76,18 +76,18 @@ def named(cursor: apsw.Cursor) -> list[Any]:
     return [row(values) for values in cursor]
 
 
-async def _begun(path: Path) -> tuple[Payer, str]:
+async def _create_payer(path: Path) -> tuple[Payer, str]:
     database = SQLite(path)
     account = await database.write(accounts.create("Ada", "a@b", 10**9, NOW))
-    wish = keys.KeyRequest(account_id=account.id, name="capped", cap=10**9)
-    made = await database.write(keys.create(wish, SECRET, NOW))
+    request = keys.KeyRequest(account_id=account.id, name="capped", cap=10**9)
+    key = await database.write(keys.create(request, SECRET, NOW))
     await database.close()
-    return Payer(account.id, made.row.id, made.row.prefix, made.row.cap), made.text
+    return Payer(account.id, key.row.id, key.row.prefix, key.row.cap), key.text
 
 
 @pytest.fixture(scope="module")
 def histories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[History, History]]:
-    """A short history and a long one of the same kind."""
+    """A short and a long history of the same kind."""
     folder = tmp_path_factory.mktemp("growth")
     small, large = (History(folder / f"{count}.db", count) for count in (SMALL, LARGE))
     yield small, large
@@ -108,12 +108,12 @@ _PAGES = [
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_a_page_of_any_filter_takes_as_many_steps(
+def test_a_page_with_any_filter_takes_the_same_steps_in_a_long_history(
     histories: tuple[History, History], whole: bool
 ) -> None:
     for filters in _PAGES:
         few, many = (
-            it.steps(generations.page(it.payer.account_id, most=51, whole=whole, **filters))
+            it.count_steps(generations.page(it.payer.account_id, most=51, whole=whole, **filters))
             for it in histories
         )
         assert many <= 1.05 * few + 200, filters
@@ -121,11 +121,11 @@ def test_a_page_of_any_filter_takes_as_many_steps(
 
 @pytest.mark.parametrize("tag", ["campaign=usual", "campaign=rare", "campaign=none"])
 @pytest.mark.parametrize("until", _VALUES["until"])
-def test_a_page_of_a_tag_takes_as_many_steps(
+def test_a_page_of_a_tag_takes_the_same_steps_in_a_long_history(
     histories: tuple[History, History], tag: str, until: tuple[str, ...]
 ) -> None:
     few, many = (
-        it.steps(generations.page(it.payer.account_id, most=51, tag=tag, until=until))
+        it.count_steps(generations.page(it.payer.account_id, most=51, tag=tag, until=until))
         for it in histories
     )
 
@@ -133,10 +133,10 @@ def test_a_page_of_a_tag_takes_as_many_steps(
 
 
 _READS: dict[str, Callable[[History], Transaction[Any]]] = {
-    "who calls": lambda it: keys.find_caller(it.text, SECRET, NOW),
+    "the caller": lambda it: keys.find_caller(it.text, SECRET, NOW),
     "the account": lambda it: accounts.get(it.payer.account_id),
     "the credits": lambda it: credits.balance(it.payer.account_id, NOW),
-    "what may be spent": lambda it: credits.check(it.payer, 50, NOW),
+    "the spendable credits": lambda it: credits.check(it.payer, 50, NOW),
     "a charge": lambda it: credits.charge(it.payer, 50, Reason(kind="title", subject="x"), NOW),
     "the usage": lambda it: credits.list_entries(it.payer.account_id, most=51, before=None),
     "older usage": lambda it: credits.list_entries(
@@ -150,16 +150,16 @@ _READS: dict[str, Callable[[History], Transaction[Any]]] = {
     "lost claims": lambda it: queue.requeue_expired(attempts=3, now=NOW),
     "workers": lambda it: queue.list_owners(),
     "own claims": lambda it: queue.running_claims("worker"),
-    "a kept answer": lambda it: idempotency.find_answer(
+    "a stored response": lambda it: idempotency.find_answer(
         idempotency.RequestLabel(it.payer.account_id, "key", "print"), NOW
     ),
 }
 
 
 @pytest.mark.parametrize("read", _READS.values(), ids=_READS)
-def test_what_a_request_reads_takes_as_many_steps(
+def test_the_reads_of_a_request_take_the_same_steps_in_a_long_history(
     histories: tuple[History, History], read: Callable[[History], Transaction[Any]]
 ) -> None:
-    few, many = (it.steps(read(it)) for it in histories)
+    few, many = (it.count_steps(read(it)) for it in histories)
 
     assert 0 < many <= 1.05 * few + 20

@@ -1,4 +1,4 @@
-"""A database of every release is brought to the newest schema, with what is in it."""
+"""A database of every release is migrated to the newest schema, with its content."""
 
 import asyncio
 import re
@@ -14,14 +14,14 @@ from kit.service.store import ids, migrations
 from kit.service.store.sqlite import SQLite
 from kit.service.store.sqlite.file import NAME
 
-#: What Alembic made before the migrations were SQL.
+#: Revisions from the time when Alembic created the schema.
 REVISIONS = range(1, 8)
 RELEASED = (Path(__file__).parent / "released" / "0007.sql").read_text()
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the database is."""
+    """The path of the database."""
     return tmp_path / "kit.db"
 
 
@@ -32,29 +32,29 @@ def write(path: Path, *texts: str) -> None:
     connection.close()
 
 
-def released(path: Path, revision: int, *rows: str) -> None:
-    """Make a database as the release of an Alembic revision made it, with some rows."""
+def create_released(path: Path, revision: int, *rows: str) -> None:
+    """Create a database as the release of an Alembic revision did, with some rows."""
     texts = [text for number, text in migrations.missing(NAME, 0) if number <= revision]
     version = f"CREATE TABLE alembic_version AS SELECT '{revision:04}' AS version_num"
     write(path, *texts, version, *rows)
 
 
-def schema(path: Path) -> dict[str, list[str]]:
-    """Return the columns and clauses of each table and index, in no order."""
+def read_schema(path: Path) -> dict[str, list[str]]:
+    """Return the columns and clauses of each table and index, sorted."""
     connection = apsw.Connection(str(path))
     rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
-    found = {str(name): normalized(str(sql)) for name, sql in rows}
+    found = {str(name): normalize(str(sql)) for name, sql in rows}
     connection.close()
     return found
 
 
-def normalized(sql: str) -> list[str]:
+def normalize(sql: str) -> list[str]:
     plain = re.sub(r"\s+", " ", sql.replace('"', "")).replace("( ", "(").replace(" )", ")")
     head, _, rest = plain.partition("(")
     return [head.strip(), *sorted(re.split(r", (?![^(]*\))", rest.strip().removesuffix(")")))]
 
 
-def opened(path: Path) -> None:
+def migrate(path: Path) -> None:
     asyncio.run(SQLite(path).close())
 
 
@@ -67,9 +67,9 @@ def read(path: Path, sql: str) -> list[tuple[object, ...]]:
 
 
 def test_a_new_database_has_every_part_of_the_newest_schema(path: Path) -> None:
-    opened(path)
+    migrate(path)
 
-    assert schema(path).keys() == migrations.object_names(NAME)
+    assert read_schema(path).keys() == migrations.object_names(NAME)
     assert len(migrations.object_names(NAME)) > 15
     assert read(path, "SELECT number FROM schema_version") == [(migrations.newest(NAME),)]
 
@@ -78,25 +78,25 @@ def test_a_new_database_has_every_part_of_the_newest_schema(path: Path) -> None:
 def test_a_database_of_every_release_gets_the_schema_of_a_new_one(
     path: Path, tmp_path: Path, revision: int
 ) -> None:
-    released(path, revision)
-    opened(path)
-    opened(tmp_path / "new.db")
+    create_released(path, revision)
+    migrate(path)
+    migrate(tmp_path / "new.db")
 
-    assert schema(path) == schema(tmp_path / "new.db")
+    assert read_schema(path) == read_schema(tmp_path / "new.db")
     assert read(path, "SELECT number FROM schema_version") == [(migrations.newest(NAME),)]
 
 
-def test_the_last_release_made_what_the_migrations_make(path: Path, tmp_path: Path) -> None:
+def test_the_last_release_created_the_schema_of_the_migrations(path: Path, tmp_path: Path) -> None:
     write(path, RELEASED)
-    released(tmp_path / "same.db", 7)
-    tables = schema(path), schema(tmp_path / "same.db")
+    create_released(tmp_path / "same.db", 7)
+    tables = read_schema(path), read_schema(tmp_path / "same.db")
 
     ours = tables[0].keys() - {"alembic_version"}
     assert {name: tables[0][name] for name in ours} == {name: tables[1][name] for name in ours}
     assert len(ours) > 15
 
 
-def test_a_database_of_the_last_release_goes_on_where_it_was(path: Path) -> None:
+def test_a_database_of_the_last_release_still_works(path: Path) -> None:
     write(path, RELEASED)
 
     async def work() -> tuple[list[str], list[str], int, list[credits.Discrepancy]]:
@@ -129,10 +129,10 @@ INSERT INTO ledger VALUES
 
 
 @pytest.mark.parametrize("early", ["gen_Z1", "gen_00"])
-def test_an_older_database_is_brought_here_with_its_totals(path: Path, early: str) -> None:
+def test_an_older_database_is_migrated_with_its_totals(path: Path, early: str) -> None:
     now = clock()
-    released(path, 1, _OLD.format(now=now).replace("gen_Z1", early))
-    opened(path)
+    create_released(path, 1, _OLD.format(now=now).replace("gen_Z1", early))
+    migrate(path)
 
     assert read(path, "SELECT charged, refunded FROM accounts ORDER BY id") == [(250, 100), (0, 0)]
     assert read(path, "SELECT charged_after, refunded_after FROM ledger ORDER BY id") == [
@@ -141,7 +141,7 @@ def test_an_older_database_is_brought_here_with_its_totals(path: Path, early: st
         (100, 100),
         (250, 100),
     ]
-    # What was given back this month was spent in it as far as its id tells.
+    # A refund of this month reduces what was spent in it only if its charge is of this month.
     ((spent, since),) = read(path, "SELECT spent, spent_since FROM keys")
     assert spent == (50 if early == "gen_Z1" else 150)
     assert isinstance(since, int)
@@ -149,15 +149,15 @@ def test_an_older_database_is_brought_here_with_its_totals(path: Path, early: st
 
 
 def test_the_month_of_a_migration_is_the_month_of_the_ids(path: Path) -> None:
-    released(path, 1, _OLD.format(now=clock()))
-    opened(path)
+    create_released(path, 1, _OLD.format(now=clock()))
+    migrate(path)
     ((since,),) = read(path, "SELECT spent_since FROM keys")
     assert isinstance(since, int)
     first = ids.floor("gen", since)
     path.unlink()
     for name, spent in ((first, 50), (ids.floor("gen", since - 1), 150)):
-        released(path, 1, _OLD.format(now=clock()).replace("gen_Z1", name))
-        opened(path)
+        create_released(path, 1, _OLD.format(now=clock()).replace("gen_Z1", name))
+        migrate(path)
         assert read(path, "SELECT spent FROM keys") == [(spent,)]
         path.unlink()
 
@@ -169,15 +169,15 @@ def test_the_month_of_a_migration_is_the_month_of_the_ids(path: Path) -> None:
         "CREATE TABLE schema_version AS SELECT 9999 AS number",
     ],
 )
-def test_a_newer_database_is_refused_with_a_sentence(path: Path, version: str) -> None:
+def test_a_newer_database_is_refused(path: Path, version: str) -> None:
     write(path, version)
 
     with pytest.raises(ConfigError, match=r"9999.*a newer one made it"):
         SQLite(path)
 
 
-def test_processes_that_come_at_once_make_one_database(path: Path) -> None:
-    released(path, 3)
+def test_concurrent_processes_migrate_a_database_once(path: Path) -> None:
+    create_released(path, 3)
 
     async def work() -> None:
         databases = await asyncio.gather(*(asyncio.to_thread(SQLite, path) for _ in range(4)))
@@ -185,13 +185,13 @@ def test_processes_that_come_at_once_make_one_database(path: Path) -> None:
             await database.close()
 
     asyncio.run(work())
-    assert schema(path).keys() == migrations.object_names(NAME)
+    assert read_schema(path).keys() == migrations.object_names(NAME)
 
 
-def test_a_migration_that_fails_leaves_the_database_as_it_was(path: Path) -> None:
-    released(path, 6, "CREATE TABLE checks (x)")
-    before = schema(path)
+def test_a_failed_migration_leaves_the_database_unchanged(path: Path) -> None:
+    create_released(path, 6, "CREATE TABLE checks (x)")
+    before = read_schema(path)
 
     with pytest.raises(apsw.SQLError, match="checks already exists"):
         SQLite(path)
-    assert schema(path) == before
+    assert read_schema(path) == before

@@ -1,4 +1,4 @@
-"""PostgreSQL: each caller its own outcome, races lost and won, servers that come and go."""
+"""PostgreSQL: each transaction has its own result; deadlocks, lost connections, migrations."""
 
 import asyncio
 import os
@@ -41,10 +41,10 @@ def names() -> Transaction[list[str]]:
 
 
 @pytest.fixture
-def opened(
+def run(
     empty_postgresql: str, runner: asyncio.Runner
 ) -> Callable[[Callable[[PostgreSQL], Awaitable[Any]]], Any]:
-    """Run something on an empty database."""
+    """Run a coroutine function on an empty database."""
 
     async def work(use: Callable[[PostgreSQL], Awaitable[Any]]) -> Any:
         database = PostgreSQL(empty_postgresql)
@@ -56,17 +56,17 @@ def opened(
     return lambda use: runner.run(work(use))
 
 
-Opened = Callable[[Callable[[PostgreSQL], Awaitable[Any]]], Any]
+Run = Callable[[Callable[[PostgreSQL], Awaitable[Any]]], Any]
 
 
-def test_a_unit_that_fails_takes_its_own_rows_back(opened: Opened) -> None:
+def test_a_failed_transaction_rolls_back_only_its_own_rows(run: Run) -> None:
     async def work(database: PostgreSQL) -> Any:
         orders = [add("a"), add_and_fail("b"), add("c"), add_and_fail("d")]
         answers = await asyncio.gather(*map(database.write, orders), return_exceptions=True)
         again = await asyncio.gather(database.write(add("a")), return_exceptions=True)
         return [type(answer) for answer in (*answers, *again)], await database.read(names())
 
-    assert opened(work) == ([str, ValueError, str, ValueError, DuplicateError], ["a", "c"])
+    assert run(work) == ([str, ValueError, str, ValueError, DuplicateError], ["a", "c"])
 
 
 def test_a_transaction_of_no_statement_needs_no_server(runner: asyncio.Runner) -> None:
@@ -79,7 +79,7 @@ def test_a_transaction_of_no_statement_needs_no_server(runner: asyncio.Runner) -
     assert runner.run(database.read(nothing())) == runner.run(database.write(nothing())) == 3
 
 
-def test_a_caller_that_goes_away_does_not_undo_what_it_handed_in(opened: Opened) -> None:
+def test_canceling_a_caller_does_not_roll_back_its_transaction(run: Run) -> None:
     async def work(database: PostgreSQL) -> Any:
         await database.read(names())
         task = asyncio.create_task(database.write(add("a")))
@@ -88,44 +88,44 @@ def test_a_caller_that_goes_away_does_not_undo_what_it_handed_in(opened: Opened)
         await asyncio.gather(task, return_exceptions=True)
         await database.write(add("b"))
 
-    opened(work)
-    assert opened(lambda database: database.read(names())) == ["a", "b"]
+    run(work)
+    assert run(lambda database: database.read(names())) == ["a", "b"]
 
 
-def crossing(first: str, second: str, begun: list[str]) -> Transaction[str]:
-    """Hold one account, wait until another has the second, and want that."""
-    begun.append(first)
+def lock_both(first: str, second: str, started: list[str]) -> Transaction[str]:
+    """Lock one account, wait until another transaction has the second, and request that."""
+    started.append(first)
     yield LOCK(id=first)
     yield PAUSE()
     yield LOCK(id=second)
     return first
 
 
-@pytest.mark.parametrize("anew", [True, False])
-def test_a_deadlock_is_begun_anew_where_that_is_possible(opened: Opened, anew: bool) -> None:
-    begun: list[str] = []
+@pytest.mark.parametrize("restartable", [True, False])
+def test_a_deadlocked_transaction_is_restarted_if_possible(run: Run, restartable: bool) -> None:
+    started: list[str] = []
 
     async def work(database: PostgreSQL) -> Any:
         for name in "ab":
             await database.write(add(name))
-        orders = [partial(crossing, *pair, begun) for pair in ("ab", "ba")]
-        given = orders if anew else [order() for order in orders]
+        orders = [partial(lock_both, *pair, started) for pair in ("ab", "ba")]
+        given = orders if restartable else [order() for order in orders]
         return await asyncio.gather(*map(database.write, given), return_exceptions=True)
 
-    answers = opened(work)
-    if anew:
+    answers = run(work)
+    if restartable:
         assert answers == ["a", "b"]
-        assert len(begun) == 3
+        assert len(started) == 3
     else:
         assert sorted(type(answer).__name__ for answer in answers) == ["UnavailableError", "str"]
 
 
-def test_a_value_that_a_text_cannot_have_is_said(opened: Opened) -> None:
+def test_a_nul_character_raises_a_bad_request(run: Run) -> None:
     with pytest.raises(BadRequestError, match="a character that cannot be stored"):
-        opened(lambda database: database.write(add("a\0b")))
+        run(lambda database: database.write(add("a\0b")))
 
 
-def test_connections_that_were_cut_are_made_anew(opened: Opened, postgresql: str) -> None:
+def test_terminated_connections_are_replaced(run: Run, postgresql: str) -> None:
     async def cut() -> None:
         connection = await asyncpg.connect(postgresql)
         await connection.execute(
@@ -137,16 +137,16 @@ def test_connections_that_were_cut_are_made_anew(opened: Opened, postgresql: str
     async def work(database: PostgreSQL) -> Any:
         await database.write(add("a"))
         await cut()
-        with suppress(UnavailableError):  # unless the driver has noticed
+        with suppress(UnavailableError):  # unless the driver has noticed it
             await database.write(add("b"))
         await asyncio.sleep(0.1)
         await database.write(add("c"))
         return (await database.read(names()))[-1]
 
-    assert opened(work) == "c"
+    assert run(work) == "c"
 
 
-def test_a_caller_is_not_held_by_a_server_that_hangs(opened: Opened) -> None:
+def test_a_read_from_a_hanging_server_can_be_canceled(run: Run) -> None:
     async def work(database: PostgreSQL) -> tuple[bool, float]:
         def hang() -> Transaction[None]:
             [row] = yield Statement({"": "SELECT pg_backend_pid() AS pid"})()
@@ -158,18 +158,18 @@ def test_a_caller_is_not_held_by_a_server_that_hangs(opened: Opened) -> None:
         reading = asyncio.create_task(database.read(hang()))
         while not stopped:
             await asyncio.sleep(0.01)
-        begun = time.monotonic()
+        started = time.monotonic()
         reading.cancel()
         await asyncio.wait([reading])
         os.kill(stopped[0], signal.SIGCONT)
-        return reading.cancelled(), time.monotonic() - begun
+        return reading.cancelled(), time.monotonic() - started
 
-    broken_off, seconds = opened(work)
-    assert broken_off
+    cancelled, seconds = run(work)
+    assert cancelled
     assert seconds < 5
 
 
-def test_a_connection_that_is_lost_midway_is_said(opened: Opened) -> None:
+def test_a_connection_lost_during_a_transaction_is_unavailable(run: Run) -> None:
     end = Statement({"": "SELECT pg_terminate_backend(pg_backend_pid())"})
 
     def lost() -> Transaction[None]:
@@ -181,10 +181,10 @@ def test_a_connection_that_is_lost_midway_is_said(opened: Opened) -> None:
             await database.write(lost())
         return caught.value.headers, await database.read(names())
 
-    assert opened(work) == ({"Retry-After": "1"}, [])
+    assert run(work) == ({"Retry-After": "1"}, [])
 
 
-def test_a_server_that_is_not_there_is_said_without_the_password(runner: asyncio.Runner) -> None:
+def test_an_unreachable_server_is_named_without_the_password(runner: asyncio.Runner) -> None:
     database = PostgreSQL("postgresql://ada:secret@127.0.0.1:9/kit")
 
     with pytest.raises(UnavailableError, match=r"127\.0\.0\.1/kit cannot be reached") as caught:
@@ -192,7 +192,7 @@ def test_a_server_that_is_not_there_is_said_without_the_password(runner: asyncio
     assert "secret" not in str(caught.value)
 
 
-def test_a_pooler_in_between_is_refused_with_what_to_do(runner: asyncio.Runner) -> None:
+def test_a_pooler_is_refused_with_a_remedy(runner: asyncio.Runner) -> None:
     async def pool(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1000)
         words = b"SFATAL\0C08P01\0Munsupported startup parameter: jit\0\0"
@@ -241,7 +241,7 @@ def test_a_database_without_the_schema_is_refused_until_it_is_migrated(
     assert first == second
 
 
-def test_a_database_of_something_else_is_left_alone(
+def test_a_database_of_another_program_is_refused(
     postgresql: str, runner: asyncio.Runner, config: ServiceSettings
 ) -> None:
     async def work(url: str) -> None:
@@ -255,7 +255,7 @@ def test_a_database_of_something_else_is_left_alone(
         runner.run(work(url))
 
 
-#: What the first schema may hold: somebody with 10 credits ordered for 0.5, and waits.
+#: Rows of the first schema: an account with 10 credits and a queued generation for 0.5.
 ROWS = """
 INSERT INTO accounts VALUES ('acc_1', 'Ada', 'a@b', 9500, 1, 500, 0, 0, 0);
 INSERT INTO ledger
@@ -273,7 +273,7 @@ INSERT INTO generations
 
 
 @pytest.mark.parametrize("number", range(8, migrations.newest(NAME)))
-def test_a_database_of_every_release_is_brought_here_with_its_rows(
+def test_a_database_of_every_release_is_migrated_with_its_rows(
     postgresql: str, runner: asyncio.Runner, config: ServiceSettings, number: int
 ) -> None:
     async def columns(url: str, *texts: str) -> list[Any]:
@@ -301,11 +301,11 @@ def test_a_database_of_every_release_is_brought_here_with_its_rows(
         assert runner.run(work(url)) == (True, [], "gen_1")
 
 
-def test_the_clock_is_the_databases(opened: Opened) -> None:
+def test_the_clock_is_that_of_the_database(run: Run) -> None:
     moment = Statement({"": "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS t"})
 
     async def work(database: PostgreSQL) -> Any:
         row = await database.read(one(moment()))
         return database.clock() - row.t
 
-    assert abs(opened(work)) < 1000
+    assert abs(run(work)) < 1000

@@ -1,4 +1,4 @@
-"""Bare lines to a running service: what is sent and how slowly is up to the test."""
+"""Raw connections to a running service: a test decides which bytes it sends, and how slowly."""
 
 import json
 import socket
@@ -15,8 +15,8 @@ HELLO = b"GET /healthz HTTP/1.1\r\nHost: kit\r\n\r\n"
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What came back on a line."""
+class RawResponse:
+    """A response, read from a raw connection."""
 
     status: int
     headers: dict[str, str]
@@ -32,35 +32,35 @@ class Answer:
 
 
 @contextmanager
-def line(service: Service, source: str = "127.0.0.1") -> Iterator[socket.socket]:
+def connection(service: Service, source: str = "127.0.0.1") -> Iterator[socket.socket]:
     """Connect from one of this machine's own addresses."""
-    with connected(service, source) as one:
+    with connect(service, source) as one:
         yield one
 
 
-def connected(service: Service, source: str = "127.0.0.1") -> socket.socket:
-    """Return a line that the test closes."""
+def connect(service: Service, source: str = "127.0.0.1") -> socket.socket:
+    """Return a connection that the test closes."""
     parts = urlsplit(service.url)
     place = (parts.hostname or "", parts.port or 0)
     return socket.create_connection(place, timeout=20, source_address=(source, 0))
 
 
-def answers(one: socket.socket) -> list[Answer]:
-    """Return all answers on a line that the service closes, or closes for writing."""
-    data = everything(one)
+def read_responses(one: socket.socket) -> list[RawResponse]:
+    """Return all responses on a connection that the service closes, or closes for writing."""
+    data = read_all(one)
     found = []
     while data:
         head, _, data = data.partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
         headers = {k.lower(): v for k, _, v in (text.partition(": ") for text in lines)}
         length = int(headers.get("content-length", 0))
-        found.append(Answer(int(first.split()[1]), headers, data[:length]))
+        found.append(RawResponse(int(first.split()[1]), headers, data[:length]))
         data = data[length:]
     return found
 
 
-def everything(one: socket.socket) -> bytes:
-    """Return what comes until the other side ends."""
+def read_all(one: socket.socket) -> bytes:
+    """Return the bytes received until the other side closes."""
     data = b""
     while True:
         try:
@@ -72,8 +72,8 @@ def everything(one: socket.socket) -> bytes:
         data += more
 
 
-def status(one: socket.socket) -> int:
-    """Ask whether the service is there and return the status; 0 where the line is closed."""
+def request_status(one: socket.socket) -> int:
+    """Request /healthz and return the status; 0 if the connection is closed."""
     try:
         one.sendall(HELLO)
         data = one.recv(65536)
@@ -82,8 +82,8 @@ def status(one: socket.socket) -> int:
     return int(data.split()[1]) if data else 0
 
 
-def pour(one: socket.socket, data: bytes, most: int) -> int:
-    """Send again and again until it is refused or `most` bytes are sent; return how many were."""
+def send_repeatedly(one: socket.socket, data: bytes, most: int) -> int:
+    """Send until it is refused or `most` bytes are sent; return the number of bytes sent."""
     sent = 0
     one.settimeout(10)
     try:
@@ -94,8 +94,8 @@ def pour(one: socket.socket, data: bytes, most: int) -> int:
     return sent
 
 
-def took(work: Any) -> float:
-    """Return the seconds that something takes."""
+def measure_seconds(work: Any) -> float:
+    """Return the seconds that a call takes."""
     began = time.monotonic()
     work()
     return time.monotonic() - began
