@@ -30,7 +30,7 @@ from tests.buckets import KEYS, S3Server, server_command  # noqa: E402
 from tests.clusters import Daemon, scheduler, service, worker  # noqa: E402
 from tests.ports import free_port  # noqa: E402
 from tests.postgresql import server  # noqa: E402
-from tests.service.test_chaos import prepared  # noqa: E402
+from tests.service.test_chaos import create_key  # noqa: E402
 from tests.waiting import until  # noqa: E402
 
 PATH = "/v1/creative-studio/generations"
@@ -77,7 +77,7 @@ def main(jobs: int, rounds: int) -> None:
 
 
 class Stack:
-    """A service with its parts, which end with `ends`; two jobs at a time, or what nodes say."""
+    """A service with its parts, which end with `ends`; two jobs at a time, or as nodes have."""
 
     def __init__(
         self, ends: ExitStack, data: Path, *, database: bool = False, nodes: tuple[int, ...] = ()
@@ -91,7 +91,7 @@ class Stack:
         if nodes:
             given |= self._start_cluster(ends, data, nodes)
         data.mkdir(parents=True, exist_ok=True)
-        key = asyncio.run(prepared(settings.load(given, data=data)))
+        key = asyncio.run(create_key(settings.load(given, data=data)))
         port = free_port()
         own = service(port, data, **given)
         ends.enter_context(own.run())
@@ -103,7 +103,7 @@ class Stack:
             verify=False,
         )
         ends.callback(self._client.close)
-        until(self._answers, seconds=60)
+        until(self._is_healthy, seconds=60)
         until(lambda: self.load(1, threads=1) > 0, seconds=60)
 
     def _start_cluster(self, ends: ExitStack, data: Path, nodes: tuple[int, ...]) -> dict[str, str]:
@@ -131,14 +131,14 @@ class Stack:
         }
         return {"KIT_STORAGE_URL": storage, "KIT_CLUSTER": cluster, **KEYS}
 
-    def _answers(self) -> bool:
+    def _is_healthy(self) -> bool:
         try:
             return self._client.get("/healthz").status_code == 200
         except httpx.TransportError:
             return False
 
     def load(self, jobs: int, *, threads: int, pause: int = 0) -> float:
-        """Have some jobs done and return how many a second were."""
+        """Run some jobs and return how many were done a second."""
         body = {"modelId": "pause", "prompt": "x", "parameters": {"milliseconds": pause}}
 
         def order(_: int) -> None:

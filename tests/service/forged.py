@@ -11,7 +11,7 @@ import numpy as np
 RATE = 48_000
 
 
-def make_sound(codec: str, form: str, seconds: float, *, loud: float | None = None) -> bytes:
+def sound(codec: str, form: str, seconds: float, *, loud: float | None = None) -> bytes:
     """Return sound in a container: noise, then silence after `loud` seconds."""
     file = io.BytesIO()
     noise = np.random.default_rng(1).uniform(-0.3, 0.3, round(seconds * RATE)).astype(np.float32)
@@ -30,7 +30,7 @@ def make_sound(codec: str, form: str, seconds: float, *, loud: float | None = No
     return file.getvalue()
 
 
-def make_film(codec: str, form: str, seconds: int, fps: int = 10) -> bytes:
+def video(codec: str, form: str, seconds: int, fps: int = 10) -> bytes:
     """Return a video in a container."""
     file = io.BytesIO()
     with av.open(file, "w", format=form) as container:

@@ -26,11 +26,11 @@ from tests.waiting import GENERATIONS, generate, read, until, wait_for_end
 Start = Callable[..., Service]
 
 
-def elsewhere(tmp_path: Path) -> ServiceSettings:
+def target_settings(tmp_path: Path) -> ServiceSettings:
     return settings.load({}, data=tmp_path / "restored")
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -39,19 +39,19 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def used(service: Service, http: httpx.Client) -> str:
-    """A generation that is finished, with an input file of its own; its id."""
+def generation_id(service: Service, http: httpx.Client) -> str:
+    """The id of a finished generation with an input file."""
     order = {"modelId": "clay", "mediaUploads": {"portrait": upload(http)}}
     generation_id = str(http.post(GENERATIONS, json=order).json()["id"])
     assert wait_for_end(http, generation_id)["status"] == "completed"
     return generation_id
 
 
-def test_what_comes_back_is_what_was_there(
-    service: Service, used: str, key: str, start_service: Start, tmp_path: Path
+def test_a_restored_service_has_the_same_data(
+    service: Service, generation_id: str, key: str, start_service: Start, tmp_path: Path
 ) -> None:
     with service.client(key) as http:
-        before = read(http, used)
+        before = read(http, generation_id)
         balance = http.get("/v1/account").json()
         content = httpx.get(before["outputUrl"]).content
     for name in ("copy.tar.gz", "copy.tgz", "copy"):
@@ -62,19 +62,19 @@ def test_what_comes_back_is_what_was_there(
 
         assert report == made
         assert (report.files, report.unfinished, report.missing) == (2, 0, [])
-        assert files(back.objects) == files(service.settings.objects)
+        assert read_files(back.objects) == read_files(service.settings.objects)
     again = start_service(data=back.data)
     with again.client(key) as http:
-        after = read(http, used)
+        after = read(http, generation_id)
         assert http.get("/v1/account").json() == balance
         assert httpx.get(after["outputUrl"]).content == content
-    moving = ("outputUrl", "mediaUrls", "output", "thumbnailUrl")
-    assert {k: v for k, v in after.items() if k not in moving} == {
-        k: v for k, v in before.items() if k not in moving
+    changing = ("outputUrl", "mediaUrls", "output", "thumbnailUrl")
+    assert {k: v for k, v in after.items() if k not in changing} == {
+        k: v for k, v in before.items() if k not in changing
     }
 
 
-def test_what_notebooks_keep_comes_back_but_for_what_the_service_has(
+def test_notebook_files_are_restored_except_those_that_the_service_has(
     service: Service, tmp_path: Path
 ) -> None:
     kept = {"engines.toml", "notebook/journal/embedded.jsonl", "notebook/presets/poster.json"}
@@ -84,15 +84,15 @@ def test_what_notebooks_keep_comes_back_but_for_what_the_service_has(
         file.write_text("")
 
     backup(service.settings, tmp_path / "copy.tar.gz")
-    restore(tmp_path / "copy.tar.gz", elsewhere(tmp_path))
+    restore(tmp_path / "copy.tar.gz", target_settings(tmp_path))
 
-    assert files(tmp_path / "restored").keys() - {"kit.db", "secret"} == kept
+    assert read_files(tmp_path / "restored").keys() - {"kit.db", "secret"} == kept
 
 
-@pytest.mark.usefixtures("used")
-def test_only_the_owner_can_read_any_of_it(service: Service, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("generation_id")
+def test_a_backup_and_its_restored_files_are_private(service: Service, tmp_path: Path) -> None:
     (service.settings.data / "demo.json").write_text("{}")
-    back = elsewhere(tmp_path)
+    back = target_settings(tmp_path)
     for name in ("copy.tar.gz", "copy"):
         backup(service.settings, tmp_path / name)
     restore(tmp_path / "copy.tar.gz", back)
@@ -104,7 +104,7 @@ def test_only_the_owner_can_read_any_of_it(service: Service, tmp_path: Path) -> 
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-def test_a_copy_made_under_load_is_whole(start_service: Start, tmp_path: Path) -> None:
+def test_a_backup_made_under_load_is_complete(start_service: Start, tmp_path: Path) -> None:
     service = start_service(starts_per_minute=100_000, requests_per_minute=100_000)
     key = service.key(service.account(1000), *ALL_SCOPES)
     with service.client(key) as http:
@@ -139,13 +139,13 @@ def test_a_copy_made_under_load_is_whole(start_service: Start, tmp_path: Path) -
     assert any(r.unfinished for r in reports)
 
 
-def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
+def test_an_upload_removed_meanwhile_is_not_in_the_backup(
     service: Service, http: httpx.Client, tmp_path: Path
 ) -> None:
     kept, swept = upload(http), upload(http)
     for path in (service.settings.objects / "uploads" / swept).iterdir():
         path.unlink()
-    back = elsewhere(tmp_path)
+    back = target_settings(tmp_path)
 
     assert backup(service.settings, tmp_path / "copy").files == 1
     restore(tmp_path / "copy", back)
@@ -154,43 +154,43 @@ def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
     assert [row.id for row in rows] == [kept]
 
 
-def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
-    service: Service, http: httpx.Client, used: str, account: str, tmp_path: Path
+def test_files_deleted_during_a_backup_are_not_in_it(
+    service: Service, http: httpx.Client, generation_id: str, account: str, tmp_path: Path
 ) -> None:
     kept = wait_for_end(http, generate(http))["id"]
-    back = elsewhere(tmp_path)
+    back = target_settings(tmp_path)
     work = tmp_path / "work"
     work.mkdir()
     snapshot(service.settings.database_path, work / "kit.db")
 
-    def earlier(_: Path, copy: Path) -> None:
-        """Take the database as it was before its owner deleted the files."""
+    def copy_earlier(_: Path, copy: Path) -> None:
+        """Copy the database as it was before its owner deleted the files."""
         shutil.copyfile(work / "kit.db", copy)
 
-    http.delete(f"{GENERATIONS}/{used}/outputs")
-    row = service.write(generation(used, account))
+    http.delete(f"{GENERATIONS}/{generation_id}/outputs")
+    row = service.write(generation(generation_id, account))
     [upload_id] = orjson.loads(row.media)["portrait"]
     service.write(remove(upload_id, 2**62))
     shutil.rmtree(service.settings.objects / "uploads")
 
-    report = backup(service.settings, tmp_path / "copy", copy_database=earlier)
+    report = backup(service.settings, tmp_path / "copy", copy_database=copy_earlier)
     restore(tmp_path / "copy", back)
 
     assert (report.files, report.missing) == (1, [])
     rows = {row.id: row for row in write_alone(back, fetch(generations.oldest(after="", most=9)))}
-    assert rows[used].outputs_deleted_at >= row.outputs_deleted_at
+    assert rows[generation_id].outputs_deleted_at >= row.outputs_deleted_at
     assert rows[kept].outputs_deleted_at is None
     assert write_alone(back, fetch(uploads.with_file(after="", most=10))) == []
 
 
-def test_an_output_that_is_gone_is_said_and_can_be_left_out(
-    service: Service, used: str, tmp_path: Path
+def test_a_missing_output_is_named_and_can_be_skipped(
+    service: Service, generation_id: str, tmp_path: Path
 ) -> None:
-    (gone,) = (service.settings.objects / "outputs").glob(f"*/{used}-*.png")
+    (gone,) = (service.settings.objects / "outputs").glob(f"*/{generation_id}-*.png")
     gone.unlink()
-    target, back = tmp_path / "copy.tar.gz", elsewhere(tmp_path)
+    target, back = tmp_path / "copy.tar.gz", target_settings(tmp_path)
 
-    with pytest.raises(ConfigError, match=rf"{gone.name} of {used}; .* --skip-missing"):
+    with pytest.raises(ConfigError, match=rf"{gone.name} of {generation_id}; .* --skip-missing"):
         backup(service.settings, target)
     assert not target.exists()
     backup(service.settings, target, skip_missing=True)
@@ -198,7 +198,7 @@ def test_an_output_that_is_gone_is_said_and_can_be_left_out(
     assert restore(target, back).missing == [f"outputs/{gone.parent.name}/{gone.name}"]
 
 
-def altered(source: Path, target: Path, name: str, content: bytes | None) -> Path:
+def alter_archive(source: Path, target: Path, name: str, content: bytes | None) -> Path:
     """Copy an archive with one of its files changed or left out."""
     with tarfile.open(source) as old, tarfile.open(target, "w:gz") as new:
         for member in old:
@@ -211,10 +211,10 @@ def altered(source: Path, target: Path, name: str, content: bytes | None) -> Pat
     return target
 
 
-@pytest.mark.usefixtures("used")
-def test_a_damaged_backup_is_refused_and_leaves_nothing(service: Service, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("generation_id")
+def test_a_damaged_backup_is_refused_and_leaves_no_files(service: Service, tmp_path: Path) -> None:
     backup(service.settings, tmp_path / "copy.tar.gz")
-    back = elsewhere(tmp_path)
+    back = target_settings(tmp_path)
 
     for name, content, sentence in (
         (".png", PIXEL + b"x", "is damaged: SHA-256"),
@@ -222,7 +222,7 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(service: Service, tmp_pa
         ("kit.db", None, "it has no kit.db"),
         ("kit.db", b"not a database at all" * 1000, "the database of the backup is damaged|cannot"),
     ):
-        broken = altered(tmp_path / "copy.tar.gz", tmp_path / "broken.tar.gz", name, content)
+        broken = alter_archive(tmp_path / "copy.tar.gz", tmp_path / "broken.tar.gz", name, content)
         with pytest.raises(ConfigError, match=sentence):
             restore(broken, back)
 
@@ -230,22 +230,22 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(service: Service, tmp_pa
         assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-def test_books_that_are_wrong_are_refused(service: Service, account: str, tmp_path: Path) -> None:
+def test_restore_refuses_a_wrong_ledger(service: Service, account: str, tmp_path: Path) -> None:
     service.write(sql("UPDATE accounts SET balance = balance + 5 WHERE id = :id", id=account))
     backup(service.settings, tmp_path / "copy")
 
     with pytest.raises(ConfigError, match=f"the ledger is wrong: {account}: balance 100.005"):
-        restore(tmp_path / "copy", elsewhere(tmp_path))
+        restore(tmp_path / "copy", target_settings(tmp_path))
 
 
-def test_a_cut_archive_is_refused(service: Service, account: str, tmp_path: Path) -> None:
+def test_a_truncated_archive_is_refused(service: Service, account: str, tmp_path: Path) -> None:
     whole = tmp_path / "copy.tar.gz"
     backup(service.settings, whole)
     cut = tmp_path / "cut.tar.gz"
     cut.write_bytes(whole.read_bytes()[:-200])
 
     with pytest.raises(ConfigError, match=r"cannot be unpacked|is not a backup"):
-        restore(cut, elsewhere(tmp_path))
+        restore(cut, target_settings(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "objects/../../evil"])
@@ -255,11 +255,11 @@ def test_an_archive_never_writes_outside_its_folder(tmp_path: Path, name: str) -
         archive.addfile(tarfile.TarInfo(name), io.BytesIO())
 
     with pytest.raises(ConfigError, match="leads out of its folder"):
-        restore(evil, elsewhere(tmp_path))
+        restore(evil, target_settings(tmp_path))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evil.tar.gz"]
 
 
-def test_nothing_is_overwritten(service: Service, tmp_path: Path) -> None:
+def test_backup_and_restore_overwrite_nothing(service: Service, tmp_path: Path) -> None:
     target = tmp_path / "copy"
     backup(service.settings, target)
 
@@ -269,7 +269,7 @@ def test_nothing_is_overwritten(service: Service, tmp_path: Path) -> None:
         restore(target, service.settings)
 
 
-def test_a_folder_without_a_service_has_nothing_to_copy(tmp_path: Path) -> None:
+def test_a_folder_without_a_database_cannot_be_backed_up(tmp_path: Path) -> None:
     given = settings.load({}, data=tmp_path / "none")
 
     with pytest.raises(ConfigError, match="there is no database at"):
@@ -277,31 +277,29 @@ def test_a_folder_without_a_service_has_nothing_to_copy(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_waiting_generations_come_back_and_are_rendered(
-    start_service: Start, tmp_path: Path
-) -> None:
+def test_queued_generations_are_restored_and_rendered(start_service: Start, tmp_path: Path) -> None:
     idle = start_service(workers=0)
     key = idle.key(idle.account(), *ALL_SCOPES)
     with idle.client(key) as http:
         waiting = generate(http)
     backup(idle.settings, tmp_path / "copy")
-    assert restore(tmp_path / "copy", elsewhere(tmp_path)).unfinished == 1
+    assert restore(tmp_path / "copy", target_settings(tmp_path)).unfinished == 1
 
-    again = start_service(data=elsewhere(tmp_path).data)
+    again = start_service(data=target_settings(tmp_path).data)
     with again.client(key) as http:
         assert wait_for_end(http, waiting)["status"] == "completed"
 
 
-def test_a_server_s_database_is_backed_up_and_restored_with_other_tools(
+def test_backup_of_a_postgresql_database_names_other_tools(
     service: Service, tmp_path: Path
 ) -> None:
     made = tmp_path / "copy.tar.gz"
     backup(service.settings, made)
-    elsewhere = replace(
+    target_settings = replace(
         service.settings, database_url="postgresql://a@nowhere/b", data=tmp_path / "new"
     )
 
     with pytest.raises(ConfigError, match="pg_dump of the database, then a copy of the bucket"):
-        backup(elsewhere, tmp_path / "none")
+        backup(target_settings, tmp_path / "none")
     with pytest.raises(ConfigError, match="with 'kit move' afterwards"):
-        restore(made, elsewhere)
+        restore(made, target_settings)

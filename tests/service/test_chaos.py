@@ -1,4 +1,4 @@
-"""Render processes and the service are killed at random under load; then the books are audited."""
+"""Render processes and the service are killed at random under load; then the ledger is checked."""
 
 import asyncio
 import hashlib
@@ -28,14 +28,14 @@ from tests.conftest import sql
 from tests.ports import free_port
 from tests.waiting import until
 
-#: How often the service is killed; render processes are three times as often.
+#: How often the service is killed; render processes are killed three times as often.
 KILLS = int(os.environ.get("KIT_TEST_CHAOS_KILLS", "3"))
-DEEDS = ("works", "works", "works", "dawdles", "dawdles", "fails", "crashes", "raises")
+BEHAVIORS = ("works", "works", "works", "dawdles", "dawdles", "fails", "crashes", "raises")
 PATH = "/v1/creative-studio/generations"
 
 
-class Victim:
-    """A service in a process of its own that is killed and started again on the same folder."""
+class KilledService:
+    """A service in its own process that is killed and started again on the same folder."""
 
     def __init__(self, config: ServiceSettings, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -62,26 +62,26 @@ class Victim:
         self.start()
 
     def kill_a_render(self, dice: random.Random) -> None:
-        # Before it answers, its child is what looks at the plug-ins.
-        renders = children(self._process.pid) if self._answers() else []
+        # Before the service responds, its child is the process that tries the plug-ins.
+        renders = children(self._process.pid) if self._is_healthy() else []
         if renders:
             with suppress(ProcessLookupError):
                 os.kill(dice.choice(renders), signal.SIGKILL)
             self.kills["render"] += 1
 
-    def _answers(self) -> bool:
+    def _is_healthy(self) -> bool:
         try:
             return httpx.get(f"{self.url}/healthz", timeout=1, verify=False).status_code == 200
         except httpx.TransportError:
             return False
 
     def stop(self) -> None:
-        # Not SIGINT, which Python may lose while it imports: the process may have just begun.
+        # Not SIGINT, which Python may lose while it imports: the process may have just started.
         self._process.terminate()
         try:
             self._process.wait(60)
         except subprocess.TimeoutExpired:
-            self._process.send_signal(signal.SIGABRT)  # it writes down where each thread is
+            self._process.send_signal(signal.SIGABRT)  # it writes the stack of each thread
             self._process.wait()
             pytest.fail(f"the service did not stop:\n{self._errors.read_text()[-20_000:]}")
 
@@ -95,16 +95,16 @@ def children(pid: int) -> list[int]:
             command = stat.with_name("cmdline").read_text()
         except OSError:
             continue
-        # And not the process that tries plug-ins while the service starts.
+        # Not the process that tries plug-ins while the service starts.
         if int(fields[1]) == pid and "kit.service.worker.child" in command:
             found.append(int(stat.parent.name))
     return found
 
 
-def order(client: httpx.Client, dice: random.Random) -> str | None:
-    """Start a generation, again and again under one key until it is answered."""
+def start_generation(client: httpx.Client, dice: random.Random) -> str | None:
+    """Start a generation; retry with the same idempotency key until it is accepted."""
     key = {"Idempotency-Key": f"chaos-{dice.getrandbits(64):x}"}
-    body = {"modelId": "flat", "prompt": "x", "parameters": {"does": dice.choice(DEEDS)}}
+    body = {"modelId": "flat", "prompt": "x", "parameters": {"does": dice.choice(BEHAVIORS)}}
     pause, end = threading.Event(), time.monotonic() + 60
     while time.monotonic() < end:
         try:
@@ -122,7 +122,7 @@ def order(client: httpx.Client, dice: random.Random) -> str | None:
 
 @contextmanager
 def load(url: str, key: str, seeds: Sequence[int] = range(4)) -> Iterator[set[str]]:
-    """Order from a thread a seed in a block; yields the ids that were acknowledged."""
+    """Start generations from one thread per seed in a block; yield the ids that were accepted."""
     over = threading.Event()
     acknowledged: set[str] = set()
     failures: list[Exception] = []
@@ -133,11 +133,11 @@ def load(url: str, key: str, seeds: Sequence[int] = range(4)) -> Iterator[set[st
         with httpx.Client(base_url=url, headers=headers, timeout=10) as client:
             try:
                 while not over.is_set():
-                    if made := order(client, dice):
+                    if made := start_generation(client, dice):
                         acknowledged.add(made)
-                    # About what two workers get done, so that there is little left at the end.
+                    # About as fast as two workers render, so that the queue stays short.
                     over.wait(dice.random() * 1.2)
-            except Exception as error:  # noqa: BLE001 - raised again by whoever joins
+            except Exception as error:  # noqa: BLE001 - checked after the join
                 failures.append(error)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in seeds]
@@ -153,7 +153,7 @@ def load(url: str, key: str, seeds: Sequence[int] = range(4)) -> Iterator[set[st
 
 
 async def audit(config: ServiceSettings) -> dict[str, list[Any]]:
-    """Read everything that was written down."""
+    """Read all generations, the ledger and its discrepancies."""
     database = open_database(config)
     rows = await database.read(sql("SELECT * FROM generations"))
     entries = await database.read(sql("SELECT * FROM ledger"))
@@ -162,17 +162,17 @@ async def audit(config: ServiceSettings) -> dict[str, list[Any]]:
     return {"generations": rows, "ledger": entries, "unbalanced": unbalanced}
 
 
-async def prepared(config: ServiceSettings) -> str:
+async def create_key(config: ServiceSettings) -> str:
     database = open_database(config)
     account = await database.write(accounts.create("Ada", "a@b", 10**9, clock()))
-    wish = keys.KeyRequest(account_id=account.id, name="chaos", scopes=("creative:generate",))
-    made = await database.write(keys.create(wish, config.secret(), clock()))
+    request = keys.KeyRequest(account_id=account.id, name="chaos", scopes=("creative:generate",))
+    key = await database.write(keys.create(request, config.secret(), clock()))
     await database.close()
-    return str(made.text)
+    return str(key.text)
 
 
-def drained(url: str, key: str, seconds: float) -> None:
-    """Wait until nothing is processing any more."""
+def drain(url: str, key: str, seconds: float) -> None:
+    """Wait until no generation is processing."""
     deadline, pause = time.monotonic() + seconds, threading.Event()
     headers = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=url, headers=headers, timeout=10) as client:
@@ -187,52 +187,52 @@ def drained(url: str, key: str, seconds: float) -> None:
             pause.wait(0.2)
 
 
-def stored(config: ServiceSettings) -> set[str]:
-    """Return the keys of the outputs that lie in the storage."""
+def stored_keys(config: ServiceSettings) -> set[str]:
+    """Return the keys of the outputs in the storage."""
     found = (config.objects / "outputs").rglob("*.*")
     return {path.relative_to(config.objects).as_posix() for path in found}
 
 
-def named(books: dict[str, list[Any]]) -> set[str]:
-    """Return the keys of the outputs that generations have."""
-    rows = books["generations"]
+def output_keys(audited: dict[str, list[Any]]) -> set[str]:
+    """Return the keys of the outputs of all generations."""
+    rows = audited["generations"]
     return {key for row in rows if row.output for key in outputs.keys_of(row.output)}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300 + 20 * KILLS)
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
-def test_nothing_is_lost_or_paid_twice_whatever_is_killed(tmp_path: Path) -> None:
+def test_killed_processes_lose_no_generation_and_charge_nothing_twice(tmp_path: Path) -> None:
     config = settings.load({}, data=tmp_path / "data")
-    key = asyncio.run(prepared(config))
-    victim = Victim(config, free_port())
+    key = asyncio.run(create_key(config))
+    service = KilledService(config, free_port())
     dice, pause = random.Random(7), threading.Event()
     next_kill = time.monotonic() + 3
     try:
-        with load(victim.url, key) as acknowledged:
-            while victim.kills["service"] < KILLS or victim.kills["render"] < 3 * KILLS:
+        with load(service.url, key) as acknowledged:
+            while service.kills["service"] < KILLS or service.kills["render"] < 3 * KILLS:
                 pause.wait(dice.random() * 0.5)
-                victim.kill_a_render(dice)
+                service.kill_a_render(dice)
                 if time.monotonic() > next_kill:
-                    victim.kill()
+                    service.kill()
                     next_kill = time.monotonic() + dice.uniform(3, 5)
-        drained(victim.url, key, 150)
-        victim.kill()  # whoever starts removes what nobody has
-        until(lambda: stored(config) == named(asyncio.run(audit(config))), seconds=30)
+        drain(service.url, key, 150)
+        service.kill()  # the next start removes files without a generation
+        until(lambda: stored_keys(config) == output_keys(asyncio.run(audit(config))), seconds=30)
     finally:
-        victim.stop()
+        service.stop()
 
-    books = asyncio.run(audit(config))
+    audited = asyncio.run(audit(config))
 
-    rows = {row.id: row for row in books["generations"]}
-    charges = Counter(e.subject for e in books["ledger"] if e.kind == "generation")
-    refunds = Counter(e.subject for e in books["ledger"] if e.kind == "refund")
+    rows = {row.id: row for row in audited["generations"]}
+    charges = Counter(e.subject for e in audited["ledger"] if e.kind == "generation")
+    refunds = Counter(e.subject for e in audited["ledger"] if e.kind == "refund")
     assert len(acknowledged) > 5 * KILLS
     assert acknowledged <= set(rows)
     assert {row.state for row in rows.values()} == {"completed", "failed"}
     assert charges == Counter(dict.fromkeys(rows, 1))
     assert refunds == Counter({i: 1 for i, row in rows.items() if row.state == "failed"})
-    assert books["unbalanced"] == []
+    assert audited["unbalanced"] == []
     for row in rows.values():
         if row.state == "completed":
             output = orjson.loads(row.output)

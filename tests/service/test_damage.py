@@ -1,4 +1,4 @@
-"""Damage is noticed: half a data folder, a corrupt page, a full disk, a read-only folder."""
+"""Damage is detected: an incomplete data folder, a corrupt page, a full or read-only disk."""
 
 import os
 import shutil
@@ -28,8 +28,8 @@ MEGABYTE = 1 << 20
 
 
 @pytest.fixture(scope="module")
-def used(lasting_service: Service) -> Path:
-    """A data folder that a service has used and left."""
+def data_folder(lasting_service: Service) -> Path:
+    """The data folder of a service that was used and stopped."""
     key = lasting_service.key(lasting_service.account(), *ALL_SCOPES)
     with lasting_service.client(key) as http:
         wait_for_end(http, generate(http))
@@ -38,63 +38,61 @@ def used(lasting_service: Service) -> Path:
 
 
 @pytest.fixture
-def left(used: Path, config: ServiceSettings) -> ServiceSettings:
-    """A copy of it."""
-    shutil.copytree(used, config.data)
+def copy(data_folder: Path, config: ServiceSettings) -> ServiceSettings:
+    """The settings of a copy of that folder."""
+    shutil.copytree(data_folder, config.data)
     return config
 
 
-def reopened(config: ServiceSettings) -> None:
-    """Open a database as the service and every command do."""
+def reopen(config: ServiceSettings) -> None:
+    """Open and close a database as the service and every command do."""
     run_coroutine(open_database(config).close())
 
 
-def content(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     """Return the files of a folder."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def test_a_folder_that_is_whole_is_opened_again(left: ServiceSettings) -> None:
-    secret = left.secret()
-    reopened(left)
+def test_a_complete_folder_is_opened_again(copy: ServiceSettings) -> None:
+    secret = copy.secret()
+    reopen(copy)
 
-    assert left.secret() == secret
+    assert copy.secret() == secret
 
 
-def test_a_database_without_its_secret_is_refused(left: ServiceSettings) -> None:
-    left.secret_path.unlink()
-    before = content(left.data)
+def test_a_database_without_its_secret_is_refused(copy: ServiceSettings) -> None:
+    copy.secret_path.unlink()
+    before = read_files(copy.data)
 
     with pytest.raises(ConfigError, match=r"the secret .*secret of the database .*kit.db is gone"):
-        reopened(left)
-    assert content(left.data) == before
+        reopen(copy)
+    assert read_files(copy.data) == before
 
 
 @pytest.mark.parametrize(("spoil", "state"), [(Path.unlink, "gone"), (Path.touch, "empty")])
 def test_a_secret_without_its_database_is_refused(
-    left: ServiceSettings, spoil: Callable[[Path], None], state: str
+    copy: ServiceSettings, spoil: Callable[[Path], None], state: str
 ) -> None:
-    left.database_path.unlink()
+    copy.database_path.unlink()
     if state == "empty":
-        spoil(left.database_path)
-    before = content(left.data)
+        spoil(copy.database_path)
+    before = read_files(copy.data)
 
     with pytest.raises(ConfigError, match=f"kit.db is {state}, and its secret .* is here; restore"):
-        reopened(left)
-    assert content(left.data) == before
+        reopen(copy)
+    assert read_files(copy.data) == before
 
 
-def test_a_first_start_that_was_broken_off_is_gone_on_with(config: ServiceSettings) -> None:
-    reopened(config)
+def test_an_interrupted_first_start_can_be_repeated(config: ServiceSettings) -> None:
+    reopen(config)
     config.secret_path.unlink()  # as if it had ended before
-    reopened(config)
+    reopen(config)
 
     assert len(config.secret()) == 32
 
 
-def test_the_database_of_another_application_is_refused_and_left_alone(
-    config: ServiceSettings,
-) -> None:
+def test_the_database_of_another_application_is_refused_unchanged(config: ServiceSettings) -> None:
     config.data.mkdir()
     connection = apsw.Connection(str(config.database_path))
     connection.execute("CREATE TABLE bookmarks (url TEXT)")
@@ -102,7 +100,7 @@ def test_the_database_of_another_application_is_refused_and_left_alone(
     before = config.database_path.read_bytes()
 
     with pytest.raises(ConfigError, match="is the database of another program"):
-        reopened(config)
+        reopen(config)
     assert config.database_path.read_bytes() == before
 
 
@@ -114,34 +112,34 @@ def test_the_database_of_another_application_is_refused_and_left_alone(
         ("DELETE FROM schema_version", "has lost its version; restore"),
     ],
 )
-def test_a_database_that_lacks_a_part_is_refused(
-    left: ServiceSettings, statement: str, sentence: str
+def test_a_database_with_a_missing_table_or_index_is_refused(
+    copy: ServiceSettings, statement: str, sentence: str
 ) -> None:
-    connection = apsw.Connection(str(left.database_path))
+    connection = apsw.Connection(str(copy.database_path))
     connection.execute(statement)
     connection.close()
 
     with pytest.raises(ConfigError, match=sentence):
-        reopened(left)
+        reopen(copy)
 
 
-def test_a_file_that_was_overwritten_is_refused(left: ServiceSettings) -> None:
-    left.database_path.write_bytes(b"not a database at all" * 1000)
+def test_a_file_that_was_overwritten_is_refused(copy: ServiceSettings) -> None:
+    copy.database_path.write_bytes(b"not a database at all" * 1000)
 
     with pytest.raises(ConfigError, match=r"cannot be opened .*; restore both with 'kit restore'"):
-        reopened(left)
+        reopen(copy)
 
 
-def test_serving_half_a_folder_ends_with_the_sentence(left: ServiceSettings, kit: Any) -> None:
-    left.secret_path.unlink()
-    done = kit("serve", "--port", 0, "--data", left.data)
+def test_serve_without_the_secret_names_it_and_exits(copy: ServiceSettings, kit: Any) -> None:
+    copy.secret_path.unlink()
+    done = kit("serve", "--port", 0, "--data", copy.data)
 
     assert done.code == 2
     assert "is gone, without which none of its keys works; restore both" in done.err
-    assert not left.secret_path.exists()
+    assert not copy.secret_path.exists()
 
 
-def spoil_a_page(config: ServiceSettings, name: str = "generations_by_account") -> None:
+def corrupt_page(config: ServiceSettings, name: str = "generations_by_account") -> None:
     """Overwrite the first page of an index or a table, as a disk that fails would."""
     connection = apsw.Connection(str(config.database_path))
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -160,7 +158,7 @@ def test_a_service_with_a_corrupt_page_is_not_ready(
 ) -> None:
     wait_for_end(http, generate(http))
     assert http.get("/readyz").status_code == 200
-    spoil_a_page(service.settings, name)
+    corrupt_page(service.settings, name)
 
     answer = until(lambda: http.get("/readyz"), lambda it: it.status_code != 200)
     assert answer.status_code == 503
@@ -168,11 +166,11 @@ def test_a_service_with_a_corrupt_page_is_not_ready(
     assert http.get("/healthz").status_code == 200
 
 
-def test_what_meets_a_corrupt_page_is_unavailable_and_said(
+def test_a_request_that_reads_a_corrupt_page_is_unavailable(
     service: Service, http: httpx.Client
 ) -> None:
     wait_for_end(http, generate(http))
-    spoil_a_page(service.settings)
+    corrupt_page(service.settings)
 
     answer = http.get(GENERATIONS)
     assert answer.status_code == 503
@@ -197,7 +195,7 @@ running.stop()
 """
 
 
-def test_a_service_whose_file_is_cut_short_lives_and_says_so(
+def test_a_service_with_a_truncated_database_keeps_running(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service()
@@ -214,15 +212,15 @@ def test_a_service_whose_file_is_cut_short_lives_and_says_so(
     statuses, *counts = done.stdout.splitlines()
     assert statuses.split() == ["503", "503", "503", "503", "200"]
     assert "kit_database_up 0.0" in counts
-    assert "kit_workers 0.0" in counts  # what the process itself knows is told
+    assert "kit_workers 0.0" in counts  # metrics of the process itself are still reported
     assert not [line for line in counts if line.startswith("kit_queue_depth")]
 
 
-def test_a_daily_look_finds_a_corrupt_page(start_service: Callable[..., Service]) -> None:
+def test_the_daily_check_finds_a_corrupt_page(start_service: Callable[..., Service]) -> None:
     service = start_service()
     until(lambda: service.context.database.damage is None)
     service.stop()
-    spoil_a_page(service.settings, "titles")
+    corrupt_page(service.settings, "titles")
     with apsw.Connection(str(service.settings.database_path)) as connection:
         connection.execute("UPDATE checks SET at = at - 24 * 3600 * 1000 WHERE name = 'examined'")
     connection.close()
@@ -232,36 +230,38 @@ def test_a_daily_look_finds_a_corrupt_page(start_service: Callable[..., Service]
 
 
 @pytest.mark.parametrize("command", [("ledger", "verify"), ("doctor",)])
-def test_a_corrupt_page_is_found_from_the_command_line(
-    left: ServiceSettings, kit: Any, command: tuple[str, ...]
+def test_commands_report_a_corrupt_page(
+    copy: ServiceSettings, kit: Any, command: tuple[str, ...]
 ) -> None:
-    assert "is damaged" not in str(kit(*command, "--data", left.data))
-    spoil_a_page(left, "titles_by_topic")
-    done = kit(*command, "--data", left.data)
+    assert "is damaged" not in str(kit(*command, "--data", copy.data))
+    corrupt_page(copy, "titles_by_topic")
+    done = kit(*command, "--data", copy.data)
 
     assert done.code != 0
-    assert f"the database {left.database_path} is damaged" in done.out + done.err
+    assert f"the database {copy.database_path} is damaged" in done.out + done.err
     assert "restore both with 'kit restore'" in done.out + done.err
 
 
-def test_the_doctor_finds_half_a_folder_and_makes_nothing(left: ServiceSettings, kit: Any) -> None:
-    left.database_path.unlink()
-    done = kit("doctor", "--data", left.data)
+def test_the_doctor_reports_a_missing_database_and_creates_none(
+    copy: ServiceSettings, kit: Any
+) -> None:
+    copy.database_path.unlink()
+    done = kit("doctor", "--data", copy.data)
 
     assert done.code == 1
     assert "FAIL  database: the database" in done.out
-    assert not left.database_path.exists()
+    assert not copy.database_path.exists()
 
 
 @contextmanager
-def mounted(folder: Path, *options: str, source: Path | str = "tmpfs") -> Iterator[None]:
-    """Mount a file system of its own over a folder, or another folder."""
+def mount(folder: Path, *options: str, source: Path | str = "tmpfs") -> Iterator[None]:
+    """Mount a new file system or another folder over a folder."""
     if shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
-        pytest.skip("only root mounts file systems, and only where there are mounts")
+        pytest.skip("mounts need root and the mount command")
     folder.mkdir(parents=True, exist_ok=True)
     command = ["mount", "-t", "tmpfs", "-o", ",".join(options), str(source), str(folder)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("this machine lets nobody mount a file system")
+        pytest.skip("this machine does not allow mounts")
     try:
         yield
     finally:
@@ -271,12 +271,12 @@ def mounted(folder: Path, *options: str, source: Path | str = "tmpfs") -> Iterat
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A folder on a disk of 24 MB."""
-    with mounted(tmp_path / "disk", "size=24m"):
+    with mount(tmp_path / "disk", "size=24m"):
         yield tmp_path / "disk"
 
 
-def fill(disk: Path) -> Path:
-    """Take all the room that a disk has left, and return the file that has it."""
+def fill_disk(disk: Path) -> Path:
+    """Fill all free space of a disk, and return the file that takes it."""
     ballast = disk / "ballast"
     with ballast.open("ab", buffering=0) as file:
         for size in (MEGABYTE, 4096, 512, 64, 1):
@@ -288,7 +288,7 @@ def fill(disk: Path) -> Path:
     return ballast
 
 
-def test_a_full_disk_charges_nothing_and_says_so(
+def test_a_full_disk_charges_nothing_and_is_reported(
     small_disk: Path, start_service: Callable[..., Service]
 ) -> None:
     service = start_service(data=small_disk / "data")
@@ -298,7 +298,7 @@ def test_a_full_disk_charges_nothing_and_says_so(
         wait_for_end(http, done)
         waiting = create_ticket(http, png())
         before = balance(http)
-        ballast = fill(small_disk)
+        ballast = fill_disk(small_disk)
 
         body = {"modelId": "flat", "prompt": "a lake"}
         refused = [
@@ -321,16 +321,16 @@ def test_a_full_disk_charges_nothing_and_says_so(
         wait_for_end(http, generate(http))
 
 
-def test_what_is_saved_on_a_full_disk_is_named(small_disk: Path, kit: Kit) -> None:
-    fill(small_disk)
+def test_generate_names_the_file_that_a_full_disk_refuses(small_disk: Path, kit: Kit) -> None:
+    fill_disk(small_disk)
 
     done = kit("generate", "flat", "a lake", "-o", small_disk / "a.png")
 
     assert done.err == f"kit: {small_disk / 'a.png'}: No space left on device\n"
 
 
-def test_a_first_start_on_a_full_disk_says_so_and_is_gone_on_with(tmp_path: Path, kit: Kit) -> None:
-    with mounted(tmp_path / "disk", "size=128k"):
+def test_a_first_start_on_a_full_disk_fails_and_can_be_repeated(tmp_path: Path, kit: Kit) -> None:
+    with mount(tmp_path / "disk", "size=128k"):
         create = ("accounts", "create", "--name", "Ada", "--email", "ada@example.org")
         done = kit(*create, "--data", tmp_path / "disk")
 
@@ -341,36 +341,34 @@ def test_a_first_start_on_a_full_disk_says_so_and_is_gone_on_with(tmp_path: Path
         assert kit(*create, "--data", tmp_path / "disk").code == 0
 
 
-def test_keys_that_only_read_work_on_a_full_disk(
+def test_read_only_keys_work_on_a_full_disk(
     small_disk: Path, start_service: Callable[..., Service]
 ) -> None:
     service = start_service(data=small_disk / "data")
     account = service.account()
     with service.client(service.key(account)) as http:
-        fill(small_disk)
+        fill_disk(small_disk)
         assert http.get("/v1/account").status_code == 200
 
 
-def test_a_folder_of_files_that_became_read_only_is_not_ready(
-    service: Service, http: httpx.Client
-) -> None:
+def test_a_read_only_folder_of_files_is_not_ready(service: Service, http: httpx.Client) -> None:
     upload_file(http, png())
     assert http.get("/readyz").status_code == 200
-    told = create_ticket(http, png())
-    with mounted(service.settings.objects, "ro", "size=1m"):
+    ticket = create_ticket(http, png())
+    with mount(service.settings.objects, "ro", "size=1m"):
         answer = until(lambda: http.get("/readyz"), lambda it: it.status_code != 200)
         assert answer.json()["error"]["message"] == "the storage cannot be written"
-        answer = put_file(told, png())
+        answer = put_file(ticket, png())
         assert answer.status_code == 503
         assert answer.json()["error"]["message"].endswith("; nothing was charged")
 
     until(lambda: http.get("/readyz").status_code == 200)
 
 
-def test_a_backup_comes_back_on_a_new_disk(kit: Kit, account: str, tmp_path: Path) -> None:
+def test_a_backup_is_restored_on_a_new_disk(kit: Kit, account: str, tmp_path: Path) -> None:
     kit("backup", tmp_path / "copy")
     disk = tmp_path / "disk"
-    with mounted(disk, "size=24m", "mode=700"):
+    with mount(disk, "size=24m", "mode=700"):
         (disk / "lost+found").mkdir()
         (tmp_path / "named").symlink_to(disk)
 
@@ -380,11 +378,11 @@ def test_a_backup_comes_back_on_a_new_disk(kit: Kit, account: str, tmp_path: Pat
         ]
 
 
-def test_on_a_disk_that_became_read_only_a_backup_is_made_and_the_service_stops(
+def test_a_backup_and_a_stop_work_on_a_disk_that_became_read_only(
     service: Service, kit: Kit, account: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     data = service.settings.data
-    with mounted(data, "bind", "ro", source=data):
+    with mount(data, "bind", "ro", source=data):
         made = kit("backup", tmp_path / "copy", "--data", data)
         service.stop()
 
@@ -393,25 +391,25 @@ def test_on_a_disk_that_became_read_only_a_backup_is_made_and_the_service_stops(
     assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
 
 
-def test_a_folder_without_rights_is_unavailable(service: Service, http: httpx.Client) -> None:
+def test_a_folder_without_write_permission_is_unavailable(
+    service: Service, http: httpx.Client
+) -> None:
     upload_file(http, png())
-    told, folder = create_ticket(http, png()), service.settings.scratch
+    ticket, folder = create_ticket(http, png()), service.settings.scratch
     folder.chmod(0o500)
     try:
         if os.access(folder, os.W_OK):
-            pytest.skip("who runs this may write everywhere")
-        answer = put_file(told, png())
+            pytest.skip("this user may write everywhere")
+        answer = put_file(ticket, png())
     finally:
         folder.chmod(0o700)
     assert answer.status_code == 503
     assert answer.json()["error"]["message"].startswith("nothing can be stored now")
-    assert put_file(told, png()).status_code == 200
+    assert put_file(ticket, png()).status_code == 200
 
 
-def test_a_data_folder_that_cannot_be_written_ends_with_a_sentence(
-    tmp_path: Path, kit: Any
-) -> None:
-    with mounted(tmp_path / "disk", "ro", "size=1m"):
+def test_serve_reports_a_data_folder_that_is_not_writable(tmp_path: Path, kit: Any) -> None:
+    with mount(tmp_path / "disk", "ro", "size=1m"):
         done = kit("serve", "--port", 0, "--data", tmp_path / "disk")
 
     assert done.code == 2
@@ -422,11 +420,11 @@ def test_a_data_folder_that_cannot_be_written_ends_with_a_sentence(
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", 0), ("ledger", "verify"), ("doctor",)])
-def test_a_full_disk_is_not_taken_for_damage(
-    small_disk: Path, left: ServiceSettings, kit: Any, command: tuple[str, ...]
+def test_a_full_disk_is_not_reported_as_damage(
+    small_disk: Path, copy: ServiceSettings, kit: Any, command: tuple[str, ...]
 ) -> None:
-    data = shutil.copytree(left.data, small_disk / "data")
-    fill(small_disk)
+    data = shutil.copytree(copy.data, small_disk / "data")
+    fill_disk(small_disk)
     done = kit(*command, "--data", data)
 
     assert done.code != 0

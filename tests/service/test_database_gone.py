@@ -1,4 +1,4 @@
-"""A PostgreSQL server that ends at once under a running service, and comes back."""
+"""A PostgreSQL server that crashes under a running service, and is started again."""
 
 import os
 import signal
@@ -19,32 +19,32 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks i
 
 
 @pytest.fixture
-def running() -> Iterator[Any]:
-    """A server of its own, for others need theirs."""
-    with server() as running:
-        yield running
+def postgres() -> Iterator[Any]:
+    """A separate server, because other tests need theirs."""
+    with server() as postgres:
+        yield postgres
 
 
-def crash(running: Any) -> None:
-    """End the server with all that is in its memory."""
-    pid = running.get_pid()
+def crash(postgres: Any) -> None:
+    """Stop the server at once, without a shutdown."""
+    pid = postgres.get_pid()
     os.kill(pid, signal.SIGQUIT)
     until(lambda: not Path(f"/proc/{pid}").exists())
 
 
-def test_what_is_asked_meanwhile_is_refused_and_nothing_is_lost(
-    running: Any, start_service: Callable[..., Service]
+def test_requests_during_a_database_crash_are_unavailable_and_nothing_is_lost(
+    postgres: Any, start_service: Callable[..., Service]
 ) -> None:
-    service = start_service(database_url=str(running.get_uri()), lease_seconds=2.0)
+    service = start_service(database_url=str(postgres.get_uri()), lease_seconds=2.0)
     key = service.key(service.account(), *ALL_SCOPES)
 
     with service.client(key) as http:
         before = wait_for_end(http, generate(http))
         rendered = generate(http, does="dawdles")
-        crash(running)
-        asked = {"modelId": "flat", "prompt": "a lake"}
-        refused = [http.get("/v1/account"), http.post(GENERATIONS, json=asked)]
-        running.ensure_postgres_running()
+        crash(postgres)
+        order = {"modelId": "flat", "prompt": "a lake"}
+        refused = [http.get("/v1/account"), http.post(GENERATIONS, json=order)]
+        postgres.ensure_postgres_running()
         until(lambda: http.get("/v1/account").status_code == 200)
         done = [wait_for_end(http, one) for one in (before["id"], rendered, generate(http))]
         known = [one["id"] for one in http.get(GENERATIONS).json()]
@@ -54,19 +54,19 @@ def test_what_is_asked_meanwhile_is_refused_and_nothing_is_lost(
         assert answer.json()["error"]["code"] == "unavailable"
         assert int(answer.headers["Retry-After"]) >= 1
     assert [one["status"] for one in done] == ["completed"] * 3
-    assert known == [one["id"] for one in reversed(done)], "what was refused has begun nothing"
+    assert known == [one["id"] for one in reversed(done)], "refused requests started nothing"
     assert service.write(credits.verify()) == []
 
 
-def test_what_is_rendered_meanwhile_is_settled_afterwards(
-    running: Any, start_service: Callable[..., Service], caplog: pytest.LogCaptureFixture
+def test_a_job_rendered_during_a_database_crash_completes_afterwards(
+    postgres: Any, start_service: Callable[..., Service], caplog: pytest.LogCaptureFixture
 ) -> None:
-    service = start_service(database_url=str(running.get_uri()))
+    service = start_service(database_url=str(postgres.get_uri()))
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         rendered = generate(http, does="dawdles")
-        crash(running)
+        crash(postgres)
         threading.Event().wait(1)
-        running.ensure_postgres_running()
+        postgres.ensure_postgres_running()
         until(lambda: http.get("/v1/account").status_code == 200)
         done = wait_for_end(http, rendered)
 

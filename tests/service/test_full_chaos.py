@@ -1,4 +1,4 @@
-"""Every part of the full stack is killed at random under load; then the books are audited.
+"""Every part of the full stack is killed at random under load; then the ledger is checked.
 
 PostgreSQL, a server of S3, a Dask scheduler with two workers, and two services.
 """
@@ -28,7 +28,7 @@ from tests.buckets import KEYS, S3Server, server_command
 from tests.clusters import Daemon, scheduler, service, worker
 from tests.ports import free_port
 from tests.postgresql import server
-from tests.service.test_chaos import audit, children, drained, load, named, prepared
+from tests.service.test_chaos import audit, children, create_key, drain, load, output_keys
 from tests.waiting import until
 
 #: How often each part is killed.
@@ -39,7 +39,7 @@ KINDS = ("scheduler", "worker", "service")
 
 @dataclass
 class Stack:
-    """All parts."""
+    """All parts of a running stack."""
 
     config: ServiceSettings
     urls: list[str]
@@ -67,22 +67,22 @@ class Stack:
 
     def _restart_database(self) -> None:
         pid = self.database.get_pid()
-        os.kill(pid, signal.SIGQUIT)  # at once: what was not written is recovered from its log
+        os.kill(pid, signal.SIGQUIT)  # at once: the database recovers from its log
         until(lambda: not Path(f"/proc/{pid}").exists())
         self.database.ensure_postgres_running()
 
 
 @contextmanager
-def stack(folder: Path) -> Iterator[Stack]:
+def run_stack(folder: Path) -> Iterator[Stack]:
     """Run all parts."""
-    with ExitStack() as ends:
-        database = ends.enter_context(server())
+    with ExitStack() as exits:
+        database = exits.enter_context(server())
         s3_port, scheduler_port, *ports = (free_port() for _ in range(4))
         (folder / "buckets").mkdir()
         place = f"127.0.0.1:{s3_port}"
         command = server_command(place, folder / "buckets")
         s3 = Daemon(command, folder / "s3.log", RCLONE_CONFIG=os.devnull)
-        ends.enter_context(s3.run())
+        exits.enter_context(s3.run())
         s3_server = S3Server(f"http://{place}")
         until(s3_server.answers)
         bucket, cluster = s3_server.new_bucket(), f"tcp://127.0.0.1:{scheduler_port}"
@@ -109,26 +109,26 @@ def stack(folder: Path) -> Iterator[Stack]:
         yield Stack(config, urls, parts, database, random.Random(11))
 
 
-def kill_parts(whole: Stack) -> None:
-    """Kill parts in turn, in another order each time."""
+def kill_parts(stack: Stack) -> None:
+    """Kill all parts, in another order each time."""
     pause = threading.Event()
     for _ in range(KILLS):
-        kinds = ["render", *whole.parts, "database", "render"]
-        whole.dice.shuffle(kinds)
+        kinds = ["render", *stack.parts, "database", "render"]
+        stack.dice.shuffle(kinds)
         for kind in kinds:
-            pause.wait(whole.dice.uniform(0.4, 1.4))
-            whole.kill(kind)
+            pause.wait(stack.dice.uniform(0.4, 1.4))
+            stack.kill(kind)
 
 
-def answers(url: str) -> bool:
-    """Return whether a service answers."""
+def is_healthy(url: str) -> bool:
+    """Return whether a service is healthy."""
     try:
         return httpx.get(f"{url}/healthz", verify=False).status_code == 200
     except httpx.TransportError:
         return False
 
 
-async def contents(config: ServiceSettings) -> dict[str, str]:
+async def read_hashes(config: ServiceSettings) -> dict[str, str]:
     """Return the hashes of all outputs in the bucket, by key."""
     storage, found = create_storage(config, bytes(32)), {}
     scratch = config.data / "read"
@@ -142,39 +142,40 @@ async def contents(config: ServiceSettings) -> dict[str, str]:
 @pytest.mark.slow
 @pytest.mark.timeout(240 + 30 * KILLS)
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
-def test_nothing_is_lost_or_paid_twice_whatever_part_is_killed(tmp_path: Path) -> None:
-    with stack(tmp_path) as whole, ExitStack() as ends:
-        key = asyncio.run(prepared(whole.config))
+def test_killed_parts_lose_no_generation_and_charge_nothing_twice(tmp_path: Path) -> None:
+    with run_stack(tmp_path) as stack, ExitStack() as exits:
+        key = asyncio.run(create_key(stack.config))
         (tmp_path / "second").mkdir(mode=0o700)
-        shutil.copy(whole.config.secret_path, tmp_path / "second" / "secret")
-        first, second = whole.urls
-        for part in [part for kind in KINDS for part in whole.parts[kind]]:
-            ends.enter_context(part.run())
-        until(lambda: answers(first) and answers(second), seconds=60)
+        shutil.copy(stack.config.secret_path, tmp_path / "second" / "secret")
+        first, second = stack.urls
+        for part in [part for kind in KINDS for part in stack.parts[kind]]:
+            exits.enter_context(part.run())
+        until(lambda: is_healthy(first) and is_healthy(second), seconds=60)
         with load(first, key, [1]) as one, load(second, key, [2]) as two:
-            kill_parts(whole)
-        drained(first, key, 120)
-        for part in whole.parts["service"]:
-            part.kill()  # the next removes what nobody has
+            kill_parts(stack)
+        drain(first, key, 120)
+        for part in stack.parts["service"]:
+            part.kill()  # the next start removes files without a generation
         until(
             lambda: (
-                set(asyncio.run(contents(whole.config))) == named(asyncio.run(audit(whole.config)))
+                set(asyncio.run(read_hashes(stack.config)))
+                == output_keys(asyncio.run(audit(stack.config)))
             ),
             seconds=40,
         )
-        books = asyncio.run(audit(whole.config))
-        stored = asyncio.run(contents(whole.config))
+        audited = asyncio.run(audit(stack.config))
+        hashes = asyncio.run(read_hashes(stack.config))
 
-    rows = {row.id: row for row in books["generations"]}
-    charges = Counter(e.subject for e in books["ledger"] if e.kind == "generation")
-    refunds = Counter(e.subject for e in books["ledger"] if e.kind == "refund")
+    rows = {row.id: row for row in audited["generations"]}
+    charges = Counter(e.subject for e in audited["ledger"] if e.kind == "generation")
+    refunds = Counter(e.subject for e in audited["ledger"] if e.kind == "refund")
     assert len(one | two) > 5 * KILLS
     assert one | two <= set(rows)
     assert {row.state for row in rows.values()} == {"completed", "failed"}
     assert charges == Counter(dict.fromkeys(rows, 1))
     assert refunds == Counter({i: 1 for i, row in rows.items() if row.state == "failed"})
-    assert books["unbalanced"] == []
+    assert audited["unbalanced"] == []
     for row in rows.values():
         if row.state == "completed":
             output = orjson.loads(row.output)
-            assert stored[output["key"]] == output["sha256"], "never half a file"
+            assert hashes[output["key"]] == output["sha256"], "a stored file is complete"

@@ -1,4 +1,4 @@
-"""A service is killed at work: nothing that it was doing holds anybody up, and no file is left."""
+"""A service is killed at work: its requests and jobs can continue, and no file is left."""
 
 import os
 import random
@@ -29,8 +29,8 @@ LABEL = {"Idempotency-Key": "one"}
 
 
 @dataclass(frozen=True)
-class Other:
-    """A service on a data folder, in a process of its own."""
+class OtherService:
+    """A service on a data folder, in its own process."""
 
     url: str
     process: subprocess.Popen[bytes]
@@ -45,8 +45,8 @@ class Other:
 
 
 @contextmanager
-def other(config: ServiceSettings, **environment: str) -> Iterator[Other]:
-    """Start a service in a process of its own."""
+def start_other(config: ServiceSettings, **environment: str) -> Iterator[OtherService]:
+    """Start a service in its own process."""
     port = free_port()
     command = [sys.executable, "-m", "kit", "serve", "--port", str(port), "--workers", "1"]
     process = subprocess.Popen(
@@ -57,7 +57,7 @@ def other(config: ServiceSettings, **environment: str) -> Iterator[Other]:
     )
     url = f"http://127.0.0.1:{port}"
 
-    def answers() -> bool:
+    def is_healthy() -> bool:
         assert process.poll() is None
         try:
             return httpx.get(f"{url}/healthz", verify=False).status_code == 200
@@ -65,16 +65,16 @@ def other(config: ServiceSettings, **environment: str) -> Iterator[Other]:
             return False
 
     try:
-        until(answers, seconds=60)
-        yield Other(url, process)
+        until(is_healthy, seconds=60)
+        yield OtherService(url, process)
     finally:
         process.kill()
         process.wait()
 
 
 @pytest.fixture
-def silent() -> Iterator[dict[str, str]]:
-    """Settings with a language model that is asked and never answers."""
+def silent_model() -> Iterator[dict[str, str]]:
+    """Settings with a language model that never responds."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(16)
@@ -84,10 +84,10 @@ def silent() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def waiting(
-    service: Service, http: httpx.Client, key: str, silent: dict[str, str]
-) -> Iterator[Other]:
-    """Another service on the folder, where a title waits to be written."""
-    with other(service.settings, **silent) as found:
+    service: Service, http: httpx.Client, key: str, silent_model: dict[str, str]
+) -> Iterator[OtherService]:
+    """Another service on the folder, in which a title is being written."""
+    with start_other(service.settings, **silent_model) as found:
         headers = {"Authorization": f"Bearer {key}", **LABEL}
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(f"{found.url}{TITLE}", json=ORDER, headers=headers, timeout=1, verify=False)
@@ -95,44 +95,44 @@ def waiting(
         yield found
 
 
-@pytest.mark.parametrize("end", [Other.kill, Other.interrupt])
-def test_a_title_whose_service_ends_is_written_by_the_next(
-    waiting: Other, http: httpx.Client, end: Callable[[Other], None]
+@pytest.mark.parametrize("end", [OtherService.kill, OtherService.interrupt])
+def test_a_title_whose_service_ends_is_written_by_another_service(
+    waiting: OtherService, http: httpx.Client, end: Callable[[OtherService], None]
 ) -> None:
     end(waiting)
 
-    def asked() -> httpx.Response:
+    def request_title() -> httpx.Response:
         return http.post(TITLE, json=ORDER, headers=LABEL)
 
-    answer = until(asked, lambda it: it.status_code != 409, seconds=5)
+    answer = until(request_title, lambda it: it.status_code != 409, seconds=5)
     assert answer.status_code == 200
     assert "Idempotency-Replayed" not in answer.headers
-    assert asked().headers["Idempotency-Replayed"] == "true"
+    assert request_title().headers["Idempotency-Replayed"] == "true"
     assert balance(http) == 99.95
 
 
-def test_a_title_whose_service_lives_is_waited_for(waiting: Other, http: httpx.Client) -> None:
+def test_a_title_that_is_being_written_conflicts(waiting: OtherService, http: httpx.Client) -> None:
     answers = [http.post(TITLE, json=ORDER, headers=LABEL).status_code for _ in range(30)]
 
     assert set(answers) == {409}
 
 
-def test_a_service_that_starts_after_the_kill_has_released_it_before_it_answers(
-    start_service: Callable[..., Service], silent: dict[str, str]
+def test_a_service_that_starts_after_a_kill_releases_its_idempotency_keys(
+    start_service: Callable[..., Service], silent_model: dict[str, str]
 ) -> None:
     first = start_service(workers=0)
     key = first.key(first.account(), *ALL_SCOPES)
     first.stop()
     headers = {"Authorization": f"Bearer {key}", **LABEL}
-    with other(first.settings, **silent) as found, pytest.raises(httpx.ReadTimeout):
+    with start_other(first.settings, **silent_model) as found, pytest.raises(httpx.ReadTimeout):
         httpx.post(f"{found.url}{TITLE}", json=ORDER, headers=headers, timeout=1, verify=False)
 
     with start_service(workers=0).client(key) as http:
         assert http.post(TITLE, json=ORDER, headers=LABEL).status_code == 200
 
 
-def stored(service: Service) -> set[str]:
-    """Return the keys of the outputs that lie in the storage."""
+def stored_keys(service: Service) -> set[str]:
+    """Return the keys of the outputs in the storage."""
     found = (service.settings.objects / "outputs").rglob("*.*")
     return {path.relative_to(service.settings.objects).as_posix() for path in found}
 
@@ -143,7 +143,7 @@ def sweep(service: Service) -> None:
     run_coroutine(sweeper.sweep())
 
 
-def test_a_job_that_is_canceled_while_it_is_rendered_leaves_no_file(
+def test_a_job_that_is_canceled_during_its_render_leaves_no_file(
     service: Service, http: httpx.Client
 ) -> None:
     made = generate(http, does="persists")
@@ -151,13 +151,13 @@ def test_a_job_that_is_canceled_while_it_is_rendered_leaves_no_file(
     assert http.post(f"{GENERATIONS}/{made}/cancel").json()["status"] == "canceled"
     until(lambda: service.context.dispatcher.running == 0)
 
-    assert stored(service) == set()
+    assert stored_keys(service) == set()
 
 
-def test_many_that_are_canceled_at_any_moment_leave_no_file(
+def test_jobs_that_are_canceled_at_any_moment_leave_no_file(
     start_service: Callable[..., Service],
 ) -> None:
-    """What is killed once its file lies there and nobody was told, the sweeper removes."""
+    """The sweeper removes files of jobs that were killed after their file was stored."""
     service = start_service(workers=2, requests_per_minute=100_000)
     key = service.key(service.account(), *ALL_SCOPES)
     dice = random.Random(5)
@@ -172,10 +172,10 @@ def test_many_that_are_canceled_at_any_moment_leave_no_file(
 
     assert {it["status"] for it in listed} >= {"canceled"}
     sweep(service)
-    assert {owner(key) for key in stored(service)} == done
+    assert {owner(key) for key in stored_keys(service)} == done
 
 
-def test_files_of_a_killed_service_go_at_the_next_start(
+def test_files_of_a_killed_service_are_removed_at_the_next_start(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service()
@@ -187,10 +187,10 @@ def test_files_of_a_killed_service_go_at_the_next_start(
         http.post(f"{GENERATIONS}/{gone}/cancel")
         wait_for_end(http, waits)
     service.stop()
-    before = stored(service)
+    before = stored_keys(service)
     strange = output_key("gen_01M838J8FS7DVB88WC4DM2Z1WC", "0" * 32, ".png")
-    # What a service has stored when it is killed before its row says so: of a job that was then
-    # canceled, of one that was rendered anew with other bytes, and half of a copy.
+    # Files that a service stored before it was killed and before their row was updated: of a job
+    # that was then canceled, of one that was rendered again with other bytes, and of half a copy.
     left = {
         output_key(gone, "1" * 32, ".png"),
         output_key(kept, "2" * 32, ".png"),
@@ -203,13 +203,11 @@ def test_files_of_a_killed_service_go_at_the_next_start(
     service.stop()
 
     service = start_service(workers=0)
-    until(lambda: not left & stored(service))
-    assert stored(service) == before | {strange}
+    until(lambda: not left & stored_keys(service))
+    assert stored_keys(service) == before | {strange}
 
 
-def test_a_file_whose_generation_is_not_finished_is_left_alone(
-    start_service: Callable[..., Service],
-) -> None:
+def test_a_file_of_an_unfinished_generation_is_kept(start_service: Callable[..., Service]) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         made = generate(http)
@@ -218,13 +216,13 @@ def test_a_file_whose_generation_is_not_finished_is_left_alone(
     (service.settings.objects / name).write_bytes(b"x")
     sweep(service)
 
-    assert stored(service) == {name}
+    assert stored_keys(service) == {name}
 
 
-def test_an_end_whose_message_was_not_taken_is_told_by_the_next_service(
+def test_a_webhook_that_failed_is_sent_again_by_the_next_service(
     config: ServiceSettings, start_service: Callable[..., Service]
 ) -> None:
-    """Killed with SIGKILL after the first attempt is noted: the same message comes again."""
+    """Killed with SIGKILL after the first attempt is stored: the same message is sent again."""
     ids: list[str] = []
 
     class Receiver(BaseHTTPRequestHandler):
@@ -240,12 +238,12 @@ def test_an_end_whose_message_was_not_taken_is_told_by_the_next_service(
     with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as receiver:
         Thread(target=receiver.serve_forever, args=(0.01,), daemon=True).start()
         url = f"http://127.0.0.1:{receiver.server_address[1]}/"
-        with other(config, KIT_WEBHOOK_LOOPBACK="1") as first:
+        with start_other(config, KIT_WEBHOOK_LOOPBACK="1") as first:
             service = Service(first.url, None, config, first.kill)  # type: ignore[arg-type]
             with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
                 wait_for_end(http, generate(http, webhookUrl=url))
             with closing(sqlite3.connect(config.database_path)) as database:
-                # Noted, for what is killed before is due again only when its lease ends.
+                # Stored, because otherwise the delivery is due again only when its lease ends.
                 until(lambda: database.execute("SELECT error FROM deliveries").fetchone()[0])
                 first.kill()
                 with database:

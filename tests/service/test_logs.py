@@ -20,13 +20,13 @@ from tests.waiting import GENERATIONS, generate, until, wait_for_end, wait_for_s
 PROMPT = "a very private lake"
 
 
-def _picture() -> bytes:
+def _make_picture() -> bytes:
     file = io.BytesIO()
     Image.new("RGB", (64, 64)).save(file, "PNG")
     return file.getvalue()
 
 
-PIXEL = _picture()
+PIXEL = _make_picture()
 
 
 def upload(http: httpx.Client) -> str:
@@ -42,13 +42,13 @@ def upload(http: httpx.Client) -> str:
     return str(ticket["uploadId"])
 
 
-def facts(caplog: pytest.LogCaptureFixture, event: str) -> list[Any]:
-    told = [record.args for record in caplog.records if isinstance(record.args, dict)]
-    return [it for it in told if it.get("event") == event]
+def find_events(caplog: pytest.LogCaptureFixture, event: str) -> list[Any]:
+    found = [record.args for record in caplog.records if isinstance(record.args, dict)]
+    return [it for it in found if it.get("event") == event]
 
 
-def session(service: Service, key: str) -> None:
-    """Do everything that handles secrets, well and badly."""
+def run_session(service: Service, key: str) -> None:
+    """Send valid and invalid requests of all kinds that handle secrets."""
     httpx.get(f"{service.url}/v1/account")
     httpx.get(f"{service.url}/v1/account", headers={"Authorization": f"Bearer {key[:-1]}x"})
     httpx.get(f"{service.url}/v1/{key}?key={key}", headers={"Authorization": f"Bearer {key}"})
@@ -68,12 +68,12 @@ def session(service: Service, key: str) -> None:
         http.get("/v1/account%0ainjected")
 
 
-def test_a_whole_session_leaks_nothing(
+def test_logs_of_a_session_contain_no_secret(
     service: Service, key: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    session(service, key)
-    until(lambda: facts(caplog, "request"), lambda it: len(it) > 20)
+    run_session(service, key)
+    until(lambda: find_events(caplog, "request"), lambda it: len(it) > 20)
     shown = [
         style().format(record)
         for record in caplog.records
@@ -82,22 +82,22 @@ def test_a_whole_session_leaks_nothing(
     ]
     text = "\n".join(shown)
 
-    assert len(facts(caplog, "request")) > 20
+    assert len(find_events(caplog, "request")) > 20
     assert PROMPT not in text
     assert "signature" not in text
-    assert "secret path" not in text, "what an engine raised"
+    assert "secret path" not in text, "the message of an engine's exception"
     assert not re.search(r"cs_(?:test|live)_\w{8}", text)
     assert not any("\n" in line for line in shown)
 
 
-def test_a_request_line_says_who_asked_what_and_how_it_went(
+def test_a_request_event_has_its_path_status_key_and_account(
     service: Service, account: str, key: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     with service.client(key, **{"X-Request-Id": "mine"}) as http:
         http.get("/v1/usage?limit=5")
     httpx.get(f"{service.url}/v1/account")
-    known, unknown = until(lambda: facts(caplog, "request"), lambda it: len(it) == 2)
+    known, unknown = until(lambda: find_events(caplog, "request"), lambda it: len(it) == 2)
 
     assert 0 < known.pop("ms") < 5000
     assert known == {
@@ -112,7 +112,7 @@ def test_a_request_line_says_who_asked_what_and_how_it_went(
     assert (unknown["status"], unknown["key"], unknown["account"]) == (401, "-", "-")
 
 
-def test_job_lines_tell_each_step(
+def test_job_events_name_each_step_and_attempt(
     service: Service, http: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -125,16 +125,16 @@ def test_job_lines_tell_each_step(
     lost = generate(http, does="crashes")
     wait_for_end(http, lost)
 
-    def steps(generation_id: str) -> list[tuple[str, int]]:
-        told = [r.args for r in caplog.records if isinstance(r.args, dict)]
+    def events_of(generation_id: str) -> list[tuple[str, int]]:
+        found = [r.args for r in caplog.records if isinstance(r.args, dict)]
         return [
-            (it["event"], it["attempt"]) for it in told if it.get("generation") == generation_id
+            (it["event"], it["attempt"]) for it in found if it.get("generation") == generation_id
         ]
 
-    assert steps(done) == [("job_claimed", 1), ("job_completed", 1)]
-    assert steps(failed) == [("job_claimed", 1), ("job_failed", 1)]
-    assert until(lambda: steps(canceled), lambda it: len(it) == 2)[1] == ("job_canceled", 1)
-    assert until(lambda: steps(lost), lambda it: len(it) == 6)[1::2] == [
+    assert events_of(done) == [("job_claimed", 1), ("job_completed", 1)]
+    assert events_of(failed) == [("job_claimed", 1), ("job_failed", 1)]
+    assert until(lambda: events_of(canceled), lambda it: len(it) == 2)[1] == ("job_canceled", 1)
+    assert until(lambda: events_of(lost), lambda it: len(it) == 6)[1::2] == [
         ("job_lost", 1),
         ("job_lost", 2),
         ("job_lost", 3),
@@ -143,7 +143,7 @@ def test_job_lines_tell_each_step(
 
 @pytest.fixture
 def logger() -> Iterator[logging.Logger]:
-    """A logger, with everything that `configure` changes put back at the end."""
+    """A logger; everything that `configure` changes is restored at the end."""
     root, ours = logging.getLogger(), logging.getLogger("kit")
     known, levels = [*root.handlers], (root.level, ours.level)
     yield logging.getLogger("kit.test")
@@ -152,7 +152,7 @@ def logger() -> Iterator[logging.Logger]:
     ours.setLevel(levels[1])
 
 
-def test_json_lines_are_the_facts(logger: logging.Logger) -> None:
+def test_json_lines_contain_the_fields_of_an_event(logger: logging.Logger) -> None:
     out = io.StringIO()
     logs.configure("json", verbose=True, to=out)
     logger.info("%(what)s", {"event": "baked", "what": "bread", "crumbs": 3})
@@ -171,7 +171,7 @@ def test_json_lines_are_the_facts(logger: logging.Logger) -> None:
 
 
 @pytest.mark.parametrize("style", logs.STYLES)
-def test_what_an_exception_says_is_not_written(logger: logging.Logger, style: str) -> None:
+def test_the_message_of_an_exception_is_not_logged(logger: logging.Logger, style: str) -> None:
     out = io.StringIO()
     logs.configure(style, to=out)
     try:
@@ -186,7 +186,7 @@ def test_what_an_exception_says_is_not_written(logger: logging.Logger, style: st
     assert PROMPT not in text
 
 
-def test_quiet_means_warnings_only(logger: logging.Logger) -> None:
+def test_only_warnings_are_logged_without_verbose(logger: logging.Logger) -> None:
     out = io.StringIO()
     logs.configure("text", to=out)
     logger.info("a request")
@@ -196,8 +196,8 @@ def test_quiet_means_warnings_only(logger: logging.Logger) -> None:
     assert re.fullmatch(r"\S+Z WARNING kit\.test trouble\n", out.getvalue())
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a word")
-def test_a_service_logs_as_it_is_told(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a signal")
+def test_serve_logs_events_with_the_given_options(tmp_path: Path) -> None:
     options = ("--port", "0", "--data", str(tmp_path), "--verbose", "--log-format", "json")
     command = [sys.executable, "-m", "kit", "serve", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -206,25 +206,25 @@ def test_a_service_logs_as_it_is_told(tmp_path: Path) -> None:
     httpx.get(f"{url}/healthz?key=x")
     process.terminate()
     _, err = process.communicate(timeout=30)
-    # Besides, a plug-in that cannot be loaded is reported.
-    told = [it for it in map(json.loads, err.splitlines()) if "event" in it]
+    # A plug-in that cannot be loaded is reported, too.
+    events = [it for it in map(json.loads, err.splitlines()) if "event" in it]
 
-    assert [it["event"] for it in told] == ["started", "request", "stopping"]
-    assert (told[1]["path"], told[1]["status"]) == ("/healthz", 200)
+    assert [it["event"] for it in events] == ["started", "request", "stopping"]
+    assert (events[1]["path"], events[1]["status"]) == ("/healthz", 200)
 
 
-def test_what_is_said_beside_goes_to_its_file_alone(
+def test_messages_are_logged_to_their_files_until_those_are_closed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     one, two = tmp_path / "one.log", tmp_path / "two.log"
-    said = logging.getLogger("kit.worker").warning
+    warn = logging.getLogger("kit.worker").warning
 
     first, second = logs.log_to_file(one), logs.log_to_file(two)
-    said("to both")
+    warn("to both")
     first()
-    said("to the second")
+    warn("to the second")
     second()
-    said("to whom it may concern")
+    warn("to whom it may concern")
 
     assert "to both" in one.read_text()
     assert "to the second" not in one.read_text()
@@ -234,7 +234,7 @@ def test_what_is_said_beside_goes_to_its_file_alone(
     assert caplog.messages == ["to whom it may concern"]
 
 
-def test_a_long_file_begins_anew_and_is_kept_once(tmp_path: Path) -> None:
+def test_a_long_log_file_is_rotated_once(tmp_path: Path) -> None:
     file = tmp_path / "service.log"
     file.write_bytes(b"x" * 1_000_001)
 

@@ -1,4 +1,4 @@
-"""What a container leaves of the machine, as its control groups say it."""
+"""The processors and memory that the control groups of a container allow."""
 
 import os
 from pathlib import Path
@@ -14,14 +14,14 @@ BOX = f"{TOP}/kubepods.slice/pod1/box"
 
 
 @pytest.fixture(autouse=True)
-def large(monkeypatch: pytest.MonkeyPatch) -> None:
+def large_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with 16 processors and 64 GiB."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
     sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": (64 << 30) // 4096}
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__, raising=False)
 
 
-def rooted(root: Path, files: dict[str, str]) -> Path:
+def write_files(root: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text + "\n")
@@ -32,11 +32,11 @@ def rooted(root: Path, files: dict[str, str]) -> Path:
     ("files", "processors", "gib"),
     [
         ({}, 16, 64),
-        # in a container of its own name space the top is its group
+        # in a container with its own namespace the top is its group
         ({"proc/self/cgroup": "0::/", f"{TOP}/cpu.max": "100000 100000"}, 1, 64),
         ({"proc/self/cgroup": V2, f"{TOP}/cpu.max": "150000 100000"}, 2, 64),
         ({"proc/self/cgroup": V2, f"{TOP}/memory.max": str(2 << 30)}, 16, 2),
-        # and elsewhere a group around it may be the tighter one
+        # elsewhere an outer group may have the tighter limit
         ({"proc/self/cgroup": V2, f"{BOX}/cpu.max": "max 100000"}, 16, 64),
         (
             {
@@ -49,7 +49,7 @@ def rooted(root: Path, files: dict[str, str]) -> Path:
             3,
             1,
         ),
-        # version 1; without a limit a number larger than any memory stands there
+        # version 1; without a limit the number is larger than any memory
         (
             {
                 "proc/self/cgroup": V1,
@@ -73,10 +73,10 @@ def rooted(root: Path, files: dict[str, str]) -> Path:
         ({"proc/self/cgroup": "0::/", f"{TOP}/cpu.max": "nonsense"}, 16, 64),
     ],
 )
-def test_the_tightest_limit_holds(
+def test_the_tightest_limit_applies(
     tmp_path: Path, files: dict[str, str], processors: int, gib: int
 ) -> None:
-    root = rooted(tmp_path, files)
+    root = write_files(tmp_path, files)
 
     assert machine.processors(root) == processors
     assert machine.memory(root) == gib << 30
@@ -86,12 +86,12 @@ def test_the_tightest_limit_holds(
     ("cpu", "memory", "jobs"),
     [("max 100000", 64 << 30, 4), ("max 100000", 2 << 30, 2), ("100000 100000", 2 << 30, 1)],
 )
-def test_as_many_jobs_as_processors_and_memory_are_good_for(
+def test_the_number_of_jobs_follows_from_processors_and_memory(
     tmp_path: Path, cpu: str, memory: int, jobs: int
 ) -> None:
     files = {"proc/self/cgroup": "0::/", f"{TOP}/cpu.max": cpu, f"{TOP}/memory.max": str(memory)}
 
-    assert machine.workers(rooted(tmp_path, files)) == jobs
+    assert machine.workers(write_files(tmp_path, files)) == jobs
 
 
 def test_a_process_that_is_bound_to_one_processor_renders_one_job(

@@ -1,4 +1,4 @@
-"""A data folder that moves to PostgreSQL takes everything along, or nothing moves."""
+"""Moving a data folder to PostgreSQL moves everything or nothing."""
 
 import asyncio
 import hashlib
@@ -38,17 +38,17 @@ def original(lasting_service: Service) -> tuple[Path, str]:
 
 
 @pytest.fixture
-def used(original: tuple[Path, str], config: ServiceSettings) -> tuple[ServiceSettings, str]:
-    """The settings of a copy of it, and the key."""
+def copy(original: tuple[Path, str], config: ServiceSettings) -> tuple[ServiceSettings, str]:
+    """The settings of a copy of that folder, and the key."""
     folder, key = original
     shutil.copytree(folder, config.data)
     return config, key
 
 
-def test_everything_is_there_afterwards_and_the_service_goes_on(
-    used: tuple[ServiceSettings, str], empty_postgresql: str, start_service: Callable[..., Service]
+def test_all_rows_are_moved_and_the_service_continues(
+    copy: tuple[ServiceSettings, str], empty_postgresql: str, start_service: Callable[..., Service]
 ) -> None:
-    source, key = used
+    source, key = copy
     target = replace(source, database_url=empty_postgresql)
 
     counts = asyncio.run(move(source, target))
@@ -67,19 +67,19 @@ def test_everything_is_there_afterwards_and_the_service_goes_on(
         ]
         assert rows[0] == rows[1]
         assert len(rows[0]) == counts[table]
-    there = start_service(data=source.data, database_url=empty_postgresql)
-    with there.client(key) as http:
+    moved = start_service(data=source.data, database_url=empty_postgresql)
+    with moved.client(key) as http:
         page = http.get(GENERATIONS).json()
         assert [one["status"] for one in page] == ["failed", "completed"]
         assert http.get(page[1]["outputUrl"]).status_code == 200
         wait_for_end(http, generate(http))
-    assert there.write(credits.verify()) == []
+    assert moved.write(credits.verify()) == []
 
 
-def test_a_database_that_has_rows_is_left_alone(
-    used: tuple[ServiceSettings, str], empty_postgresql: str
+def test_a_database_that_has_rows_is_refused(
+    copy: tuple[ServiceSettings, str], empty_postgresql: str
 ) -> None:
-    source, _ = used
+    source, _ = copy
     target = replace(source, database_url=empty_postgresql)
     asyncio.run(move(source, target))
 
@@ -94,10 +94,10 @@ def test_a_database_that_has_rows_is_left_alone(
         ("UPDATE titles SET title = 'a' || char(0)", "the rows cannot be stored there"),
     ],
 )
-def test_what_is_wrong_or_cannot_be_stored_there_moves_nothing(
-    used: tuple[ServiceSettings, str], empty_postgresql: str, change: str, sentence: str
+def test_wrong_rows_and_rows_that_cannot_be_stored_move_nothing(
+    copy: tuple[ServiceSettings, str], empty_postgresql: str, change: str, sentence: str
 ) -> None:
-    source, _ = used
+    source, _ = copy
     target = replace(source, database_url=empty_postgresql)
     write_alone(source, sql(change))
 
@@ -106,7 +106,7 @@ def test_what_is_wrong_or_cannot_be_stored_there_moves_nothing(
     assert write_alone(target, sql("SELECT id FROM accounts")) == []
 
 
-def test_a_service_that_runs_is_not_moved(config: ServiceSettings, empty_postgresql: str) -> None:
+def test_a_running_service_is_not_moved(config: ServiceSettings, empty_postgresql: str) -> None:
     target = replace(config, database_url=empty_postgresql)
     running = server.start(config, server.bind("0.0.0.0", 0))  # as in a container
 
@@ -119,12 +119,12 @@ def test_a_service_that_runs_is_not_moved(config: ServiceSettings, empty_postgre
 
 
 def test_files_are_copied_into_a_bucket_and_compared(
-    used: tuple[ServiceSettings, str],
+    copy: tuple[ServiceSettings, str],
     empty_postgresql: str,
     s3_server: S3Server,
     start_service: Callable[..., Service],
 ) -> None:
-    source, key = used
+    source, key = copy
     bucket = {"storage_url": s3_server.new_bucket(), "aws": KEYS}
     target = replace(source, database_url=empty_postgresql, **bucket)
 
@@ -132,22 +132,22 @@ def test_files_are_copied_into_a_bucket_and_compared(
 
     kept = [path for path in source.objects.rglob("*") if path.is_file()]
     assert counts["files"] == len(kept) == 1
-    there = start_service(data=source.data, database_url=empty_postgresql, **bucket)
-    with there.client(key) as http:
+    moved = start_service(data=source.data, database_url=empty_postgresql, **bucket)
+    with moved.client(key) as http:
         (done,) = http.get(GENERATIONS, params={"status": "completed"}).json()
         assert httpx.get(done["outputUrl"]).headers["Location"].startswith(s3_server.url)
         whole = httpx.get(done["outputUrl"], follow_redirects=True)
         assert hashlib.sha256(whole.content).hexdigest() == done["output"]["sha256"]
         wait_for_end(http, generate(http))
-    assert there.write(credits.verify()) == []
+    assert moved.write(credits.verify()) == []
     assert [path for path in source.objects.rglob("*") if path.is_file()] == kept
 
 
 @pytest.mark.parametrize("how", ["gone", "damaged"])
-def test_a_file_that_is_not_whole_moves_nothing(
-    used: tuple[ServiceSettings, str], empty_postgresql: str, s3_server: S3Server, how: str
+def test_a_missing_or_damaged_file_moves_nothing(
+    copy: tuple[ServiceSettings, str], empty_postgresql: str, s3_server: S3Server, how: str
 ) -> None:
-    source, _ = used
+    source, _ = copy
     bucket = {"storage_url": s3_server.new_bucket(), "aws": KEYS}
     target = replace(source, database_url=empty_postgresql, **bucket)
     for path in [path for path in source.objects.rglob("*") if path.is_file()]:

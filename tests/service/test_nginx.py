@@ -1,4 +1,4 @@
-"""The configuration for nginx that comes with the kit, driven by a real nginx with TLS."""
+"""The kit's configuration for nginx, run by a real nginx with TLS."""
 
 import os
 import random
@@ -56,13 +56,13 @@ class Proxied:
     trust: ssl.SSLContext
 
     def client(self, key: str | None = None) -> httpx.Client:
-        """Return a client that believes nginx's certificate and no other."""
+        """Return a client that trusts only nginx's certificate."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=60, verify=self.trust)
 
 
-def certificate(folder: Path) -> ssl.SSLContext:
-    """Make a certificate for this machine and return what believes it."""
+def make_certificate(folder: Path) -> ssl.SSLContext:
+    """Make a certificate for this machine and return a context that trusts it."""
     command = [OPENSSL or "openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-days", "1"]
     command += ["-pkeyopt", "ec_paramgen_curve:prime256v1", "-subj", "/CN=localhost"]
     command += ["-addext", "subjectAltName=DNS:localhost"]
@@ -71,8 +71,8 @@ def certificate(folder: Path) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(folder / "cert.pem"))
 
 
-def adapted(folder: Path, backend: str, secure: int, plain: int) -> str:
-    """Return the configuration with everything changed that says CHANGE."""
+def adapt_configuration(folder: Path, backend: str, secure: int, plain: int) -> str:
+    """Return the configuration with all values changed that are marked CHANGE."""
     text = CONFIGURATION
     for before, after in (
         ("127.0.0.1:8000", backend),
@@ -89,31 +89,31 @@ def adapted(folder: Path, backend: str, secure: int, plain: int) -> str:
 
 @pytest.fixture
 def proxied(start_service: Callable[..., Service], tmp_path: Path) -> Iterator[Proxied]:
-    """The service behind nginx, known to the world under nginx's address."""
+    """The service behind nginx, with nginx's URL as its public URL."""
     folder = tmp_path / "nginx"
     folder.mkdir()
     secure, plain = free_port(), free_port()
     url = f"https://localhost:{secure}"
     service = start_service(public_url=url)
     backend = service.url.removeprefix("http://")
-    (folder / "studio.conf").write_text(adapted(folder, backend, secure, plain))
+    (folder / "studio.conf").write_text(adapt_configuration(folder, backend, secure, plain))
     user = "user root;" if hasattr(os, "geteuid") and os.geteuid() == 0 else ""
     (folder / "main.conf").write_text(MAIN.format(folder=folder, user=user))
-    trust = certificate(folder)
+    trust = make_certificate(folder)
     process = subprocess.Popen(
         [NGINX or "nginx", "-p", str(folder), "-c", str(folder / "main.conf")],
         stderr=subprocess.DEVNULL,
     )
     try:
         ready = Proxied(service, url, f"http://localhost:{plain}", trust)
-        until(lambda: process.poll() is None and answering(ready))
+        until(lambda: process.poll() is None and is_healthy(ready))
         yield ready
     finally:
         process.terminate()
         process.wait(20)
 
 
-def answering(proxied: Proxied) -> bool:
+def is_healthy(proxied: Proxied) -> bool:
     with proxied.client() as http:
         try:
             return http.get("/healthz").status_code == 200
@@ -129,7 +129,7 @@ def http(proxied: Proxied) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_every_address_leads_back_through_nginx(proxied: Proxied, http: httpx.Client) -> None:
+def test_every_url_in_a_response_goes_through_nginx(proxied: Proxied, http: httpx.Client) -> None:
     answer = http.post(GENERATIONS, json={"modelId": "flat", "prompt": "a lake"})
     receipt = answer.json()
     done = wait_for_end(http, receipt["id"])
@@ -137,22 +137,22 @@ def test_every_address_leads_back_through_nginx(proxied: Proxied, http: httpx.Cl
     page = http.get(GENERATIONS, params={"limit": 1})
 
     assert answer.status_code == 202
-    for address in (receipt["statusUrl"], answer.headers["Location"], done["outputUrl"]):
-        assert address.startswith(f"{proxied.url}/")
+    for url in (receipt["statusUrl"], answer.headers["Location"], done["outputUrl"]):
+        assert url.startswith(f"{proxied.url}/")
     assert http.get(receipt["statusUrl"]).json()["id"] == done["id"]
     assert (output.status_code, output.headers["Content-Type"]) == (200, "image/png")
     assert page.status_code == 200
     assert "max-age" in output.headers["Strict-Transport-Security"]
 
 
-def test_uploads_of_several_megabytes_come_through(proxied: Proxied, http: httpx.Client) -> None:
+def test_uploads_of_several_megabytes_are_accepted(proxied: Proxied, http: httpx.Client) -> None:
     picture = png() + random.Random(7).randbytes(8_000_000)
-    told = create_ticket(http, picture)
-    assert told["uploadUrl"].startswith(f"{proxied.url}/media/")
+    ticket = create_ticket(http, picture)
+    assert ticket["uploadUrl"].startswith(f"{proxied.url}/media/")
     with proxied.client() as nobody:
-        answer = nobody.put(told["uploadUrl"], content=picture, headers=told["requiredHeaders"])
+        answer = nobody.put(ticket["uploadUrl"], content=picture, headers=ticket["requiredHeaders"])
     assert answer.status_code == 200, answer.text
-    media = {"portrait": told["uploadId"]}
+    media = {"portrait": ticket["uploadId"]}
     body = {"modelId": "clay", "mediaUploads": media, "fileMetadata": False}
     done = wait_for_end(http, http.post(GENERATIONS, json=body).json()["id"])
 
@@ -160,12 +160,12 @@ def test_uploads_of_several_megabytes_come_through(proxied: Proxied, http: httpx
     assert http.get(done["outputUrl"]).content == picture
 
 
-def test_events_come_as_they_happen(http: httpx.Client) -> None:
+def test_events_are_not_buffered(http: httpx.Client) -> None:
     generation_id = generate(http, does="hangs")
     wait_for_start(http, generation_id)
     with http.stream("GET", f"{GENERATIONS}/{generation_id}/events") as answer:
         seen = parse_events(answer.iter_lines())
-        # Were they collected on the way, none would come before the end.
+        # If nginx buffered them, none would arrive before the end.
         first = next(event for event in seen if event.name == "progress")
         http.post(f"{GENERATIONS}/{generation_id}/cancel")
         last = list(seen)[-1]
@@ -174,7 +174,7 @@ def test_events_come_as_they_happen(http: httpx.Client) -> None:
     assert last.data["status"] == "canceled"
 
 
-def test_a_status_is_polled_and_waited_for(http: httpx.Client) -> None:
+def test_long_polling_and_etags_work_through_nginx(http: httpx.Client) -> None:
     generation_id = generate(http)
     held = http.get(f"{GENERATIONS}/{generation_id}", headers={"Prefer": "wait=30"})
     again = http.get(
@@ -185,7 +185,7 @@ def test_a_status_is_polled_and_waited_for(http: httpx.Client) -> None:
     assert again.status_code == 304
 
 
-def test_lines_to_the_service_are_kept_and_never_too_long(http: httpx.Client) -> None:
+def test_pauses_between_requests_break_no_connection_to_the_service(http: httpx.Client) -> None:
     answers = []
     for pause in (0, 0, 4.2, 5.2, 0):
         time.sleep(pause)
@@ -195,12 +195,12 @@ def test_lines_to_the_service_are_kept_and_never_too_long(http: httpx.Client) ->
     assert answers == [202] * 5
 
 
-def test_what_is_not_for_the_world_is_not_shown(proxied: Proxied, http: httpx.Client) -> None:
+def test_metrics_and_plain_http_are_refused(proxied: Proxied, http: httpx.Client) -> None:
     assert http.get("/metrics").status_code == 404
     assert httpx.get(f"{proxied.plain}/v1/account", headers=http.headers).status_code == 403
 
 
-def test_a_client_cannot_speak_for_others(proxied: Proxied, http: httpx.Client) -> None:
+def test_forwarded_headers_of_a_client_are_ignored(proxied: Proxied, http: httpx.Client) -> None:
     forged = {"X-Forwarded-Proto": "http", "X-Forwarded-For": "192.0.2.1", "Host": "elsewhere"}
     answer = http.post(GENERATIONS, json={"modelId": "flat", "prompt": "x"}, headers=forged)
 

@@ -1,7 +1,7 @@
-"""The power fails: whatever was not synced is gone, and nothing that was acknowledged is.
+"""A power failure: writes that were not synced are lost, acknowledged ones are not.
 
-The adversary is strict: a virtual file system keeps, beside each file, a shadow that holds only
-what was synced. The shadows are what a restart finds.
+The test is strict: a virtual file system keeps, beside each file, a shadow that contains only
+synced writes. A restart finds the shadows.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ STARTS = 300
 
 
 class Shadow:
-    """What has reached the disk, by file."""
+    """The synced content of each file."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytearray] = {}
@@ -66,7 +66,7 @@ class ForgetfulFile(apsw.VFSFile):
 
 
 class ForgetfulDisk(apsw.VFS):
-    """Opens forgetful files."""
+    """A file system of forgetful files."""
 
     def __init__(self) -> None:
         self.shadow = Shadow()
@@ -87,7 +87,7 @@ def disk() -> Iterator[ForgetfulDisk]:
     disk.unregister()
 
 
-def offered() -> catalog.Catalog:
+def load_catalog() -> catalog.Catalog:
     flat = Definition(
         id="flat",
         title="Flat",
@@ -99,14 +99,14 @@ def offered() -> catalog.Catalog:
     return catalog.load([flat])
 
 
-async def session(database: SQLite) -> tuple[str, str, set[str]]:
-    """Make an account and a key, and start generations from many callers at once."""
+async def run_session(database: SQLite) -> tuple[str, str, set[str]]:
+    """Create an account and a key, and start generations from many callers at once."""
     account = await database.write(accounts.create("Ada", "a@b", 10**6, clock()))
     wish = keys.KeyRequest(account_id=account.id, name="n", scopes=("creative:generate",))
     key = await database.write(keys.create(wish, SECRET, clock()))
     caller = await database.read(keys.find_caller(key.text, SECRET, clock()))
     order = StartGeneration(model_id="flat", prompt="a lake")
-    plan = await database.read(generations.plan(offered(), order, account.id))
+    plan = await database.read(generations.plan(load_catalog(), order, account.id))
 
     async def start() -> str:
         started = await database.write(generations.start(plan, caller.payer, clock()))
@@ -116,8 +116,8 @@ async def session(database: SQLite) -> tuple[str, str, set[str]]:
     return account.id, key.text, set(ids)
 
 
-def restarted(shadow: Shadow, folder: Path) -> SQLite:
-    """Return the database that a restart finds."""
+def restart(shadow: Shadow, folder: Path) -> SQLite:
+    """Return the database as a restart finds it."""
     folder.mkdir()
     for name, content in shadow.files.items():
         if not name.endswith("-shm"):
@@ -126,10 +126,10 @@ def restarted(shadow: Shadow, folder: Path) -> SQLite:
 
 
 def test_no_acknowledged_charge_or_key_is_lost(disk: ForgetfulDisk, tmp_path: Path) -> None:
-    async def life() -> None:
+    async def work() -> None:
         database = SQLite(tmp_path / "kit.db", vfs=NAME)
-        account, key, ids = await session(database)
-        after = restarted(disk.shadow, tmp_path / "after")
+        account, key, ids = await run_session(database)
+        after = restart(disk.shadow, tmp_path / "after")
         try:
             rows = await after.read(generations.page(account, most=1000))
             caller = await after.read(keys.find_caller(key, SECRET, clock()))
@@ -145,24 +145,24 @@ def test_no_acknowledged_charge_or_key_is_lost(disk: ForgetfulDisk, tmp_path: Pa
         assert balance.balance == 10**6 - 500 * STARTS
         assert len([e for e in entries if e.kind == "generation"]) == STARTS
         assert unbalanced == []
-        # Many callers shared each sync, or this would be no group commit.
+        # Many callers shared each sync: a group commit.
         assert disk.shadow.syncs < STARTS
 
-    asyncio.run(life())
+    asyncio.run(work())
 
 
-def test_a_charge_survives_whatever_waited_for_no_disk_before_it(
+def test_a_charge_after_a_write_that_is_not_durable_is_not_lost(
     disk: ForgetfulDisk, tmp_path: Path
 ) -> None:
-    async def life() -> None:
+    async def work() -> None:
         database = SQLite(tmp_path / "kit.db", vfs=NAME)
         account = await database.write(accounts.create("Ada", "a@b", 0, clock()))
         for amount in (100, 20, 3):
-            # A claim, as any dispatcher makes it between two charges.
+            # A claim, as a dispatcher makes it between two charges.
             claim = queue.claim("worker", 1, lease=0, now=clock())
             await database.write(claim, durable=False)
             await database.write(credits.grant(account.id, amount, clock()))
-        after = restarted(disk.shadow, tmp_path / "after")
+        after = restart(disk.shadow, tmp_path / "after")
         try:
             row = await after.read(accounts.get(account.id))
             unbalanced = await after.read(credits.verify())
@@ -173,10 +173,10 @@ def test_a_charge_survives_whatever_waited_for_no_disk_before_it(
         assert row.balance == 123
         assert unbalanced == []
 
-    asyncio.run(life())
+    asyncio.run(work())
 
 
-def test_without_syncs_the_adversary_takes_everything(disk: ForgetfulDisk, tmp_path: Path) -> None:
+def test_without_syncs_everything_is_lost(disk: ForgetfulDisk, tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / "kit.db"), vfs=NAME)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = OFF")
@@ -188,7 +188,7 @@ def test_without_syncs_the_adversary_takes_everything(disk: ForgetfulDisk, tmp_p
     assert after == {name: content for name, content in before.items() if content}
 
 
-def test_a_kept_file_is_on_disk_before_anyone_is_told(tmp_path: Path) -> None:
+def test_a_stored_file_is_flushed_with_all_its_folders(tmp_path: Path) -> None:
     flushed: list[tuple[str, bool]] = []
     root = tmp_path / "objects"
     target = root / "outputs" / "gen_1" / "a.png"
@@ -202,6 +202,6 @@ def test_a_kept_file_is_on_disk_before_anyone_is_told(tmp_path: Path) -> None:
 
     asyncio.run(storage.keep({"outputs/gen_1/a.png": draft}))
 
-    # Its bytes first; then every folder that leads to its name.
+    # Its bytes first, then every folder of its path.
     assert flushed == [("a.png", True), ("gen_1", True), ("outputs", True), ("objects", True)]
     assert target.read_bytes() == b"x"

@@ -1,4 +1,4 @@
-"""A running service, and how others on this machine find it."""
+"""A running service, and how other processes on this machine find it."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from tests.service.test_chaos import children
 from tests.waiting import generate, until, wait_for_end
 
 
-def note(data: Path) -> Path:
+def note_path(data: Path) -> Path:
     return data / "service.json"
 
 
@@ -30,11 +30,11 @@ def test_a_running_service_is_found_by_its_note(service: Service) -> None:
     data = service.settings.data
 
     assert address.find(data) == service.url
-    assert is_private(note(data))
-    assert set(json.loads(note(data).read_text())) == {"url", "instance", "pid"}
+    assert is_private(note_path(data))
+    assert set(json.loads(note_path(data).read_text())) == {"url", "instance", "pid"}
 
 
-def test_a_service_whose_secret_lies_elsewhere_is_found_without_its_settings(
+def test_a_service_with_a_secret_elsewhere_is_found_without_its_settings(
     start_service: Callable[..., Service], tmp_path: Path
 ) -> None:
     (tmp_path / "own").write_bytes(b"s" * 32)
@@ -47,16 +47,16 @@ def test_a_service_whose_secret_lies_elsewhere_is_found_without_its_settings(
     assert address.find(data) is None
 
 
-def test_a_stopped_service_takes_its_note_away(service: Service) -> None:
+def test_a_stopped_service_removes_its_note(service: Service) -> None:
     service.stop()
 
     assert address.find(service.settings.data) is None
-    assert not note(service.settings.data).exists()
+    assert not note_path(service.settings.data).exists()
     with pytest.raises(httpx.ConnectError):
         httpx.get(service.url, verify=False)
 
 
-def test_a_stopped_service_leaves_the_note_of_a_later_one(
+def test_a_stopped_service_keeps_the_note_of_a_later_one(
     start_service: Callable[..., Service],
 ) -> None:
     first, second = start_service(), start_service()
@@ -65,8 +65,8 @@ def test_a_stopped_service_leaves_the_note_of_a_later_one(
     assert address.find(second.settings.data) == second.url
 
 
-def test_a_note_of_another_run_is_not_believed(service: Service) -> None:
-    path = note(service.settings.data)
+def test_a_note_of_another_instance_is_ignored(service: Service) -> None:
+    path = note_path(service.settings.data)
     path.write_text(json.dumps({**json.loads(path.read_text()), "instance": "other"}))
 
     assert address.find(service.settings.data) is None
@@ -84,31 +84,31 @@ def test_a_note_of_another_run_is_not_believed(service: Service) -> None:
         '{"url": 7, "instance": "a"}',
     ],
 )
-def test_a_note_that_leads_nowhere_is_ignored(tmp_path: Path, text: str) -> None:
-    note(tmp_path).write_text(text)
+def test_a_malformed_note_is_ignored(tmp_path: Path, text: str) -> None:
+    note_path(tmp_path).write_text(text)
 
     assert address.find(tmp_path) is None
 
 
 @pytest.fixture
-def stranger() -> Iterator[Callable[[bytes], str]]:
-    """Another program that got the port and says something of its own."""
+def other_program() -> Iterator[Callable[[bytes], str]]:
+    """Another program that listens on the port and sends some bytes."""
     listeners = []
 
-    def speak(words: bytes) -> str:
+    def listen(words: bytes) -> str:
         listener = socket.create_server(("127.0.0.1", 0))
         listeners.append(listener)
 
         def answer() -> None:
-            line, _ = listener.accept()
-            with line:
-                line.recv(1000)
-                line.sendall(words)
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(words)
 
         threading.Thread(target=answer, daemon=True).start()
         return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
-    yield speak
+    yield listen
     for listener in listeners:
         listener.close()
 
@@ -132,33 +132,33 @@ OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
         b"HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n",
     ],
 )
-def test_another_program_on_the_port_is_not_taken_for_the_service(
-    tmp_path: Path, stranger: Callable[[bytes], str], words: bytes
+def test_another_program_on_the_port_is_not_found_as_the_service(
+    tmp_path: Path, other_program: Callable[[bytes], str], words: bytes
 ) -> None:
     settings.load({}, data=tmp_path).make_secret()
-    note(tmp_path).write_text(json.dumps({"url": stranger(words), "instance": "a"}))
+    note_path(tmp_path).write_text(json.dumps({"url": other_program(words), "instance": "a"}))
 
     assert address.find(tmp_path) is None
 
 
-def test_a_port_that_is_taken_is_a_sentence(service: Service) -> None:
+def test_an_error_about_a_port_in_use_names_the_option(service: Service) -> None:
     port = httpx.URL(service.url).port
     assert port
     with pytest.raises(ConfigError, match="give another --port"):
         server.bind("127.0.0.1", port)
 
 
-def test_an_address_of_another_machine_is_a_sentence() -> None:
+def test_an_error_about_an_address_of_another_machine_names_the_option() -> None:
     with pytest.raises(ConfigError, match="give another --host"):
         server.bind("192.0.2.1", 0)
 
 
-def test_an_address_is_written_with_its_port() -> None:
+def test_a_url_contains_the_port() -> None:
     with server.bind("127.0.0.1", 0) as listener:
         assert server.url_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def test_a_service_that_cannot_start_says_why(config: ServiceSettings) -> None:
+def test_a_service_with_an_invalid_secret_does_not_start(config: ServiceSettings) -> None:
     config.data.mkdir()
     (config.data / "secret").write_bytes(b"short")
     with pytest.raises(ConfigError):
@@ -186,7 +186,7 @@ _SLOW_PLUGIN = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_a_start_that_takes_long_is_ended_by_a_signal(tmp_path: Path) -> None:
+def test_a_signal_ends_a_start_that_takes_long(tmp_path: Path) -> None:
     for name, text in _SLOW_PLUGIN.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -201,10 +201,10 @@ def test_a_start_that_takes_long_is_ended_by_a_signal(tmp_path: Path) -> None:
     with process:
         renders = until(lambda: children(process.pid))
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=20)
 
     assert process.returncode == 130
-    assert "Traceback" not in said
+    assert "Traceback" not in err
     until(lambda: not Path(f"/proc/{renders[0]}").exists())
 
 
@@ -233,7 +233,7 @@ print(sorted(unneeded & sys.modules.keys()))
 """
 
 
-def test_a_new_service_starts_and_answers_without_what_it_does_not_need(tmp_path: Path) -> None:
+def test_a_new_service_imports_no_unneeded_library(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _SERVED, str(tmp_path)], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""Settings: arguments, then the environment, then defaults; nonsense is a sentence."""
+"""Settings: arguments, then the environment, then defaults; invalid values raise an error."""
 
 import errno
 import os
@@ -17,26 +17,26 @@ WRITER = {"KIT_WRITER_URL": "http://a/v1", "KIT_WRITER_MODEL": "m"}
 
 def test_arguments_come_before_the_environment(tmp_path: Path) -> None:
     environ = {"KIT_WORKERS": "3", "KIT_DATA": str(tmp_path / "other"), "KIT_SPEECH_RATE": "5.5"}
-    told = settings.load(environ, data=tmp_path, workers=None)
+    conf = settings.load(environ, data=tmp_path, workers=None)
 
-    assert (told.data, told.workers, told.speech_rate) == (tmp_path, 3, 5.5)
+    assert (conf.data, conf.workers, conf.speech_rate) == (tmp_path, 3, 5.5)
     assert settings.load(environ, workers=0).workers == 0
     assert settings.load(environ).data == tmp_path / "other"
 
 
 def test_proxies_are_addresses_and_networks() -> None:
-    told = settings.load({"KIT_TRUSTED_PROXIES": "10.1.2.3, 10.9.8.7/8,::1"})
+    conf = settings.load({"KIT_TRUSTED_PROXIES": "10.1.2.3, 10.9.8.7/8,::1"})
 
-    assert told.trusted_proxies == ("10.1.2.3/32", "10.0.0.0/8", "::1/128")
-
-
-def test_everything_lies_below_the_data_folder(tmp_path: Path) -> None:
-    told = settings.load({}, data=tmp_path)
-
-    assert told.database_path.parent == told.objects.parent == told.scratch.parent == tmp_path
+    assert conf.trusted_proxies == ("10.1.2.3/32", "10.0.0.0/8", "::1/128")
 
 
-def test_a_home_folder_is_understood() -> None:
+def test_all_paths_are_below_the_data_folder(tmp_path: Path) -> None:
+    conf = settings.load({}, data=tmp_path)
+
+    assert conf.database_path.parent == conf.objects.parent == conf.scratch.parent == tmp_path
+
+
+def test_a_tilde_is_expanded_to_the_home_folder() -> None:
     assert settings.load({"KIT_DATA": "~/kit"}).data == Path.home() / "kit"
 
 
@@ -73,7 +73,7 @@ def test_a_home_folder_is_understood() -> None:
         ({**WRITER, "KIT_WRITER_SECONDS": "nan"}, "writer_seconds must be"),
     ],
 )
-def test_what_makes_no_sense_is_a_sentence(environ: Mapping[str, str], sentence: str) -> None:
+def test_an_invalid_setting_is_named(environ: Mapping[str, str], sentence: str) -> None:
     with pytest.raises(ConfigError) as caught:
         settings.load(environ)
 
@@ -81,20 +81,20 @@ def test_what_makes_no_sense_is_a_sentence(environ: Mapping[str, str], sentence:
     assert "secret" not in str(caught.value)
 
 
-def test_a_switch_is_on_or_off(tmp_path: Path) -> None:
+def test_a_boolean_setting_is_parsed(tmp_path: Path) -> None:
     for text, on in {"1": True, "true": True, "0": False}.items():
         assert settings.load({"KIT_FILE_METADATA": text}, data=tmp_path).file_metadata is on
 
 
-def test_the_writer_is_set_in_the_environment(tmp_path: Path) -> None:
+def test_the_writer_is_configured_by_environment_variables(tmp_path: Path) -> None:
     environ = {**WRITER, "KIT_WRITER_KEY": " hidden\n"}
-    told = settings.load(environ, data=tmp_path)
+    conf = settings.load(environ, data=tmp_path)
 
-    assert (told.writer_url, told.writer_model, told.writer_key) == ("http://a/v1", "m", "hidden")
-    assert "hidden" not in repr(told)
+    assert (conf.writer_url, conf.writer_model, conf.writer_key) == ("http://a/v1", "m", "hidden")
+    assert "hidden" not in repr(conf)
 
 
-def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_the_secret_is_created_once_and_is_private(tmp_path: Path) -> None:
     first, second = (settings.load({}, data=tmp_path / "data") for _ in range(2))
     with pytest.raises(ConfigError, match="'kit accounts create' creates one"):
         first.secret()
@@ -111,35 +111,35 @@ def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None
     assert [p.name for p in path.parent.iterdir()] == ["secret"]
 
 
-def test_a_disk_without_links_keeps_a_secret_too(
+def test_a_secret_is_created_on_a_disk_without_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def link(*_: object) -> None:
         raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
 
     monkeypatch.setattr(os, "link", link)
-    told = settings.load({}, data=tmp_path)
-    told.make_secret()
-    secret = told.secret()
-    told.make_secret()
+    conf = settings.load({}, data=tmp_path)
+    conf.make_secret()
+    secret = conf.secret()
+    conf.make_secret()
 
-    assert told.secret() == secret
+    assert conf.secret() == secret
     assert [p.name for p in tmp_path.iterdir()] == ["secret"]
 
 
-def test_a_secret_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+def test_a_truncated_secret_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"short")
     with pytest.raises(ConfigError, match="restore it or remove it"):
         settings.load({}, data=tmp_path).secret()
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_raises_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be made"):
         settings.prepare(tmp_path / "file" / "data")
 
 
-def test_settings_do_not_change(tmp_path: Path) -> None:
-    told: Any = settings.load({}, data=tmp_path)
+def test_settings_are_immutable(tmp_path: Path) -> None:
+    conf: Any = settings.load({}, data=tmp_path)
     with pytest.raises(AttributeError):
-        told.workers = 9
+        conf.workers = 9

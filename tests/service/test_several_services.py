@@ -34,13 +34,13 @@ Start = Callable[..., Service]
 
 @pytest.fixture
 def database_url(empty_postgresql: str) -> str:
-    """The database that all have."""
+    """The database of all services."""
     return empty_postgresql
 
 
 @pytest.fixture
 def storage_settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
-    """The storage that all have, and their secret."""
+    """The storage and the secret of all services."""
     (tmp_path / "secret").write_bytes(bytes(range(32)))
     buckets = request.getfixturevalue("s3_server")
     shared = {"storage_url": buckets.new_bucket(), "aws": KEYS}
@@ -49,35 +49,35 @@ def storage_settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str
 
 @pytest.fixture
 def start(start_service: Start, tmp_path: Path) -> Start:
-    """Start a service with a data folder of its own, as on a machine of its own."""
+    """Start a service with its own data folder, as on another machine."""
 
-    def one(name: str, **changed: Any) -> Service:
+    def start_named(name: str, **changed: Any) -> Service:
         return start_service(data=tmp_path / name, **changed)
 
-    return one
+    return start_named
 
 
 @pytest.fixture
-def two(start: Start) -> tuple[Service, Service]:
-    """Two services, of which the second does all the work."""
+def pair(start: Start) -> tuple[Service, Service]:
+    """Two services, of which the second renders all jobs."""
     return start("a", workers=0), start("b", workers=2)
 
 
-def test_what_one_begins_another_renders_and_any_answers(two: tuple[Service, Service]) -> None:
-    first, second = two
+def test_one_service_renders_jobs_that_another_started(pair: tuple[Service, Service]) -> None:
+    first, second = pair
     key = first.key(first.account(), *ALL_SCOPES)
     with first.client(key) as here, second.client(key) as there:
         label = {"Idempotency-Key": "once"}
         order = {"modelId": "flat", "prompt": "a lake"}
-        begun = here.post(GENERATIONS, json=order, headers=label)
+        started = here.post(GENERATIONS, json=order, headers=label)
         again = there.post(GENERATIONS, json=order, headers=label)
-        done = wait_for_end(here, begun.json()["id"])
+        done = wait_for_end(here, started.json()["id"])
         elsewhere = there.get(f"{GENERATIONS}/{done['id']}")
 
         assert again.headers["Idempotency-Replayed"] == "true"
         assert again.json()["id"] == done["id"]
         assert httpx.get(done["outputUrl"], follow_redirects=True).status_code == 200
-        # An answer that one service gave is still the newest at the other, until that changes it.
+        # A response of one service is current at the other, until that changes the generation.
         seen = {"If-None-Match": elsewhere.headers["ETag"]}
         assert here.get(f"{GENERATIONS}/{done['id']}", headers=seen).status_code == 304
         assert here.delete(f"{GENERATIONS}/{done['id']}/outputs").status_code == 204
@@ -100,11 +100,11 @@ def test_a_model_waits_for_a_service_that_has_it(start: Start, tmp_path: Path) -
 
         start("c", workers=1, engines=str(file))
         done = wait_for_end(there, waiting)
-        assert done["errorCode"] not in ("model_gone", "engine_failed")  # nothing answers there
+        assert done["errorCode"] not in ("model_gone", "engine_failed")  # nothing listens there
 
 
-def test_a_key_that_is_revoked_anywhere_works_nowhere(two: tuple[Service, Service]) -> None:
-    first, second = two
+def test_a_key_revoked_at_one_service_is_refused_by_all(pair: tuple[Service, Service]) -> None:
+    first, second = pair
     key = first.key(first.account(), *ALL_SCOPES)
     with first.client(key) as here, second.client(key) as there:
         assert [http.get("/v1/account").status_code for http in (here, there)] == [200, 200]
@@ -113,10 +113,10 @@ def test_a_key_that_is_revoked_anywhere_works_nowhere(two: tuple[Service, Servic
         assert [http.get("/v1/account").status_code for http in (here, there)] == [401, 401]
 
 
-def test_events_and_waiting_requests_are_woken_by_the_service_that_works(
-    two: tuple[Service, Service],
+def test_a_stream_of_one_service_gets_events_of_another_at_once(
+    pair: tuple[Service, Service],
 ) -> None:
-    first, second = two
+    first, second = pair
     key = first.key(first.account(), *ALL_SCOPES)
     with first.client(key) as here, second.client(key) as there:
         late = []
@@ -127,30 +127,30 @@ def test_events_and_waiting_requests_are_woken_by_the_service_that_works(
                 lines = parse_events(answer.iter_lines())
                 next(lines)
                 there.post(f"{GENERATIONS}/{generation_id}/cancel")
-                told = time.perf_counter()
+                canceled = time.perf_counter()
                 assert list(lines)[-1].data["status"] == "canceled"
-                late.append(time.perf_counter() - told)
-        # By looking once a second, one of three would be as fast as this in one run of a hundred.
+                late.append(time.perf_counter() - canceled)
+        # With polling once a second, two of three would be this fast in one run of a hundred only.
         assert sorted(late)[1] < 0.4
 
 
-def test_what_waits_at_one_service_is_taken_at_once_by_another(
-    two: tuple[Service, Service],
+def test_a_job_queued_at_one_service_is_claimed_at_once_by_another(
+    pair: tuple[Service, Service],
 ) -> None:
-    first, _ = two
+    first, _ = pair
     key = first.key(first.account(), *ALL_SCOPES)
     with first.client(key) as here:
         took = []
         for _ in range(5):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             path = f"{GENERATIONS}/{generate(here)}"
             answer = here.get(path, headers={"Prefer": "wait=20"})
             assert answer.json()["status"] == "completed"
-            took.append(time.perf_counter() - begun)
+            took.append(time.perf_counter() - started)
     assert min(took) < 0.9
 
 
-def test_a_limit_counts_what_all_services_get(start: Start) -> None:
+def test_a_rate_limit_counts_the_requests_of_all_services(start: Start) -> None:
     limited = [start(name, workers=0, requests_per_minute=8) for name in "ab"]
     key = limited[0].key(limited[0].account(), *ALL_SCOPES)
     with limited[0].client(key) as here, limited[1].client(key) as there:
@@ -162,7 +162,7 @@ def test_a_limit_counts_what_all_services_get(start: Start) -> None:
     assert "r=0" in answers[9].headers["RateLimit"]
 
 
-def test_a_shared_limit_lets_through_what_one_of_memory_does(database_url: str) -> None:
+def test_a_shared_rate_limit_allows_as_much_as_one_in_memory(database_url: str) -> None:
     async def count() -> list[float]:
         database = PostgreSQL(database_url)
         limiter = RateLimiter({"any": 600}, database.shared)
@@ -174,15 +174,15 @@ def test_a_shared_limit_lets_through_what_one_of_memory_does(database_url: str) 
         await asyncio.sleep(0.3)
         await database.shared.prune()
         known = await database.read(sql("SELECT key FROM rate_limits"))
-        assert [row.key for row in known] == ["any key"], "the other is back at its allowance"
+        assert [row.key for row in known] == ["any key"], "the other key is back at its full limit"
         await database.close()
         return [verdict.wait for verdict in verdicts]
 
-    # What it takes to ask is time in which more is allowed: 10 a second.
+    # While the requests are counted, more are allowed: 10 a second.
     assert 600 <= asyncio.run(count()).count(0) <= 640
 
 
-def test_a_shared_limit_outlives_a_clock_that_was_ahead(database_url: str) -> None:
+def test_a_shared_rate_limit_recovers_from_a_clock_that_was_ahead(database_url: str) -> None:
     async def count() -> int:
         database = PostgreSQL(database_url)
         limiter = RateLimiter({"any": 600}, database.shared)
@@ -208,7 +208,7 @@ def test_a_service_with_another_secret_does_not_start(start: Start, tmp_path: Pa
         start("d", secret_file=str(tmp_path / "none"))
 
 
-def test_addresses_in_a_bucket_follow_the_clock_of_the_database(
+def test_presigned_urls_use_the_clock_of_the_database(
     storage_settings: dict[str, Any], tmp_path: Path
 ) -> None:
     hour = 3_600_000
@@ -216,8 +216,8 @@ def test_addresses_in_a_bucket_follow_the_clock_of_the_database(
     for ahead in (-hour, hour):
         storage = create_storage(given, b"s" * 32, lambda ahead=ahead: clock() + ahead)
         url = httpx.URL(str(storage.read_address("GET", "outputs/x.png")))
-        begun = datetime.strptime(url.params["X-Amz-Date"], "%Y%m%dT%H%M%S%z").timestamp()
-        assert abs(begun - (clock() + ahead) / 1000) < 5
+        signed = datetime.strptime(url.params["X-Amz-Date"], "%Y%m%dT%H%M%S%z").timestamp()
+        assert abs(signed - (clock() + ahead) / 1000) < 5
 
 
 #: A machine whose clock is ten minutes ahead.
@@ -230,7 +230,7 @@ run(command_line(["serve"]), ["serve", "--port", "0", "--workers", "1"])
 """
 
 
-def test_a_service_whose_clock_is_wrong_writes_by_that_of_the_database(
+def test_a_service_with_a_wrong_clock_uses_that_of_the_database(
     start: Start, tmp_path: Path
 ) -> None:
     right = start("a", workers=0)
@@ -260,11 +260,11 @@ def test_a_service_whose_clock_is_wrong_writes_by_that_of_the_database(
     assert all(abs(moment - clock()) < 120_000 for moment in row)
 
 
-class Load:
-    """Orders that come all the time, each led to any service that answers."""
+class RequestLoad:
+    """Threads that start generations all the time, each at any service that responds."""
 
     def __init__(self, key: str, services: dict[str, Service]) -> None:
-        self.begun: list[str] = []
+        self.started: list[str] = []
         self._key = key
         self._services = services
         self._stopped = threading.Event()
@@ -282,7 +282,7 @@ class Load:
             if self._stopped.wait(0.1):
                 return
             label = {"Idempotency-Key": f"{number}-{count}", "Authorization": f"Bearer {self._key}"}
-            self.begun.append(until(lambda label=label: self._order(label)))
+            self.started.append(until(lambda label=label: self._order(label)))
 
     def _order(self, label: dict[str, str]) -> str | None:
         order = {"modelId": "flat", "prompt": "a lake"}
@@ -300,18 +300,18 @@ class Load:
 def test_a_rolling_restart_under_load_loses_nothing(start: Start) -> None:
     services = {name: start(name, workers=2) for name in "ab"}
     account = services["a"].account(credits=1000)
-    load = Load(services["a"].key(account, *ALL_SCOPES), services)
+    load = RequestLoad(services["a"].key(account, *ALL_SCOPES), services)
     for name in "abab":
-        wanted = len(load.begun) + 4
-        until(lambda wanted=wanted: len(load.begun) >= wanted)
+        wanted = len(load.started) + 4
+        until(lambda wanted=wanted: len(load.started) >= wanted)
         services[name].stop()
         services[name] = start(name, workers=2)
     load.stop()
 
-    begun = load.begun
-    assert len(begun) == len(set(begun)) >= 16
+    started = load.started
+    assert len(started) == len(set(started)) >= 16
     with services["b"].client(services["b"].key(account, *ALL_SCOPES)) as http:
-        assert {wait_for_end(http, one)["status"] for one in begun} == {"completed"}
+        assert {wait_for_end(http, one)["status"] for one in started} == {"completed"}
     rows = services["a"].write(sql("SELECT kind FROM ledger WHERE account_id = :a", a=account))
-    assert [row.kind for row in rows].count("generation") == len(begun)
+    assert [row.kind for row in rows].count("generation") == len(started)
     assert services["a"].write(credits.verify()) == []

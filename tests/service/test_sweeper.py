@@ -1,4 +1,4 @@
-"""The sweeper, in a running service: what is old goes, and what a crash left goes too."""
+"""The sweeper in a running service removes old outputs, unused uploads and leftovers."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from tests.waiting import GENERATIONS, generate, read, until, wait_for_end
 SECOND = 1 / (24 * 3600)
 
 
-def test_outputs_go_once_they_have_been_kept_for_their_days(
+def test_outputs_are_deleted_after_the_configured_days(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service()
@@ -33,7 +33,7 @@ def test_outputs_go_once_they_have_been_kept_for_their_days(
     with service.client(key) as http:
         until(lambda: read(http, generation)["outputsDeletedAt"])
         assert read(http, generation)["outputUrl"] is None
-    until(lambda: not files(service))
+    until(lambda: not list_files(service))
 
 
 def test_a_clock_that_is_ahead_for_less_than_an_hour_deletes_nothing(service: Service) -> None:
@@ -59,7 +59,7 @@ def test_a_clock_that_is_ahead_for_less_than_an_hour_deletes_nothing(service: Se
 
 
 @both_databases
-def test_what_they_were_made_of_goes_too_and_the_generation_stays(
+def test_uploads_are_deleted_too_and_the_generation_stays(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service()
@@ -72,14 +72,14 @@ def test_what_they_were_made_of_goes_too_and_the_generation_stays(
     service.stop()
 
     service = start_service(keep_outputs_days=SECOND / 100)
-    until(lambda: not files(service))
+    until(lambda: not list_files(service))
     with service.client(key) as http:
-        told = read(http, generation)
-        assert (told["status"], told["mediaUrls"]) == ("completed", {})
+        generation_now = read(http, generation)
+        assert (generation_now["status"], generation_now["mediaUrls"]) == ("completed", {})
         assert http.post(GENERATIONS, json=body).status_code == 404
 
 
-def test_a_generation_whose_input_was_removed_before_its_turn_fails_and_is_refunded(
+def test_a_generation_whose_input_was_removed_fails_and_is_refunded(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service(workers=0)
@@ -93,12 +93,14 @@ def test_a_generation_whose_input_was_removed_before_its_turn_fails_and_is_refun
 
     service = start_service()
     with service.client(key) as http:
-        told = wait_for_end(http, generation)
-        assert (told["status"], told["errorCode"]) == ("failed", "input_gone")
-        assert told["creditsRefunded"] == told["creditsCharged"]
+        generation_now = wait_for_end(http, generation)
+        assert (generation_now["status"], generation_now["errorCode"]) == ("failed", "input_gone")
+        assert generation_now["creditsRefunded"] == generation_now["creditsCharged"]
 
 
-def test_without_a_number_of_days_they_are_kept(start_service: Callable[..., Service]) -> None:
+def test_outputs_are_kept_without_a_configured_number_of_days(
+    start_service: Callable[..., Service],
+) -> None:
     service = start_service()
     key = service.key(service.account(), *ALL_SCOPES)
     with service.client(key) as http:
@@ -109,10 +111,10 @@ def test_without_a_number_of_days_they_are_kept(start_service: Callable[..., Ser
     service = start_service()
     with service.client(key) as http:
         assert read(http, generation)["outputsDeletedAt"] is None
-    assert len(files(service)) == 1
+    assert len(list_files(service)) == 1
 
 
-def test_a_file_that_a_crash_left_behind_is_removed_at_the_next_start(
+def test_a_file_left_by_a_crash_is_removed_at_the_next_start(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service()
@@ -121,41 +123,39 @@ def test_a_file_that_a_crash_left_behind_is_removed_at_the_next_start(
         generation = generate(http)
         wait_for_end(http, generation)
     service.stop()
-    # As far as it comes when the process ends between the transaction and the file.
+    # The state of a process that ends between the transaction and the removal of the file.
     assert service.write(outputs.delete(generation, Payer(account), clock()))
-    assert len(files(service)) == 1
+    assert len(list_files(service)) == 1
 
     service = start_service()
-    until(lambda: not files(service))
+    until(lambda: not list_files(service))
     until(lambda: not service.write(outputs.keys_to_delete()))
 
 
-def files(service: Service) -> list[Path]:
+def list_files(service: Service) -> list[Path]:
     return [path for path in service.settings.objects.rglob("*") if path.is_file()]
 
 
 @both_databases
-def test_one_round_removes_all_uploads_that_nobody_used(
-    start_service: Callable[..., Service],
-) -> None:
+def test_one_round_removes_all_unused_uploads(start_service: Callable[..., Service]) -> None:
     service = start_service()
     payer, context = Payer(service.account()), service.context
-    wish = RequestUpload(
+    request = RequestUpload(
         file_name="a.png", content_type="image/png", file_size_bytes=9, model_id="clay"
     )
     folder = service.settings.objects / "uploads"
 
-    def some() -> Transaction[None]:
+    def add_uploads() -> Transaction[None]:
         yesterday = clock() - uploads.UNUSED_MS - 1000
         for _ in range(250):
             most = service.settings.account_upload_bytes
-            row = yield from uploads.issue_ticket(context.catalog, wish, payer, most, yesterday)
+            row = yield from uploads.issue_ticket(context.catalog, request, payer, most, yesterday)
             yield from uploads.mark_filled(row.id, sha256="a" * 64, duration_ms=None, now=yesterday)
             (folder / row.id).mkdir(parents=True)
             (folder / row.id / "file.png").write_bytes(b"a picture")
 
-    service.stop()  # or its own first round could come in between
-    service.write(some())
+    service.stop()  # otherwise its own first round could interfere
+    service.write(add_uploads())
     assert len(list(folder.iterdir())) == 250
 
     start_service()

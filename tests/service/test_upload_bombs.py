@@ -1,4 +1,4 @@
-"""Small files that would keep a decoder busy: refused at a glance, or cut short beside others."""
+"""Small files that would keep a decoder busy: they are refused early or after a time limit."""
 
 import io
 import struct
@@ -17,7 +17,7 @@ from tests.uploading import create_ticket, png, put_file, upload_file
 from tests.waiting import balance, until
 
 
-def written(form: str, side: int = 8, **options: object) -> bytes:
+def encode(form: str, side: int = 8, **options: object) -> bytes:
     """Return a picture of one color."""
     file = io.BytesIO()
     Image.new("RGB", (side, side), "teal").save(file, form, **options)
@@ -25,41 +25,41 @@ def written(form: str, side: int = 8, **options: object) -> bytes:
 
 
 def scans(count: int, side: int = 8) -> bytes:
-    """Return a progressive JPEG that goes over its last bit again and again."""
-    content = written("JPEG", side, progressive=True)
+    """Return a progressive JPEG that repeats its last scan."""
+    content = encode("JPEG", side, progressive=True)
     last = content[content.rindex(b"\xff\xc4") : -2]
     return content[:-2] + last * (count - content.count(b"\xff\xda")) + b"\xff\xd9"
 
 
 def segments(count: int, size: int = 2) -> bytes:
-    """Return a JPEG with as many segments of as many bytes that pass for Exif data."""
-    content, head = written("JPEG"), b"\xff\xe1" + struct.pack(">H", size)
+    """Return a JPEG with a number of segments of a size that look like Exif data."""
+    content, head = encode("JPEG"), b"\xff\xe1" + struct.pack(">H", size)
     return content[:2] + (head + b"Exif\0\0".ljust(size, b"x")[: size - 2]) * count + content[2:]
 
 
 def padded(count: int) -> bytes:
-    """Return a JPEG with as many bytes before its first segment."""
-    content = written("JPEG")
+    """Return a JPEG with a number of fill bytes before its first segment."""
+    content = encode("JPEG")
     return content[:3] + b"\xff" * count + content[3:]
 
 
 def chunks(count: int) -> bytes:
-    """Return a PNG with as many empty chunks."""
-    content, empty = written("PNG"), struct.pack(">I4sI", 0, b"abCd", zlib.crc32(b"abCd"))
+    """Return a PNG with a number of empty chunks."""
+    content, empty = encode("PNG"), struct.pack(">I4sI", 0, b"abCd", zlib.crc32(b"abCd"))
     return content[:33] + empty * count + content[33:]
 
 
 def blocks(count: int) -> bytes:
-    """Return a GIF with as many extensions."""
-    content = written("GIF")
+    """Return a GIF with a number of extensions."""
+    content = encode("GIF")
     at = content.index(b",", 13)
     return content[:at] + b"!\xf9\x04\0\0\0\0\0" * count + content[at:]
 
 
 def frames(form: str, count: int) -> bytes:
-    """Return an animation of as many pictures."""
+    """Return an animation of a number of pictures."""
     colors = [Image.new("RGB", (1, 1), (i % 256, i // 256, 0)) for i in range(1, count)]
-    return written(form, 1, save_all=True, append_images=colors, lossless=True)
+    return encode(form, 1, save_all=True, append_images=colors, lossless=True)
 
 
 BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
@@ -75,7 +75,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
 }
 
 
-def test_a_file_of_too_many_parts_is_refused(http: httpx.Client) -> None:
+def test_a_file_with_too_many_parts_is_refused(http: httpx.Client) -> None:
     for name, (kind, make, sentence) in BOMBS.items():
         content = make()
         answer = put_file(create_ticket(http, content, kind), content)
@@ -85,7 +85,7 @@ def test_a_file_of_too_many_parts_is_refused(http: httpx.Client) -> None:
     assert balance(http) == 100
 
 
-def test_a_file_of_many_parts_is_taken(http: httpx.Client) -> None:
+def test_a_file_with_many_parts_is_accepted(http: httpx.Client) -> None:
     for kind, content in (
         ("image/jpeg", scans(100)),
         ("image/jpeg", segments(1000)),
@@ -97,7 +97,7 @@ def test_a_file_of_many_parts_is_taken(http: httpx.Client) -> None:
         upload_file(http, content, kind)
 
 
-def busy() -> bytes:
+def make_slow_flac() -> bytes:
     """Return a FLAC file whose tags take a decoder a minute or more."""
     tags = b"".join(struct.pack("<I", 9) + b"%07d=a" % number for number in range(600_000))
     block = struct.pack("<II", 0, 600_000) + tags
@@ -108,7 +108,7 @@ def busy() -> bytes:
 
 @contextmanager
 def attack(http: httpx.Client, content: bytes, kind: str) -> Iterator[None]:
-    """Send a file again and again, several times at once."""
+    """Upload a file repeatedly from several threads."""
     over = False
 
     def send() -> None:
@@ -127,7 +127,7 @@ def attack(http: httpx.Client, content: bytes, kind: str) -> Iterator[None]:
             one.result()
 
 
-def test_another_account_is_inspected_while_one_sends_bombs(
+def test_uploads_of_another_account_are_not_delayed_by_bombs(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service(inspection_seconds=2.0)
@@ -135,7 +135,7 @@ def test_another_account_is_inspected_while_one_sends_bombs(
     with (
         service.client(service.key(service.account(), *ALL_SCOPES)) as villain,
         service.client(service.key(service.account(), *ALL_SCOPES)) as victim,
-        attack(villain, busy(), "audio/flac"),
+        attack(villain, make_slow_flac(), "audio/flac"),
     ):
         until(lambda: list(service.settings.scratch.glob("*.part")))
         for _ in range(6):

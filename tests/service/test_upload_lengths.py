@@ -1,4 +1,4 @@
-"""The priced length is the length rendered, whatever a file's header tells."""
+"""The priced duration is the rendered one, whatever the header of a file claims."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,75 +29,75 @@ FILMS: dict[str, tuple[str, str, str, Callable[[bytes, int], bytes]]] = {
 }
 
 
-def heard(http: httpx.Client, content: bytes, kind: str) -> dict[str, Any]:
+def speech(http: httpx.Client, content: bytes, kind: str) -> dict[str, Any]:
     """Return the order for a model that is priced by the seconds of a voice."""
     media = {"portrait": upload_file(http, png()), "voice": upload_file(http, content, kind)}
     return {"modelId": "clay", "mediaUploads": media}
 
 
-def priced(http: httpx.Client, order: dict[str, Any]) -> float:
+def seconds(http: httpx.Client, order: dict[str, Any]) -> float:
     """Return the seconds that an order is priced by."""
     quote = http.post(ESTIMATES, json=order).json()
     return float(next(term["value"] for term in quote["terms"] if term["kind"] == "unit"))
 
 
 def test_sound_is_priced_by_its_packets_and_not_by_its_header(http: httpx.Client) -> None:
-    for name, told in (*((name, 1) for name in SOUNDS), ("flac", 600)):
+    for name, claimed in (*((name, 1) for name in SOUNDS), ("flac", 600)):
         kind, codec, form, forge = SOUNDS[name]
-        honest = forged.make_sound(codec, form, 60)
-        lying = forge(honest, told)
+        honest = forged.sound(codec, form, 60)
+        lying = forge(honest, claimed)
 
         assert lying != honest
-        assert priced(http, heard(http, lying, kind)) == pytest.approx(60, abs=0.1), name
+        assert seconds(http, speech(http, lying, kind)) == pytest.approx(60, abs=0.1), name
 
 
-def test_sound_is_priced_as_long_as_it_is(http: httpx.Client) -> None:
+def test_sound_is_priced_by_its_exact_duration(http: httpx.Client) -> None:
     for name, (kind, codec, form, _) in SOUNDS.items():
         padding = 0.03 if name == "m4a" else 0.01
-        content = forged.make_sound(codec, form, 7.3)
+        content = forged.sound(codec, form, 7.3)
 
-        assert priced(http, heard(http, content, kind)) == pytest.approx(7.3, abs=padding), name
+        assert seconds(http, speech(http, content, kind)) == pytest.approx(7.3, abs=padding), name
 
 
 def test_a_video_is_priced_by_its_packets_and_not_by_its_header(http: httpx.Client) -> None:
     for kind, codec, form, forge in FILMS.values():
-        honest = forged.make_film(codec, form, 60)
+        honest = forged.video(codec, form, 60)
         lying = forge(honest, 1)
         video = upload_file(http, lying, kind, modelId="video-edit")
 
         assert lying != honest
         order = {"modelId": "video-edit", "mediaUploads": {"video": video}}
-        assert priced(http, order) == pytest.approx(60, abs=0.1), kind
+        assert seconds(http, order) == pytest.approx(60, abs=0.1), kind
 
 
-def test_sound_without_a_header_is_not_guessed_from_its_beginning(http: httpx.Client) -> None:
+def test_the_duration_of_sound_without_a_header_is_not_guessed(http: httpx.Client) -> None:
     # One loud second, then silence in a tenth of the bytes.
-    content = forged.make_sound("aac", "adts", 60, loud=1)
+    content = forged.sound("aac", "adts", 60, loud=1)
 
-    assert priced(http, heard(http, content, "audio/aac")) == pytest.approx(60, abs=0.1)
+    assert seconds(http, speech(http, content, "audio/aac")) == pytest.approx(60, abs=0.1)
 
 
-def test_a_wav_file_that_hides_sound_behind_its_end_is_refused(http: httpx.Client) -> None:
-    content = forged.forge_wav(forged.make_sound("pcm_s16le", "wav", 60), 1)
+def test_a_wav_file_with_sound_after_its_data_chunk_is_refused(http: httpx.Client) -> None:
+    content = forged.forge_wav(forged.sound("pcm_s16le", "wav", 60), 1)
     answer = put_file(create_ticket(http, content, "audio/wav"), content)
 
     assert answer.status_code == 400
     assert "5,664,000 bytes follow" in answer.json()["error"]["message"]
 
 
-def test_sound_that_outlasts_its_times_is_not_rendered_and_not_charged(http: httpx.Client) -> None:
-    content = forged.hasten_mp4(forged.make_sound("aac", "mp4", 60), 60)
-    order = heard(http, content, "audio/mp4")
+def test_sound_longer_than_its_timestamps_fails_and_is_not_charged(http: httpx.Client) -> None:
+    content = forged.hasten_mp4(forged.sound("aac", "mp4", 60), 60)
+    order = speech(http, content, "audio/mp4")
 
-    assert priced(http, order) == pytest.approx(1, abs=0.1)
+    assert seconds(http, order) == pytest.approx(1, abs=0.1)
     done = wait_for_end(http, http.post(GENERATIONS, json=order).json()["id"])
     assert (done["status"], done["errorCode"]) == ("failed", "longer_than_priced")
     assert done["creditsRefunded"] == done["creditsCharged"] > 0
     assert balance(http) == 100
 
 
-def kept(service: Service, http: httpx.Client, model: str, kind: str, content: bytes) -> str:
-    """Return an upload that was taken for one second when it came."""
+def store(service: Service, http: httpx.Client, model: str, kind: str, content: bytes) -> str:
+    """Store an upload with a recorded duration of one second, and return its id."""
     upload = str(create_ticket(http, content, kind, modelId=model)["uploadId"])
     path = service.settings.scratch / upload
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,11 +109,11 @@ def kept(service: Service, http: httpx.Client, model: str, kind: str, content: b
     return upload
 
 
-def test_what_was_priced_for_less_than_it_plays_is_refused_by_every_engine(
+def test_every_engine_refuses_media_longer_than_priced(
     service: Service, http: httpx.Client
 ) -> None:
-    voice = kept(service, http, "clay", "audio/wav", wav(3))
-    video = kept(service, http, "video-edit", "video/mp4", forged.make_film("libx264", "mp4", 3))
+    voice = store(service, http, "clay", "audio/wav", wav(3))
+    video = store(service, http, "video-edit", "video/mp4", forged.video("libx264", "mp4", 3))
     orders = [
         {"modelId": "clay", "mediaUploads": {"portrait": upload_file(http, png()), "voice": voice}},
         {"modelId": "video-edit", "mediaUploads": {"video": video}},

@@ -192,16 +192,16 @@ def is_healthy(url: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "said", [b"", b"GET /healthz HTTP/1.1\r\nHost: k"], ids=["silent", "partial"]
+    "sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: k"], ids=["silent", "partial"]
 )
 def test_1100_connections_within_1024_open_files_leave_room_for_others(
-    service: Service, serve_apart: Callable[..., Any], open_idle: Any, said: bytes
+    service: Service, serve_apart: Callable[..., Any], open_idle: Any, sent: bytes
 ) -> None:
     key = service.key(service.account(), *ALL_SCOPES)
     small, pid = serve_apart(1024, 1024)
     files = Path(f"/proc/{pid}/fd")
     for one in open_idle(small, 1100):
-        one.sendall(said)
+        one.sendall(sent)
     with small.client(key) as http:
         done = wait_for_end(http, generate(http))
         picture = httpx.get(done["outputUrl"])

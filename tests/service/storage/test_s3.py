@@ -139,7 +139,7 @@ def test_a_large_file_that_cannot_be_sent_leaves_no_parts(
     bucket = parse_bucket(url.replace(s3_server.url, failing_proxy.url), KEYS)
     storage = S3Storage(bucket, tmp_path / "outputs")
     (tmp_path / "draft").write_bytes(bytes(MULTIPART_BYTES + 1))
-    failing_proxy.faults += [lambda begun: begun, *[answer(403)] * 4]
+    failing_proxy.faults += [lambda request: request, *[answer(403)] * 4]
 
     with pytest.raises(UnavailableError):
         asyncio.run(storage.keep({"outputs/0/a.mp4": tmp_path / "draft"}))

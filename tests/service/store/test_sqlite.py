@@ -1,4 +1,4 @@
-"""One writer thread: each caller its own outcome, one commit for all."""
+"""SQLite with one writer thread: each caller has its own result, all share a commit."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ NEGATIVE = Statement({"": "UPDATE accounts SET balance = -1"})
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a new database will be."""
+    """The path of a new database."""
     return tmp_path / "kit.db"
 
 
@@ -39,7 +39,7 @@ def names() -> Transaction[list[str]]:
     return [row.id for row in (yield accounts.all())]
 
 
-async def opened(path: Path, work: Any) -> Any:
+async def run_with(path: Path, work: Any) -> Any:
     database = SQLite(path)
     try:
         return await work(database)
@@ -47,16 +47,16 @@ async def opened(path: Path, work: Any) -> Any:
         await database.close()
 
 
-def test_what_a_write_returns_is_there_to_read(path: Path) -> None:
+def test_a_written_row_can_be_read(path: Path) -> None:
     async def work(database: SQLite) -> Any:
         assert await database.write(add("a")) == "a"
         return await database.read(names())
 
-    assert asyncio.run(opened(path, work)) == ["a"]
-    assert asyncio.run(opened(path, lambda database: database.read(names()))) == ["a"]
+    assert asyncio.run(run_with(path, work)) == ["a"]
+    assert asyncio.run(run_with(path, lambda database: database.read(names()))) == ["a"]
 
 
-def test_a_unit_that_fails_takes_only_its_own_rows_back(path: Path) -> None:
+def test_a_failed_transaction_rolls_back_only_its_own_rows(path: Path) -> None:
     async def work(database: SQLite) -> Any:
         orders = [add("a"), add_and_fail("b"), add("a"), add("c"), add_and_fail("d"), add("e")]
         answers = await asyncio.gather(
@@ -64,7 +64,7 @@ def test_a_unit_that_fails_takes_only_its_own_rows_back(path: Path) -> None:
         )
         return answers, await database.read(names())
 
-    answers, found = asyncio.run(opened(path, work))
+    answers, found = asyncio.run(run_with(path, work))
 
     assert found == ["a", "c", "e"]
     assert [type(answer) for answer in answers] == [
@@ -77,7 +77,7 @@ def test_a_unit_that_fails_takes_only_its_own_rows_back(path: Path) -> None:
     ]
 
 
-def test_a_broken_rule_of_the_schema_is_no_duplicate(path: Path) -> None:
+def test_a_violated_constraint_is_not_a_duplicate(path: Path) -> None:
     def negative() -> Transaction[Any]:
         yield account("a")
         return (yield NEGATIVE())
@@ -86,11 +86,11 @@ def test_a_broken_rule_of_the_schema_is_no_duplicate(path: Path) -> None:
         await database.write(negative())
 
     with pytest.raises(Exception, match="balance_is_never_negative") as caught:
-        asyncio.run(opened(path, work))
+        asyncio.run(run_with(path, work))
     assert not isinstance(caught.value, DuplicateError)
 
 
-def test_a_caller_that_goes_away_does_not_undo_what_it_handed_in(path: Path) -> None:
+def test_canceling_a_caller_does_not_roll_back_its_transaction(path: Path) -> None:
     async def work(database: SQLite) -> Any:
         task = asyncio.create_task(database.write(add("a")))
         await asyncio.sleep(0)
@@ -99,10 +99,10 @@ def test_a_caller_that_goes_away_does_not_undo_what_it_handed_in(path: Path) -> 
         await database.write(add("b"))
         return await database.read(names())
 
-    assert asyncio.run(opened(path, work)) == ["a", "b"]
+    assert asyncio.run(run_with(path, work)) == ["a", "b"]
 
 
-def test_closing_commits_what_was_handed_in(path: Path) -> None:
+def test_closing_commits_pending_transactions(path: Path) -> None:
     async def work() -> None:
         database = SQLite(path)
         tasks = [asyncio.create_task(database.write(add(str(n)))) for n in range(20)]
@@ -112,10 +112,10 @@ def test_closing_commits_what_was_handed_in(path: Path) -> None:
 
     asyncio.run(work())
 
-    assert len(asyncio.run(opened(path, lambda database: database.read(names())))) == 20
+    assert len(asyncio.run(run_with(path, lambda database: database.read(names())))) == 20
 
 
-def test_a_closed_database_says_so(path: Path) -> None:
+def test_a_write_to_a_closed_database_is_unavailable(path: Path) -> None:
     async def work() -> None:
         database = SQLite(path)
         await database.close()
@@ -127,10 +127,10 @@ def test_a_closed_database_says_so(path: Path) -> None:
 
 def test_a_read_cannot_write(path: Path) -> None:
     with pytest.raises(Exception, match="readonly"):
-        asyncio.run(opened(path, lambda database: database.read(add("a"))))
+        asyncio.run(run_with(path, lambda database: database.read(add("a"))))
 
 
-def test_two_processes_worth_of_writers_share_a_file(path: Path) -> None:
+def test_two_writers_share_a_file(path: Path) -> None:
     async def work() -> Any:
         first, second = SQLite(path), SQLite(path)
         pairs = [(first, "a"), (second, "b"), (first, "c"), (second, "d")]
@@ -143,13 +143,13 @@ def test_two_processes_worth_of_writers_share_a_file(path: Path) -> None:
     assert asyncio.run(work()) == ["a", "b", "c", "d"]
 
 
-def test_a_file_that_is_no_database_is_a_sentence(path: Path) -> None:
+def test_a_file_that_is_not_a_database_raises_a_config_error(path: Path) -> None:
     path.write_bytes(b"no database at all" * 100)
 
     with pytest.raises(ConfigError, match="cannot be opened"):
         SQLite(path)
 
 
-def test_a_folder_that_is_not_there_is_a_sentence(path: Path) -> None:
+def test_a_missing_folder_raises_a_config_error(path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be opened"):
         SQLite(path / "deeper" / "kit.db")

@@ -1,4 +1,4 @@
-"""Every statement is one that the database takes, reads by an index, and is called as it is."""
+"""Every statement is valid, reads by an index, and is called with its parameters."""
 
 import ast
 import asyncio
@@ -19,7 +19,7 @@ from kit.service.store.statements import Statement, Statements, merge
 
 NOUNS = {noun: it for noun, it in vars(store).items() if isinstance(it, Statements)}
 NAMED = {f"{noun}.{name}": it for noun, found in NOUNS.items() for name, it in vars(found).items()}
-#: Runs that a page is merged from, and how many it has.
+#: Runs that a page is merged from, by their number.
 RUNS = {
     f"generations.run{which} x {count}, {columns}": merge(
         NAMED[f"generations.run{which}"],
@@ -35,22 +35,22 @@ OWNED = (
     *("generations", "idempotency", "keys", "ledger", "scripts", "tags", "titles", "uploads"),
     *("webhooks", "deliveries"),
 )
-#: Whole tables are what these are about; nothing runs them for a request.
+#: Statements that read whole tables; no request runs them.
 WHOLE = {
     "accounts.all",
     "keys.all",
     *(f"ledger.{name}" for name in ("unbalanced", "broken", "mischarged", "unfounded")),
     "removals.some",
 }
-#: Indexes on rows that are not finished, and what a statement calls its own bounded part.
+#: Indexes on rows that are not finished; SPANS are the bounded parts within statements.
 QUEUE = {"generations_queued", "generations_running", "idempotency_running", "uploads_waiting"} | {
     "deliveries_due",
     "deliveries_pending",
 }
 SPANS = {"span", "newest", "ROW", "found", "waiting"}
-#: Statements that are not about one account: the queue, the sweeper, the books and the estimates;
-#: and those that find a key by its secret, what was looked at with its account before, or the count
-#: that a signed address is checked with.
+#: Statements that are not about one account: the queue, the sweeper, the ledger, the estimates;
+#: and those that find a key by its secret, rows that were checked with their account before, or the
+#: count that a signed URL is checked with.
 OF_ALL = {
     "accounts.of_file",
     *(
@@ -77,13 +77,13 @@ OF_ALL = {
 PARAMETER = re.compile(r":(\w+)")
 
 
-def parameters(statement: Statement) -> set[str]:
+def parameter_names(statement: Statement) -> set[str]:
     return {
         name for where in statement.databases for name in PARAMETER.findall(statement.text(where))
     }
 
 
-def test_each_statement_has_a_sentence() -> None:
+def test_each_statement_has_a_comment() -> None:
     for noun in NOUNS:
         text = (Path(store.__file__).parent / f"{noun}.sql").read_text()
         assert len(re.findall(r"^-- name: .+\n-- [A-Z].+$", text, re.M)) == text.count("-- name: ")
@@ -102,7 +102,7 @@ def test_a_statement_on_what_accounts_own_names_the_account(name: str) -> None:
 
 
 class Calls(ast.NodeVisitor):
-    """The statements that a module names, and the values that it calls them with."""
+    """The statements that a module uses, and the values that it calls them with."""
 
     def __init__(self, tree: ast.AST) -> None:
         self.names: set[str] = set()
@@ -135,12 +135,12 @@ MODULES = [
 ]
 
 
-def test_statements_are_called_with_the_values_that_they_have() -> None:
+def test_statements_are_called_with_exactly_their_parameters() -> None:
     calls = [call for module in MODULES for call in module.calls]
 
     assert len(calls) > 60
     for name, given, whole in calls:
-        wanted = parameters(NAMED[name])
+        wanted = parameter_names(NAMED[name])
         assert given == wanted if whole else given < wanted, name
 
 
@@ -169,12 +169,12 @@ def plan(connection: apsw.Connection, statement: Statement) -> list[str]:
     return [str(row[3]) for row in rows]
 
 
-# An insert is left out: its plan has what would look for orphans if the transaction had left any.
+# Inserts are left out: their plans contain the check of foreign keys.
 @pytest.mark.parametrize("name", [name for name in STATEMENTS if not name.endswith(".add")])
 def test_a_statement_reads_by_an_index(connection: apsw.Connection, name: str) -> None:
     scanned = [step for step in plan(connection, STATEMENTS[name]) if step.startswith("SCAN ")]
 
-    # What waits or runs is read as a whole now and then; it has an index of its own.
+    # Waiting and running rows are sometimes read as a whole, by an index of their own.
     assert name in WHOLE or [it for it in scanned if it.split()[-1] not in QUEUE | SPANS] == []
 
 
@@ -183,13 +183,13 @@ def test_a_page_needs_no_sorting(connection: apsw.Connection) -> None:
     for name, statement in pages.items():
         steps = plan(connection, statement)
         assert not [step for step in steps if "TEMP B-TREE" in step], name
-        # Each run is one of its index, and nothing that the page leaves out is looked at.
+        # Each run is one of its index, and no row that the page leaves out is read.
         wanted = "asset_type=? AND id>? AND id<?)" if "_of_" in name else ""
         assert all(wanted in step for step in steps if "INDEX" in step), name
 
 
 @pytest.mark.parametrize("name", ["broken", "mischarged", "unfounded"])
-def test_the_books_are_read_once_and_not_anew_for_each_row(
+def test_the_ledger_is_read_once_and_not_again_for_each_row(
     connection: apsw.Connection, name: str
 ) -> None:
     steps = plan(connection, getattr(ledger, name))
@@ -198,10 +198,10 @@ def test_the_books_are_read_once_and_not_anew_for_each_row(
     assert [step for step in again if "(id=?)" not in step] == []
 
 
-def test_claiming_uses_the_index_of_what_waits(connection: apsw.Connection) -> None:
+def test_claiming_uses_the_index_of_queued_generations(connection: apsw.Connection) -> None:
     steps = plan(connection, generations.claim)
 
-    # From the front of the index on, and no row is looked at that is not taken.
+    # From the front of the index on, and only claimed rows are read.
     assert "SCAN generations USING COVERING INDEX generations_queued" in steps
     assert not [step for step in steps if "TEMP B-TREE" in step]
     assert any("generations_running" in step for step in plan(connection, generations.lost))
@@ -223,13 +223,13 @@ def test_a_round_of_the_queue_is_found_by_three_reads_of_an_index(
 @pytest.mark.parametrize(
     "name", ["generations.claim", "generations.rounds", "generations.run x 1, *"]
 )
-def test_a_statement_is_prepared_once_whatever_is_bound_to_it(
+def test_a_statement_is_prepared_once_for_all_values(
     connection: apsw.Connection, name: str
 ) -> None:
     text = STATEMENTS[name].text(NAME)
     prepared: list[int] = []
 
-    def note(*_: object) -> int:  # asked of each part of a statement while it is prepared
+    def note(*_: object) -> int:  # called for each part of a statement while it is prepared
         prepared.append(number)
         return apsw.SQLITE_OK
 

@@ -1,4 +1,4 @@
-"""The same statements on PostgreSQL: it takes every one, and reads by an index what grows."""
+"""The same statements on PostgreSQL: all are valid, and growing tables are read by an index."""
 
 import asyncio
 import itertools
@@ -16,7 +16,7 @@ from tests.postgresql import TABLES, serve
 from tests.service.store.test_statements import PARAMETER, QUEUE, STATEMENTS, WHOLE
 
 T = TypeVar("T")
-#: An account with 40,000 generations and nineteen with a thousand; what is rare is the oldest.
+#: An account with 40,000 generations and nineteen with a thousand; rare values are the oldest.
 _ROWS = """
 INSERT INTO accounts SELECT 'acc_' || n, '', '', 0, 0, 0, 0, 0, 0 FROM generate_series(1, 20) AS n;
 INSERT INTO generations (id, account_id, key_id, state, asset_type, generation_type, model_id,
@@ -42,7 +42,7 @@ MOST_BLOCKS = 300
 def on_history(
     request: pytest.FixtureRequest,
 ) -> Iterator[Callable[[Callable[[Any], Awaitable[T]]], T]]:
-    """Run something on a connection to a database with a history, of a version of PostgreSQL."""
+    """Run a function on a connection to a database with a history, of a version of PostgreSQL."""
 
     async def work(url: str, look: Callable[[Any], Awaitable[Any]]) -> Any:
         connection = await asyncpg.connect(url, server_settings=SESSION)
@@ -85,11 +85,11 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(part)
 
 
-def test_every_statement_is_taken_and_reads_by_an_index(
+def test_every_statement_is_valid_and_reads_by_an_index(
     on_history: Callable[[Any], dict[str, Any]],
 ) -> None:
     async def plans(connection: Any) -> dict[str, Any]:
-        # Of an empty table nothing is faster than a look at it.
+        # Otherwise a sequential scan of an empty table is the fastest.
         await connection.execute("SET enable_seqscan = off")
         return {name: await explain(connection, it) for name, it in STATEMENTS.items()}
 
@@ -101,7 +101,7 @@ def test_every_statement_is_taken_and_reads_by_an_index(
             assert whole or "Index Cond" in node, (name, node)
 
 
-def test_a_page_of_any_filter_reads_as_little(on_history: Callable[[Any], list[Any]]) -> None:
+def test_a_page_with_any_filter_reads_few_blocks(on_history: Callable[[Any], list[Any]]) -> None:
     filters = {
         "state": (None, "processing", "completed", "failed"),
         "asset_type": (None, "image"),
@@ -129,9 +129,7 @@ def test_a_page_of_any_filter_reads_as_little(on_history: Callable[[Any], list[A
         assert number <= MOST_BLOCKS, given
 
 
-def test_claiming_takes_from_the_front_of_what_waits(
-    on_history: Callable[[Any], dict[str, Any]],
-) -> None:
+def test_claiming_reads_the_front_of_the_queue(on_history: Callable[[Any], dict[str, Any]]) -> None:
     async def plan(connection: Any) -> dict[str, Any]:
         await connection.execute("SET enable_seqscan = off")
         return await explain(connection, STATEMENTS["generations.claim"])

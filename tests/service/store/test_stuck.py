@@ -1,4 +1,4 @@
-"""A disk that takes nothing: every caller is told, nothing is half written, it goes on after."""
+"""A disk that refuses writes: every caller gets an error, and later writes work again."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ from tests.service.store.test_sqlite import add, names
 NAME = "takes-nothing-when-told"
 
 
-class Disk(apsw.VFS):
-    """Hands through to the usual one, until `error` is set."""
+class FailingDisk(apsw.VFS):
+    """Passes calls through to the usual file system, until `error` is set."""
 
     def __init__(self) -> None:
         self.error: type[apsw.Error] | None = None
@@ -41,15 +41,15 @@ class Disk(apsw.VFS):
 
 
 @pytest.fixture
-def disk() -> Iterator[Disk]:
-    """A disk that can be made to take nothing."""
-    disk = Disk()
+def disk() -> Iterator[FailingDisk]:
+    """A disk that can be made to refuse writes."""
+    disk = FailingDisk()
     yield disk
     disk.unregister()
 
 
-def charge(name: str) -> Transaction[str]:
-    """Write more than fits into the memory of a transaction, so that it goes to the disk midway."""
+def write_large(name: str) -> Transaction[str]:
+    """Write more than fits into the memory of a transaction, so that it is spilled to the disk."""
     for part in range(3):
         yield from add(f"{name}-{part}" + "x" * 1_500_000)
     return name
@@ -58,35 +58,35 @@ def charge(name: str) -> Transaction[str]:
 @pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError, apsw.ReadOnlyError])
 @pytest.mark.parametrize("together", [1, 8])
 @pytest.mark.parametrize("spared", [0, 1, 1500])
-def test_a_disk_that_takes_nothing_is_said_to_every_caller(
-    disk: Disk, tmp_path: Path, error: type[apsw.Error], together: int, spared: int
+def test_a_failing_disk_is_reported_to_every_caller(
+    disk: FailingDisk, tmp_path: Path, error: type[apsw.Error], together: int, spared: int
 ) -> None:
     async def work() -> tuple[list[Any], list[str], list[str]]:
         database = SQLite(tmp_path / "kit.db", vfs=NAME)
         await database.write(add("first"))
         disk.error, disk.spared = error, spared
-        orders = (database.write(charge(str(number))) for number in range(together))
-        told = await asyncio.gather(*orders, return_exceptions=True)
+        orders = (database.write(write_large(str(number))) for number in range(together))
+        results = await asyncio.gather(*orders, return_exceptions=True)
         disk.error = None
         during = await database.read(names())
         await asyncio.gather(*(database.write(add(f"after-{number}")) for number in range(3)))
         after = await database.read(names())
         await database.close()
-        return told, during, after
+        return results, during, after
 
-    told, during, after = asyncio.run(work())
+    results, during, after = asyncio.run(work())
 
-    refused = [answer for answer in told if isinstance(answer, UnavailableError)]
+    refused = [answer for answer in results if isinstance(answer, UnavailableError)]
     assert refused
     assert {answer.message for answer in refused} == {
         "the database cannot be used now; nothing was charged"
     }
-    done = [answer for answer in told if not isinstance(answer, UnavailableError)]
+    done = [answer for answer in results if not isinstance(answer, UnavailableError)]
     assert len(during) == 1 + 3 * len(done)
     assert after == sorted([*during, "after-0", "after-1", "after-2"])
 
 
-def test_a_page_that_makes_no_sense_is_remembered(tmp_path: Path) -> None:
+def test_a_corrupt_page_is_remembered_as_damage(tmp_path: Path) -> None:
     path = tmp_path / "kit.db"
 
     async def work() -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
-"""What is true here is true of a pool, and on a cluster where a test says so."""
+"""Fixtures that run tests with a pool of render processes, or on a cluster."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ OWN_PLUGINS = str(Path(__file__).parent / "plugins")
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], dict[str, str]]]:
-    """Return the settings of a cluster that renders so many jobs at a time; it stays for all."""
+    """Return the settings of a cluster with some slots; it is shared by all tests."""
     with ExitStack() as stack:
 
         @cache
@@ -38,7 +38,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int]
 
 @pytest.fixture
 def storage_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Where a service renders and keeps its files; see `any_pool`."""
+    """The settings of a service's pool and storage; see `any_pool`."""
     slots = getattr(request, "param", 0)
     return request.getfixturevalue("cluster")(slots) if slots else {}
 
@@ -47,8 +47,8 @@ BOUNDS: dict[str, Any] = {"seconds": 30, "cpu_seconds": 60, "memory": 4 << 30}
 Work = Callable[[Any], Coroutine[Any, Any, Any]]
 
 
-def in_pool(work: Work, scratch: Path, *, slots: int = 1, **bounds: Any) -> Any:
-    """Run something with a pool, of one process unless told otherwise."""
+def use_pool(work: Work, scratch: Path, *, slots: int = 1, **bounds: Any) -> Any:
+    """Run a coroutine function with a pool, of one process by default."""
 
     async def inside() -> Any:
         pool = Pool(slots, scratch=scratch, **{**BOUNDS, **bounds})
@@ -62,7 +62,7 @@ def in_pool(work: Work, scratch: Path, *, slots: int = 1, **bounds: Any) -> Any:
 
 @pytest.fixture(params=["pool", "cluster"])
 def with_pool(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Any]:
-    """Run something with a pool, and with a cluster whose worker has that pool."""
+    """Run a coroutine function with a pool, and with a cluster whose worker has that pool."""
 
     def run(work: Work, **bounds: Any) -> Any:
         async def on_cluster(pool: Pool) -> Any:
@@ -70,6 +70,6 @@ def with_pool(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., A
                 return await work(cluster)
 
         there = work if request.param == "pool" else on_cluster
-        return in_pool(there, tmp_path / "scratch", **bounds)
+        return use_pool(there, tmp_path / "scratch", **bounds)
 
     return run

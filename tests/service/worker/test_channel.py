@@ -1,4 +1,4 @@
-"""The channel to a render process: only an answer to its task is accepted."""
+"""The channel to a render process: it accepts only the result of its task."""
 
 import asyncio
 import socket
@@ -11,8 +11,8 @@ import pytest
 from kit.service.worker.channel import Channel, LostError
 
 
-def converse(talk: Callable[[Channel, socket.socket], Coroutine[Any, Any, Any]]) -> Any:
-    """Run something with a channel and the other end of its line."""
+def run_channel(exchange: Callable[[Channel, socket.socket], Coroutine[Any, Any, Any]]) -> Any:
+    """Run a coroutine function with a channel and the other end of its connection."""
 
     async def inside() -> Any:
         ours, theirs = socket.socketpair()
@@ -22,14 +22,14 @@ def converse(talk: Callable[[Channel, socket.socket], Coroutine[Any, Any, Any]])
             with theirs:
                 theirs.sendall(message(task="", result={}))
                 await channel.wait_ready()
-                return await asyncio.wait_for(talk(channel, theirs), 20)
+                return await asyncio.wait_for(exchange(channel, theirs), 20)
         finally:
             channel.close()
 
     return asyncio.run(inside())
 
 
-def silent(_: float) -> None:
+def ignore(_: float) -> None:
     """Ignore progress."""
 
 
@@ -40,29 +40,29 @@ def message(**fields: Any) -> bytes:
 GOOD = message(task="a", result={"width": 1})
 
 
-def test_the_answer_is_what_names_the_task() -> None:
+def test_the_result_with_the_id_of_the_task_is_returned() -> None:
     seen: list[float] = []
 
-    async def talk(channel: Channel, other: socket.socket) -> Any:
+    async def exchange(channel: Channel, other: socket.socket) -> Any:
         other.sendall(message(task="a", progress=0.25) + GOOD)
         answer = await channel.run("a", {"do": "render"}, seen.append)
         return answer["result"], orjson.loads(other.recv(1000)), channel.broken
 
-    result, asked, broken = converse(talk)
+    result, asked, broken = run_channel(exchange)
 
     assert (result, seen, broken) == ({"width": 1}, [0.25], False)
     assert asked == {"do": "render", "task": "a"}
 
 
-def test_an_answer_may_come_in_pieces() -> None:
-    async def talk(channel: Channel, other: socket.socket) -> Any:
-        asked = asyncio.create_task(channel.run("a", {}, silent))
+def test_a_result_may_arrive_in_pieces() -> None:
+    async def exchange(channel: Channel, other: socket.socket) -> Any:
+        asked = asyncio.create_task(channel.run("a", {}, ignore))
         for byte in GOOD:
             other.sendall(bytes([byte]))
             await asyncio.sleep(0)
         return await asked
 
-    assert converse(talk)["result"] == {"width": 1}
+    assert run_channel(exchange)["result"] == {"width": 1}
 
 
 @pytest.mark.parametrize(
@@ -84,47 +84,47 @@ def test_an_answer_may_come_in_pieces() -> None:
         b"\xff\n",
     ],
 )
-def test_anything_else_breaks_the_channel_for_good(
+def test_any_other_message_breaks_the_channel(
     line: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def talk(channel: Channel, other: socket.socket) -> Any:
+    async def exchange(channel: Channel, other: socket.socket) -> Any:
         other.sendall(line + GOOD)
         with pytest.raises(LostError):
-            await channel.run("a", {}, silent)
+            await channel.run("a", {}, ignore)
         with pytest.raises(LostError):
-            await channel.run("c", {}, silent)
+            await channel.run("c", {}, ignore)
         return channel.broken
 
-    assert converse(talk)
+    assert run_channel(exchange)
     assert "a render process is killed" in caplog.text
 
 
 @pytest.mark.parametrize("more", [GOOD, message(task="a", progress=1.0), b"{", b"\n"])
-def test_an_answer_stands_and_what_follows_it_breaks_the_channel(more: bytes) -> None:
-    async def talk(channel: Channel, other: socket.socket) -> Any:
+def test_bytes_after_a_result_break_the_channel_but_the_result_counts(more: bytes) -> None:
+    async def exchange(channel: Channel, other: socket.socket) -> Any:
         other.sendall(GOOD + more)
-        return await channel.run("a", {}, silent), channel.broken
+        return await channel.run("a", {}, ignore), channel.broken
 
-    answer, broken = converse(talk)
+    answer, broken = run_channel(exchange)
 
     assert (answer["result"], broken) == ({"width": 1}, True)
 
 
-def test_what_is_said_while_nothing_is_asked_breaks_the_channel() -> None:
-    async def talk(channel: Channel, other: socket.socket) -> Any:
+def test_a_message_without_a_task_breaks_the_channel() -> None:
+    async def exchange(channel: Channel, other: socket.socket) -> Any:
         other.sendall(GOOD)
         while not channel.broken:
             await asyncio.sleep(0.001)
         with pytest.raises(LostError):
-            await channel.run("a", {}, silent)
+            await channel.run("a", {}, ignore)
 
-    converse(talk)
+    run_channel(exchange)
 
 
-def test_a_line_without_end_is_not_read_to_its_end() -> None:
-    async def talk(channel: Channel, other: socket.socket) -> Any:
+def test_an_endless_message_is_not_read_completely() -> None:
+    async def exchange(channel: Channel, other: socket.socket) -> Any:
         other.setblocking(False)
-        asked = asyncio.create_task(channel.run("a", {}, silent))
+        asked = asyncio.create_task(channel.run("a", {}, ignore))
         loop, size = asyncio.get_running_loop(), 0
         while not asked.done() and size < 100 << 20:
             try:
@@ -136,15 +136,15 @@ def test_a_line_without_end_is_not_read_to_its_end() -> None:
             await asked
         return size
 
-    assert converse(talk) < 16 << 20
+    assert run_channel(exchange) < 16 << 20
 
 
-def test_whoever_hangs_up_gives_no_answer(caplog: pytest.LogCaptureFixture) -> None:
-    async def talk(channel: Channel, other: socket.socket) -> Any:
+def test_a_closed_connection_is_lost_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async def exchange(channel: Channel, other: socket.socket) -> Any:
         other.close()
         with pytest.raises(LostError):
-            await channel.run("a", {}, silent)
+            await channel.run("a", {}, ignore)
 
-    converse(talk)
+    run_channel(exchange)
 
     assert not caplog.text

@@ -1,4 +1,4 @@
-"""A cluster of its own: its parts know each other by certificates, and leave in good order."""
+"""A cluster: certificates of its parts, and workers and schedulers that stop or restart."""
 
 import asyncio
 import os
@@ -39,7 +39,7 @@ class Parts(ExitStack):
         self.cluster = f"tcp://127.0.0.1:{self._port}"
         self.storage = f"file://{folder / 'objects'}"
 
-    def places(self) -> dict[str, str]:
+    def settings(self) -> dict[str, str]:
         """Return the settings of a service."""
         return {"cluster": self.cluster, "storage_url": self.storage}
 
@@ -50,21 +50,21 @@ class Parts(ExitStack):
         return worker(self.cluster, self._folder / name, self.storage, *options, **environment)
 
     def run(self, part: Daemon) -> Daemon:
-        """Look after a part from now on."""
+        """Run a part until the end of the test."""
         self.enter_context(part.run())
         return part
 
 
 @pytest.fixture
 def parts(tmp_path: Path) -> Iterator[Parts]:
-    """A cluster of nothing yet; asked for before services, it is there until they have stopped."""
+    """A cluster without parts; requested before services, it outlives them."""
     with Parts(tmp_path) as parts:
         yield parts
 
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> dict[str, str]:
-    """The settings of one certificate, which all parts have and which vouches for itself."""
+    """The settings of one self-signed certificate, which all parts have."""
     return new_certificate(tmp_path)
 
 
@@ -78,12 +78,12 @@ def new_certificate(folder: Path) -> dict[str, str]:
     return {"cluster_ca": str(cert), "cluster_cert": str(cert), "cluster_key": str(key)}
 
 
-def client(service: Service) -> httpx.Client:
+def open_client(service: Service) -> httpx.Client:
     return service.client(service.key(service.account(), *ALL_SCOPES))
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates")
-def test_all_parts_know_each_other_by_certificates(
+def test_parts_without_a_trusted_certificate_cannot_connect(
     tmp_path: Path, parts: Parts, certificate: dict[str, str], start_service: Start
 ) -> None:
     parts.cluster = parts.cluster.replace("tcp:", "tls:")
@@ -93,18 +93,20 @@ def test_all_parts_know_each_other_by_certificates(
     pairs = [part for pair in zip(options, certificate.values(), strict=True) for part in pair]
     parts.run(parts.scheduler("--protocol", "tls", *pairs))
     parts.run(parts.worker("worker", **given))
-    service = start_service(**parts.places(), **certificate)
-    with client(service) as http:
+    service = start_service(**parts.settings(), **certificate)
+    with open_client(service) as http:
         assert wait_for_end(http, generate(http))["status"] == "completed"
     (tmp_path / "other").mkdir()
     other = new_certificate(tmp_path / "other")
-    assert "connected" in connect(parts.cluster, **certificate)
-    assert "connected" not in connect(parts.cluster, **other), "of nobody whom the scheduler knows"
+    assert "connected" in try_to_connect(parts.cluster, **certificate)
+    assert "connected" not in try_to_connect(parts.cluster, **other), (
+        "the scheduler does not trust this certificate"
+    )
     plain = parts.cluster.replace("tls:", "tcp:")
-    assert "connected" not in connect(plain), "not encrypted"
+    assert "connected" not in try_to_connect(plain), "not encrypted"
 
 
-def test_certificates_that_cannot_be_used_are_a_sentence(
+def test_unusable_certificates_raise_a_config_error(
     tmp_path: Path, config: settings.ServiceSettings
 ) -> None:
     files = {name: str(tmp_path / name) for name in ("cluster_ca", "cluster_cert", "cluster_key")}
@@ -129,33 +131,33 @@ with Client(cluster, security=trust, timeout=3):
 """
 
 
-def connect(cluster: str, **certificate: str) -> str:
-    """Return what somebody says who tries to connect to a scheduler."""
+def try_to_connect(cluster: str, **certificate: str) -> str:
+    """Return the output of a process that tries to connect to a scheduler."""
     command = [sys.executable, "-c", CONNECT, cluster, *certificate.values()]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
-def tells(service: Service, jobs: int) -> bool:
-    """Whether a service says that its cluster renders so many jobs at a time."""
+def has_slots(service: Service, jobs: int) -> bool:
+    """Whether a service reports that its cluster renders a number of jobs at a time."""
     metrics = httpx.get(f"{service.url}/metrics").text
     ready = httpx.get(f"{service.url}/readyz").json()["workers"]
     return ready == jobs and f"kit_workers {jobs}.0" in metrics
 
 
-def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
+def test_a_worker_that_is_stopped_hands_its_job_to_another(
     tmp_path: Path, parts: Parts, start_service: Start
 ) -> None:
     options = {"KIT_WORKERS": "2", "KIT_GRACE_SECONDS": "1"}
     parts.run(parts.scheduler())
-    service = start_service(**parts.places(), requests_per_minute=100_000)
-    assert tells(service, 0)
+    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    assert has_slots(service, 0)
     first = parts.run(parts.worker("first", **options))
-    with client(service) as http:
+    with open_client(service) as http:
         hanging = generate(http, does="hangs")
         until(lambda: wait_for_start(http, hanging)["progress"] > 0)
-        assert tells(service, 2)
+        assert has_slots(service, 2)
         parts.run(parts.worker("second", **options))
-        until(lambda: tells(service, 4))
+        until(lambda: has_slots(service, 4))
         first.stop()
         until(lambda: "retired" in (tmp_path / "scheduler.log").read_text().lower())
 
@@ -166,23 +168,21 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
         assert wait_for_end(http, generate(http))["status"] == "completed"
 
 
-def test_a_worker_that_is_told_to_stop_takes_no_more_jobs(
-    parts: Parts, start_service: Start
-) -> None:
+def test_a_worker_that_is_stopped_accepts_no_more_jobs(parts: Parts, start_service: Start) -> None:
     parts.run(parts.scheduler())
     worker = parts.run(parts.worker("w", KIT_WORKERS="2", KIT_GRACE_SECONDS="3"))
-    service = start_service(**parts.places(), requests_per_minute=100_000)
-    with client(service) as http:
+    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    with open_client(service) as http:
         hanging, before = generate(http, does="hangs"), worker.pid
         until(lambda: wait_for_start(http, hanging)["progress"] > 0)
         worker.stop()
         threading.Event().wait(1)
         assert wait_for_end(http, generate(http))["status"] == "completed"
-        assert worker.pid != before, "the one that came after it has rendered it"
+        assert worker.pid != before, "the worker that replaced it rendered it"
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
 
 
-def test_a_worker_removes_what_jobs_have_left_on_its_disk_a_day_ago(
+def test_a_worker_removes_files_that_jobs_left_more_than_a_day_ago(
     tmp_path: Path, parts: Parts, s3_server: S3Server
 ) -> None:
     old, new = [], []
@@ -200,15 +200,15 @@ def test_a_worker_removes_what_jobs_have_left_on_its_disk_a_day_ago(
     assert all(file.exists() for file in new)
 
 
-def test_a_job_that_a_worker_hands_back_waits_for_the_next_one_and_is_no_loss(
+def test_a_job_that_a_worker_releases_waits_and_does_not_count_as_lost(
     tmp_path: Path, parts: Parts, start_service: Start
 ) -> None:
     parts.run(parts.scheduler())
-    service = start_service(**parts.places(), lease_seconds=2)
+    service = start_service(**parts.settings(), lease_seconds=2)
     given = {"KIT_GRACE_SECONDS": "0.1", "KIT_STORAGE_URL": parts.storage, **os.environ}
     command = [sys.executable, "-m", "kit", "worker", "--cluster", parts.cluster, "--host"]
     places = ["127.0.0.1", "--workers", "1", "--data", str(tmp_path / "first")]
-    with client(service) as http, subprocess.Popen([*command, *places], env=given) as first:
+    with open_client(service) as http, subprocess.Popen([*command, *places], env=given) as first:
         hanging = generate(http, does="hangs")
         until(lambda: read(http, hanging)["progress"] > 0)
         first.terminate()
@@ -222,27 +222,27 @@ def test_a_job_that_a_worker_hands_back_waits_for_the_next_one_and_is_no_loss(
     assert (row.attempt, row.losses) == (1, 0)
 
 
-def test_a_worker_that_stores_elsewhere_gets_no_jobs(
+def test_a_worker_with_another_storage_gets_no_jobs(
     tmp_path: Path, parts: Parts, start_service: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     parts.run(parts.scheduler())
-    service = start_service(**parts.places(), requests_per_minute=100_000)
+    service = start_service(**parts.settings(), requests_per_minute=100_000)
     given = {"KIT_STORAGE_URL": f"file://{tmp_path / 'elsewhere'}", "KIT_CLUSTER": parts.cluster}
     command = [sys.executable, "-m", "kit", "worker", "--data", str(tmp_path / "o"), "--workers"]
     parts.run(Daemon([*command, "2", "--host", "127.0.0.1"], tmp_path / "o.log", **given))
-    with client(service) as http:
+    with open_client(service) as http:
         waiting = generate(http)
         until(lambda: f"their KIT_STORAGE_URL is not {parts.storage}" in caplog.text)
-        assert tells(service, 0)
+        assert has_slots(service, 0)
         parts.run(parts.worker("w", "--workers", "1"))
 
         done = wait_for_end(http, waiting)
 
         assert httpx.get(done["outputUrl"]).status_code == 200
-        assert tells(service, 1)
+        assert has_slots(service, 1)
 
 
-def test_a_model_waits_for_a_worker_that_has_it_and_holds_up_no_other(
+def test_a_model_waits_for_a_worker_that_has_it_and_delays_no_other(
     parts: Parts,
     start_service: Start,
     monkeypatch: pytest.MonkeyPatch,
@@ -252,8 +252,8 @@ def test_a_model_waits_for_a_worker_that_has_it_and_holds_up_no_other(
     path = os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"]))
     parts.run(parts.scheduler())
     parts.run(parts.worker("plain", "--workers", "1"))
-    service = start_service(**parts.places(), requests_per_minute=100_000)
-    with client(service) as http:
+    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    with open_client(service) as http:
         assert wait_for_end(http, generate(http))["status"] == "completed"
         waiting = [generate(http, modelId="nosy", parameters={}) for _ in range(3)]
         assert wait_for_end(http, generate(http))["status"] == "completed"
@@ -268,7 +268,7 @@ def test_a_model_waits_for_a_worker_that_has_it_and_holds_up_no_other(
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
-def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
+def test_jobs_with_large_weights_run_only_on_workers_with_a_gpu(
     tmp_path: Path, parts: Parts, start_service: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(OWN_PLUGINS)
@@ -286,8 +286,8 @@ def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
     heavy = {"modelId": "heavy", "prompt": "is slow", "parameters": {}}
     parts.run(parts.scheduler())
     parts.run(plain)
-    service = start_service(**parts.places())
-    with client(service) as http:
+    service = start_service(**parts.settings())
+    with open_client(service) as http:
         waiting = [generate(http, **heavy) for _ in range(2)]
         assert wait_for_end(http, generate(http))["status"] == "completed", "it needs no GPU"
         assert [read(http, one)["startedAt"] for one in waiting] == [None, None]
@@ -295,10 +295,10 @@ def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
         parts.run(gpu)
         done = [wait_for_end(http, one) for one in (*waiting, generate(http, **heavy))]
 
-    made = {one["output"]["metadata"]["process"] for one in done}
-    assert len(made) == 1, "what it has loaded stays warm"
-    assert made < {*children(gpu.pid)}
-    offered = asyncio.run(workers(parts.cluster))
+    processes = {one["output"]["metadata"]["process"] for one in done}
+    assert len(processes) == 1, "loaded weights stay in memory"
+    assert processes < {*children(gpu.pid)}
+    offered = asyncio.run(list_workers(parts.cluster))
     models = {f"model:{name}" for name in service.context.catalog.engines}
     assert models == {name for name in offered["gpu"][1] if name.startswith("model:")}
     neural = {"model:heavy", "model:heavier"}
@@ -309,11 +309,11 @@ def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
         "plain": (2, {**dict.fromkeys(every[0], 2), "GPU": 0}, True),
         "gpu": (1, {**dict.fromkeys(every[1], 1), "GPU": 1}, True),
     }
-    # Loaded ahead of the jobs: one process for each place, and one for the large weights.
+    # Started before the jobs: one process for each slot, and one for the large weights.
     assert [len(children(part.pid)) for part in (plain, gpu)] == [2, 2]
 
 
-async def workers(cluster: str) -> dict[str, tuple[int, dict[str, float], bool]]:
+async def list_workers(cluster: str) -> dict[str, tuple[int, dict[str, float], bool]]:
     """Return the threads and resources of each worker, and whether it renders."""
     async with Client(cluster, asynchronous=True, set_as_default=False) as dask:
         found = (await dask.scheduler.identity())["workers"]
@@ -324,8 +324,8 @@ async def workers(cluster: str) -> dict[str, tuple[int, dict[str, float], bool]]
     }
 
 
-class Way:
-    """A way to a scheduler whose far ends can be closed while the near ones hear nothing of it."""
+class Relay:
+    """A relay to a scheduler that can close its far ends while the near ends stay open."""
 
     def __init__(self, cluster: str) -> None:
         self._far = "127.0.0.1", int(cluster.rpartition(":")[2])
@@ -363,56 +363,56 @@ class Way:
                 target.sendall(data)
 
 
-def test_a_service_that_the_scheduler_takes_for_gone_comes_back(
+def test_a_service_reconnects_after_the_scheduler_lost_it(
     parts: Parts, start_service: Start
 ) -> None:
     parts.run(parts.scheduler())
     parts.run(parts.worker("w", "--workers", "1"))
-    until(lambda: "connected" in connect(parts.cluster))
-    way = Way(parts.cluster)
-    parts.callback(way.close)
-    service = start_service(**{**parts.places(), "cluster": way.cluster})
-    with client(service) as http:
+    until(lambda: "connected" in try_to_connect(parts.cluster))
+    relay = Relay(parts.cluster)
+    parts.callback(relay.close)
+    service = start_service(**{**parts.settings(), "cluster": relay.cluster})
+    with open_client(service) as http:
         assert wait_for_end(http, generate(http))["status"] == "completed"
-        way.close_far_ends()
+        relay.close_far_ends()
         assert wait_for_end(http, generate(http))["status"] == "completed"
 
 
-def test_progress_is_told_by_a_scheduler_that_was_started_again(
+def test_progress_is_reported_after_a_restart_of_the_scheduler(
     parts: Parts, start_service: Start
 ) -> None:
     scheduler = parts.run(parts.scheduler())
     parts.run(parts.worker("w", "--workers", "1"))
-    service = start_service(**parts.places())
-    with client(service) as http:
+    service = start_service(**parts.settings())
+    with open_client(service) as http:
         hanging = generate(http, does="hangs")
         for attempt in (1, 2):
-            until(lambda attempt=attempt: attempts(service) == attempt)
+            until(lambda attempt=attempt: current_attempt(service) == attempt)
             until(lambda: read(http, hanging)["progress"] > 0)
             scheduler.stop()
 
 
-def attempts(service: Service) -> int:
-    """Return which attempt of the only generation is rendered."""
+def current_attempt(service: Service) -> int:
+    """Return the current attempt of the only generation."""
     [row] = service.write(sql("SELECT attempt FROM generations"))
     return int(row.attempt)
 
 
 @pytest.mark.slow
-def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
+def test_without_a_scheduler_jobs_wait_and_use_up_no_attempt(
     parts: Parts, start_service: Start
 ) -> None:
     parts.run(parts.worker("w", KIT_WORKERS="1"))
     with ExitStack() as ends:
         with parts.scheduler().run():
-            service = start_service(**parts.places(), requests_per_minute=100_000)
-            http = ends.enter_context(client(service))
+            service = start_service(**parts.settings(), requests_per_minute=100_000)
+            http = ends.enter_context(open_client(service))
             hanging = generate(http, does="hangs")
             until(lambda: wait_for_start(http, hanging)["progress"] > 0)
             waiting = [generate(http) for _ in range(5)]
         until(lambda: service.context.dispatcher.running == 0)
-        until(lambda: tells(service, 0))
-        threading.Event().wait(2)  # some looks for it
+        until(lambda: has_slots(service, 0))
+        threading.Event().wait(2)  # the service looks for the scheduler meanwhile
         assert service.context.dispatcher.running == 0
         parts.run(parts.scheduler())
         until(lambda: wait_for_start(http, hanging)["progress"] > 0)
@@ -424,7 +424,7 @@ def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
         assert {(row.attempt, row.losses) for row in rows[1:]} == {(1, 0)}
 
 
-def test_the_key_of_an_engine_is_its_workers_own_and_stands_in_no_log(
+def test_an_engine_gets_the_key_of_its_worker_which_is_not_logged(
     tmp_path: Path, parts: Parts, start_service: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(OWN_PLUGINS)
@@ -432,8 +432,8 @@ def test_the_key_of_an_engine_is_its_workers_own_and_stands_in_no_log(
     path = os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"]))
     parts.run(parts.scheduler())
     parts.run(parts.worker("w", "--verbose", PYTHONPATH=path, NOSY_KEY="of-the-worker"))
-    service = start_service(**parts.places(), requests_per_minute=100_000)
-    with client(service) as http:
+    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    with open_client(service) as http:
         done = wait_for_end(http, generate(http, modelId="nosy", parameters={}))
 
     assert done["output"]["metadata"]["seen"]["NOSY_KEY"] == "of-the-worker"
@@ -456,6 +456,6 @@ def test_the_key_of_an_engine_is_its_workers_own_and_stands_in_no_log(
         ),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(given: dict[str, str], sentence: str) -> None:
+def test_invalid_cluster_settings_are_refused(given: dict[str, str], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         settings.load({}, **given)

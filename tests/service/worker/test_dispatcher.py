@@ -1,4 +1,4 @@
-"""The dispatcher end to end: what is started is settled, whoever has to do it."""
+"""The dispatcher end to end: every started job is finished, by any service."""
 
 import asyncio
 import shutil
@@ -21,10 +21,10 @@ from tests.waiting import GENERATIONS, balance, generate, read, until, wait_for_
 
 
 @any_pool(1)
-def test_whatever_happens_to_one_the_others_are_done(http: httpx.Client, service: Service) -> None:
+def test_a_failed_job_does_not_affect_other_jobs(http: httpx.Client, service: Service) -> None:
     does = ["works", "crashes", "fails", "works", "raises", "works"]
-    made = [generate(http, does=what) for what in does]
-    done = [wait_for_end(http, one) for one in made]
+    ids = [generate(http, does=what) for what in does]
+    done = [wait_for_end(http, one) for one in ids]
 
     wanted = ["completed" if what == "works" else "failed" for what in does]
     assert [one["status"] for one in done] == wanted
@@ -32,20 +32,20 @@ def test_whatever_happens_to_one_the_others_are_done(http: httpx.Client, service
     assert service.write(credits.verify()) == []
 
 
-def test_a_free_process_has_a_job_at_once(http: httpx.Client) -> None:
-    # An answer may be read a moment before its process is free again: not every one has to.
+def test_a_free_process_gets_a_job_at_once(http: httpx.Client) -> None:
+    # A response may be read a moment before the process is free again: one of six is enough.
     done = [wait_for_end(http, generate(http)) for _ in range(6)]
 
-    assert any(one["startedAt"] == one["createdAt"] for one in done), "claimed with its charge"
+    assert any(one["startedAt"] == one["createdAt"] for one in done), "claimed when charged"
 
 
-def test_a_crowd_of_one_account_delays_anothers_job_by_two_at_most(
+def test_many_jobs_of_one_account_delay_another_account_by_two_at_most(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service(workers=1, starts_per_minute=10_000)
     one, other = (service.key(service.account(1000), *ALL_SCOPES) for _ in range(2))
     with service.client(one) as many, service.client(other) as few:
-        hanging = generate(many, does="hangs")  # so that the rest waits
+        hanging = generate(many, does="hangs")  # so that the others wait
         crowd = [generate(many) for _ in range(100)]
         mine = generate(few)
         many.post(f"{GENERATIONS}/{hanging}/cancel")
@@ -55,7 +55,7 @@ def test_a_crowd_of_one_account_delays_anothers_job_by_two_at_most(
     assert len([start for start in theirs if start and start < my_start]) <= 2
 
 
-def waited(done: dict[str, Any]) -> timedelta:
+def waiting_time(done: dict[str, Any]) -> timedelta:
     """Return how long a generation waited for a process."""
     return datetime.fromisoformat(done["startedAt"]) - datetime.fromisoformat(done["createdAt"])
 
@@ -70,8 +70,8 @@ def test_a_start_that_is_refused_leaves_the_process_free(
         done = wait_for_end(http, generate(http))
 
     assert refused == [402] * 3
-    # The queue may just be looked at, because a process has become free.
-    assert (done["status"], waited(done) < timedelta(seconds=0.2)) == ("completed", True)
+    # The dispatcher may be reading the queue, because a process has become free.
+    assert (done["status"], waiting_time(done) < timedelta(seconds=0.2)) == ("completed", True)
 
 
 @any_pool(1)
@@ -88,7 +88,7 @@ def test_a_job_whose_input_is_gone_fails_at_once_and_is_refunded(
 
 
 @any_pool(1)
-def test_scratch_is_empty_when_the_work_is_done(http: httpx.Client, service: Service) -> None:
+def test_the_scratch_folder_is_empty_after_the_jobs(http: httpx.Client, service: Service) -> None:
     for does in ("works", "fails", "crashes"):
         wait_for_end(http, generate(http, does=does))
 
@@ -96,7 +96,7 @@ def test_scratch_is_empty_when_the_work_is_done(http: httpx.Client, service: Ser
     until(lambda: not [path for path in scratch.rglob("*") if path.is_file()])
 
 
-def test_errors_hold_no_path_and_no_trace(http: httpx.Client, service: Service) -> None:
+def test_error_messages_contain_no_path_or_traceback(http: httpx.Client, service: Service) -> None:
     for does in ("fails", "raises", "crashes"):
         done = wait_for_end(http, generate(http, does=does))
         usage = http.get("/v1/usage", params={"limit": 1}).text
@@ -127,16 +127,16 @@ def test_a_cancel_frees_the_process_for_the_next(http: httpx.Client) -> None:
 
 
 @any_pool(1)
-def test_progress_is_told_while_it_runs(http: httpx.Client) -> None:
+def test_progress_is_reported_during_a_job(http: httpx.Client) -> None:
     hanging = generate(http, does="hangs")
-    told = until(lambda: read(http, hanging), lambda it: it["progress"] > 0)
+    running = until(lambda: read(http, hanging), lambda it: it["progress"] > 0)
     http.post(f"{GENERATIONS}/{hanging}/cancel")
 
-    assert told["progress"] == 0.5
+    assert running["progress"] == 0.5
 
 
 @any_pool(1)
-def test_another_service_takes_over_what_one_hands_back(
+def test_another_service_renders_the_jobs_that_one_releases(
     start_service: Callable[..., Service],
 ) -> None:
     first = start_service(grace_seconds=0.1)
@@ -152,16 +152,16 @@ def test_another_service_takes_over_what_one_hands_back(
         assert wait_for_end(http, waiting)["status"] == "completed"
 
 
-def test_a_service_without_workers_leaves_the_work_to_another(
+def test_a_service_without_workers_leaves_its_jobs_to_another(
     start_service: Callable[..., Service],
 ) -> None:
-    door, worker = start_service(workers=0), start_service(workers=1)
-    key = door.key(door.account(), *ALL_SCOPES)
-    with door.client(key) as http:
+    api, worker = start_service(workers=0), start_service(workers=1)
+    key = api.key(api.account(), *ALL_SCOPES)
+    with api.client(key) as http:
         done = wait_for_end(http, generate(http))
 
     assert done["status"] == "completed"
-    assert worker.settings.data == door.settings.data
+    assert worker.settings.data == api.settings.data
     assert httpx.get(done["outputUrl"], verify=False).content.startswith(b"\x89PNG")
 
 
@@ -169,9 +169,9 @@ def test_a_service_without_workers_leaves_the_work_to_another(
 def test_a_cancel_at_one_service_reaches_the_worker_of_another(
     start_service: Callable[..., Service],
 ) -> None:
-    door, worker = start_service(workers=0), start_service(workers=1)
-    key = door.key(door.account(), *ALL_SCOPES)
-    with door.client(key) as http:
+    api, worker = start_service(workers=0), start_service(workers=1)
+    key = api.key(api.account(), *ALL_SCOPES)
+    with api.client(key) as http:
         hanging = generate(http, does="hangs")
         wait_for_start(http, hanging)
         http.post(f"{GENERATIONS}/{hanging}/cancel")
@@ -180,17 +180,17 @@ def test_a_cancel_at_one_service_reaches_the_worker_of_another(
         assert wait_for_end(http, generate(http))["status"] == "completed"
 
 
-class Endless:
-    """Renders for ever, two jobs at a time, and notes what was begun and what canceled."""
+class EndlessPool:
+    """A pool whose two jobs never end; it records which were started and canceled."""
 
     slots, resident_slots, models = 2, 1, None
 
     def __init__(self) -> None:
-        self.begun: list[str] = []
+        self.started: list[str] = []
         self.canceled: list[str] = []
 
     async def run(self, name: str, *_: Any, **__: Any) -> dict[str, Any]:
-        self.begun.append(name)
+        self.started.append(name)
         return await asyncio.Future()
 
     def cancel(self, name: str) -> bool:
@@ -201,38 +201,38 @@ class Endless:
         pass
 
 
-def test_an_attempt_that_was_taken_over_is_canceled_and_not_the_one_after_it(
+def test_an_attempt_that_was_taken_over_is_canceled_but_not_the_next_one(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         generation = generate(http)
-    assert asyncio.run(taken_over(service, generation)) == ([0], [0, 0, 1])
+    assert asyncio.run(take_over(service, generation)) == ([0], [0, 0, 1])
 
 
-async def taken_over(service: Service, generation: str) -> tuple[list[int], list[int]]:
-    """Have an attempt taken over here; return which are canceled for that, and by its owner too."""
-    given, renders = replace(service.settings, workers=2, grace_seconds=0.1), Endless()
+async def take_over(service: Service, generation: str) -> tuple[list[int], list[int]]:
+    """Take over an attempt; return those canceled for that, and those after a cancel, too."""
+    given, renders = replace(service.settings, workers=2, grace_seconds=0.1), EndlessPool()
     database, it = open_database(given), service.context
     parts = database, it.storage, renders, given, clock, ServiceMetrics(), it.catalog.engines
     dispatcher = Dispatcher(*parts)  # type: ignore[arg-type]
     await dispatcher.start()
 
-    async def begins(attempts: int) -> None:
+    async def wait_for_starts(attempts: int) -> None:
         async with asyncio.timeout(20):
-            while len(renders.begun) < attempts:
+            while len(renders.started) < attempts:
                 await asyncio.sleep(0.01)
 
-    await begins(1)
+    await wait_for_starts(1)
     await database.write(queue.requeue_worker(dispatcher.name, attempts=3, now=clock()))
-    await begins(2)
+    await wait_for_starts(2)
     async with asyncio.timeout(20):
         while not renders.canceled:
             await asyncio.sleep(0.01)
-    for_that = [*renders.canceled]
+    first = [*renders.canceled]
     dispatcher.cancel(generation)
     await dispatcher.stop()
     await database.close()
     return tuple(
-        [renders.begun.index(name) for name in names] for names in (for_that, renders.canceled)
+        [renders.started.index(name) for name in names] for names in (first, renders.canceled)
     )

@@ -1,4 +1,4 @@
-"""What render and inspection processes see of the service's environment, and of the network."""
+"""The environment variables and the network access of render and inspection processes."""
 
 import base64
 import json
@@ -45,8 +45,8 @@ USEFUL = {
 
 
 @pytest.fixture(autouse=True)
-def surroundings(monkeypatch: pytest.MonkeyPatch, plugins: None) -> None:
-    """Set secrets and useful things, and let the engines be found."""
+def environment(monkeypatch: pytest.MonkeyPatch, plugins: None) -> None:
+    """Set secrets and useful variables, and let the engines be found."""
     monkeypatch.syspath_prepend(str(PLUGINS))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(PLUGINS), os.environ["PYTHONPATH"])))
     for name, value in (SECRETS | USEFUL).items():
@@ -55,23 +55,23 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, plugins: None) -> None:
 
 @pytest.fixture
 def http(start_service: Callable[..., Service]) -> Iterator[httpx.Client]:
-    """Call a service with one render process."""
+    """A client of a service with one render process."""
     service = start_service(workers=1)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as caller:
         yield caller
 
 
-def told(http: httpx.Client, model: str) -> dict[str, Any]:
-    """Have a model rendered that tells what it sees."""
+def render_facts(http: httpx.Client, model: str) -> dict[str, Any]:
+    """Render with a model that reports its variables, and return its metadata."""
     done = wait_for_end(http, generate(http, modelId=model, parameters={}))
     facts: dict[str, Any] = done["output"]["metadata"]
     return facts
 
 
-def test_a_job_sees_useful_variables_and_the_secret_that_its_model_names(
+def test_a_job_gets_useful_variables_and_the_secret_that_its_model_names(
     http: httpx.Client,
 ) -> None:
-    first, second, third = (told(http, model) for model in ("nosier", "nosy", "nosier"))
+    first, second, third = (render_facts(http, model) for model in ("nosier", "nosy", "nosier"))
 
     assert first["process"] == second["process"] == third["process"]
     for seen in (first["seen"], second["seen"], third["seen"]):
@@ -81,7 +81,7 @@ def test_a_job_sees_useful_variables_and_the_secret_that_its_model_names(
     assert SECRETS.keys() & third["seen"].keys() == set()
 
 
-def test_a_variable_that_was_there_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overwritten_variable_is_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     with set_variables({"LC_ALL": "other", "NOSY_NEW": "new"}):
         assert (os.environ["LC_ALL"], os.environ["NOSY_NEW"]) == ("other", "new")
@@ -94,11 +94,11 @@ def children() -> list[Path]:
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            said = (place / "cmdline").read_bytes()
+            command = (place / "cmdline").read_bytes()
             status = (place / "status").read_text()
         except OSError:  # it has ended
             continue
-        if b"kit.service.worker.child" in said and f"PPid:\t{os.getpid()}\n" in status:
+        if b"kit.service.worker.child" in command and f"PPid:\t{os.getpid()}\n" in status:
             found.append(place)
     return found
 
@@ -126,8 +126,8 @@ def test_the_inspector_has_no_secret_and_no_network(http: httpx.Client) -> None:
         headers=ticket.json()["requiredHeaders"],
         verify=False,
     )
-    assert sent.status_code == 400  # it was looked at
-    # The one that looked, and a spare one; a renderer may have started beside them.
+    assert sent.status_code == 400  # it was inspected
+    # The inspector and a spare one; a renderer may have started, too.
     inspectors = {place for place in {*children()} - before if is_inspector(place)}
 
     assert inspectors
@@ -161,14 +161,14 @@ print(theirs.recv(100).decode())
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
-def test_a_process_that_is_cut_off_makes_no_socket_and_keeps_those_it_has() -> None:
-    said = subprocess.run([sys.executable, "-c", _TRY], capture_output=True, text=True, check=True)
+def test_a_process_without_network_opens_no_socket_and_keeps_its_own() -> None:
+    done = subprocess.run([sys.executable, "-c", _TRY], capture_output=True, text=True, check=True)
 
-    assert said.stdout.split("\n")[:-1] == ["True", *["refused"] * 6, "still here"]
+    assert done.stdout.split("\n")[:-1] == ["True", *["refused"] * 6, "still here"]
 
 
-class _Lab(BaseHTTPRequestHandler):
-    """An image endpoint that notes with which key it is asked."""
+class _ImageEndpoint(BaseHTTPRequestHandler):
+    """An image endpoint that records the key of each request."""
 
     keys: list[str | None]
 
@@ -189,7 +189,7 @@ class _Lab(BaseHTTPRequestHandler):
 def test_a_configured_model_gets_the_key_that_it_names(
     start_service: Callable[..., Service], tmp_path: Path
 ) -> None:
-    handler = type("Handler", (_Lab,), {"keys": []})
+    handler = type("Handler", (_ImageEndpoint,), {"keys": []})
     entry = '[[images]]\nid = "lab"\nmodel = "m"\nprice = 0.2\nkey_env = "NOSY_KEY"\n'
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as lab:
         threading.Thread(target=lab.serve_forever, args=(0.01,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""Render processes: a crash, a hang or a cancel touches one job, and none outlives its parent."""
+"""Render processes: a crash, a hang or a cancel affects one job, and none outlives its parent."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from kit.service.worker.pool import ENVIRONMENT, JobError, LostError, Pool
 from tests.conftest import PLUGINS
-from tests.service.worker.conftest import in_pool
+from tests.service.worker.conftest import use_pool
 from tests.waiting import until
 
 WithPool = Callable[..., Any]
@@ -35,7 +35,7 @@ def task(folder: Path, does: str = "works") -> dict[str, Any]:
     }
 
 
-#: What the system answers there, since version 12.3.
+#: The behavior of macOS since version 12.3.
 LIKE_MACOS = """\
 import resource
 
@@ -52,11 +52,11 @@ resource.setrlimit = setrlimit
 """
 
 
-def silent(_: float) -> None:
+def ignore(_: float) -> None:
     """Ignore progress."""
 
 
-def test_a_job_answers_with_the_facts_about_its_file(with_pool: WithPool, tmp_path: Path) -> None:
+def test_a_job_returns_the_facts_about_its_file(with_pool: WithPool, tmp_path: Path) -> None:
     seen: list[float] = []
 
     result = with_pool(lambda pool: pool.run("a", task(tmp_path), seen.append))
@@ -69,22 +69,22 @@ def test_a_job_answers_with_the_facts_about_its_file(with_pool: WithPool, tmp_pa
     assert all(0 <= fraction <= 1 for fraction in seen)
 
 
-def test_it_finds_what_a_script_has_put_on_the_path(
+def test_a_render_process_uses_the_path_of_its_parent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTHONPATH")
     monkeypatch.syspath_prepend(PLUGINS)
 
-    result = in_pool(lambda pool: pool.run("a", task(tmp_path), silent), tmp_path / "scratch")
+    result = use_pool(lambda pool: pool.run("a", task(tmp_path), ignore), tmp_path / "scratch")
 
     assert result["width"] == 1
 
 
-def test_the_job_after_a_crash_is_fine(with_pool: WithPool, tmp_path: Path) -> None:
+def test_the_job_after_a_crash_works(with_pool: WithPool, tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(LostError):
-            await pool.run("a", task(tmp_path, "crashes"), silent)
-        return await pool.run("b", task(tmp_path), silent)
+            await pool.run("a", task(tmp_path, "crashes"), ignore)
+        return await pool.run("b", task(tmp_path), ignore)
 
     assert with_pool(work)["content_type"] == "image/png"
 
@@ -98,14 +98,14 @@ def test_the_job_after_a_crash_is_fine(with_pool: WithPool, tmp_path: Path) -> N
         ("strays", "bad_result", "cannot be used: its file lies outside the job's folder"),
     ],
 )
-def test_a_failure_that_an_engine_tells_keeps_the_process_warm(
+def test_a_failure_that_an_engine_reports_keeps_the_process(
     with_pool: WithPool, tmp_path: Path, does: str, code: str, sentence: str
 ) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError) as caught:
-            await pool.run("a", task(tmp_path, does), silent)
+            await pool.run("a", task(tmp_path, does), ignore)
         [child] = pool.idle
-        await pool.run("b", task(tmp_path), silent)
+        await pool.run("b", task(tmp_path), ignore)
         return caught.value, child.process is pool.idle[0].process
 
     error, same = with_pool(work)
@@ -116,60 +116,60 @@ def test_a_failure_that_an_engine_tells_keeps_the_process_warm(
     assert same
 
 
-def test_a_job_of_a_model_that_is_gone_says_so(with_pool: WithPool, tmp_path: Path) -> None:
+def test_a_job_of_a_missing_model_fails_with_its_code(with_pool: WithPool, tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError, match="the model is not offered any more") as caught:
-            await pool.run("a", {**task(tmp_path), "model_id": "uninstalled"}, silent)
+            await pool.run("a", {**task(tmp_path), "model_id": "uninstalled"}, ignore)
         return caught.value.code
 
     assert with_pool(work) == "model_gone"
 
 
 @pytest.mark.parametrize(("does", "kind"), [("raises", "RuntimeError"), ("quits", "SystemExit")])
-def test_after_a_failure_that_nobody_foresaw_the_process_is_not_used_again(
+def test_after_an_unexpected_failure_the_process_is_not_used_again(
     tmp_path: Path, does: str, kind: str
 ) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError) as caught:
-            await pool.run("a", task(tmp_path, does), silent)
+            await pool.run("a", task(tmp_path, does), ignore)
         assert not pool.idle
-        await pool.run("b", task(tmp_path), silent)
+        await pool.run("b", task(tmp_path), ignore)
         return caught.value
 
-    error = in_pool(work, tmp_path / "scratch")
+    error = use_pool(work, tmp_path / "scratch")
 
     assert (str(error), error.code) == (f"the engine failed ({kind})", "engine_failed")
 
 
-def test_a_job_that_hangs_is_ended_in_time(with_pool: WithPool, tmp_path: Path) -> None:
+def test_a_job_that_hangs_times_out(with_pool: WithPool, tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError, match=r"longer than 0\.2 s") as caught:
-            await pool.run("a", task(tmp_path, "hangs"), silent)
+            await pool.run("a", task(tmp_path, "hangs"), ignore)
         return caught.value.code
 
     assert with_pool(work, seconds=0.2) == "timed_out"
 
 
-def test_a_canceled_job_says_goodbye_and_its_process_goes_on(
+def test_a_canceled_job_ends_soon_and_its_process_is_kept(
     with_pool: WithPool, tmp_path: Path
 ) -> None:
     async def work(pool: Pool) -> Any:
-        await pool.run("first", task(tmp_path), silent)
+        await pool.run("first", task(tmp_path), ignore)
         [child] = pool.idle
         took = []
         for _ in range(3):
-            begun = asyncio.Event()
-            report = lambda _, begun=begun: begun.set()  # noqa: E731
+            started = asyncio.Event()
+            report = lambda _, started=started: started.set()  # noqa: E731
             job = asyncio.create_task(pool.run("a", task(tmp_path, "hangs"), report))
-            await begun.wait()
-            told = time.perf_counter()
+            await started.wait()
+            canceled = time.perf_counter()
             pool.cancel("a")
             with pytest.raises((JobError, LostError), match="canceled"):
                 await job
-            async with asyncio.timeout(5):  # it is never idle if the process was killed
+            async with asyncio.timeout(5):  # the pool is never idle if the process was killed
                 while not pool.idle:
                     await asyncio.sleep(0.001)
-            took.append(time.perf_counter() - told)
+            took.append(time.perf_counter() - canceled)
             assert pool.idle[0].process is child.process
         return min(took)
 
@@ -177,19 +177,17 @@ def test_a_canceled_job_says_goodbye_and_its_process_goes_on(
         took = with_pool(work)
     except TimeoutError:  # on a loaded machine the process may exceed its grace, and is killed
         took = with_pool(work)
-    assert took < 0.15, "the engine looks every 20 ms"
+    assert took < 0.15, "the engine checks every 20 ms"
 
 
-def test_a_cancel_that_comes_late_does_not_end_the_next_job(
-    with_pool: WithPool, tmp_path: Path
-) -> None:
+def test_a_late_cancel_does_not_end_the_next_job(with_pool: WithPool, tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
-        await pool.run("first", task(tmp_path), silent)
+        await pool.run("first", task(tmp_path), ignore)
         [child] = pool.idle
-        begun = asyncio.Event()
-        job = asyncio.create_task(pool.run("a", task(tmp_path, "hangs"), lambda _: begun.set()))
-        await begun.wait()
-        os.write(child.process.stdin.fileno(), b"\0")  # the first job's number
+        started = asyncio.Event()
+        job = asyncio.create_task(pool.run("a", task(tmp_path, "hangs"), lambda _: started.set()))
+        await started.wait()
+        os.write(child.process.stdin.fileno(), b"\0")  # the number of the first job
         await asyncio.sleep(0.2)
         assert not job.done()
         pool.cancel("a")
@@ -199,81 +197,83 @@ def test_a_cancel_that_comes_late_does_not_end_the_next_job(
     with_pool(work)
 
 
-def test_a_cancel_ends_its_job_alone_even_a_deaf_one(with_pool: WithPool, tmp_path: Path) -> None:
+def test_a_cancel_ends_only_its_job_even_if_that_ignores_it(
+    with_pool: WithPool, tmp_path: Path
+) -> None:
     async def work(pool: Pool) -> Any:
-        begun = asyncio.Event()
-        job = asyncio.create_task(pool.run("a", task(tmp_path, "deaf"), lambda _: begun.set()))
-        await begun.wait()
+        started = asyncio.Event()
+        job = asyncio.create_task(pool.run("a", task(tmp_path, "deaf"), lambda _: started.set()))
+        await started.wait()
         assert pool.cancel("b") is False
         assert pool.cancel("a") is True
         with pytest.raises(LostError):
             await job
         assert pool.cancel("a") is False
-        return await pool.run("b", task(tmp_path), silent)
+        return await pool.run("b", task(tmp_path), ignore)
 
     assert with_pool(work)["size_bytes"] > 0
 
 
-def test_a_job_takes_the_process_that_starts_already(tmp_path: Path) -> None:
+def test_a_job_uses_a_process_that_is_starting(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         await pool.warm(1)
         [child] = pool.idle
-        await pool.run("a", task(tmp_path), silent)
+        await pool.run("a", task(tmp_path), ignore)
         return child.process is pool.idle[0].process
 
-    assert in_pool(work, tmp_path, slots=2)
+    assert use_pool(work, tmp_path, slots=2)
 
 
-def test_closing_ends_every_process(tmp_path: Path) -> None:
+def test_closing_a_pool_ends_every_process(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         await pool.warm()
         [child] = pool.idle
         pool.close()
         return child.process.returncode
 
-    assert in_pool(work, tmp_path) == -getattr(signal, "SIGKILL", -1)
+    assert use_pool(work, tmp_path) == -getattr(signal, "SIGKILL", -1)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 def test_a_job_may_not_use_more_memory_than_allowed(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(LostError):
-            await pool.run("a", task(tmp_path), silent)
+            await pool.run("a", task(tmp_path), ignore)
 
-    in_pool(work, tmp_path / "scratch", memory=1 << 20)
+    use_pool(work, tmp_path / "scratch", memory=1 << 20)
 
 
-def test_it_renders_where_the_system_refuses_to_bound_memory(
+def test_jobs_are_rendered_if_the_system_cannot_limit_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(LIKE_MACOS)
     paths = os.pathsep.join((str(tmp_path), os.environ["PYTHONPATH"]))
     monkeypatch.setenv("PYTHONPATH", paths)
 
-    result = in_pool(lambda pool: pool.run("a", task(tmp_path), silent), tmp_path / "scratch")
+    result = use_pool(lambda pool: pool.run("a", task(tmp_path), ignore), tmp_path / "scratch")
 
     assert result["width"] == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_a_job_that_uses_up_its_processor_time_is_ended(tmp_path: Path) -> None:
+def test_a_job_that_uses_up_its_processor_time_times_out(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError, match="more than 1 s of processor time") as raised:
-            await pool.run("a", task(tmp_path, "burns"), silent)
+            await pool.run("a", task(tmp_path, "burns"), ignore)
         assert raised.value.code == "timed_out"
-        return await pool.run("b", task(tmp_path), silent)
+        return await pool.run("b", task(tmp_path), ignore)
 
-    assert in_pool(work, tmp_path / "scratch", cpu_seconds=1)["width"] == 1
+    assert use_pool(work, tmp_path / "scratch", cpu_seconds=1)["width"] == 1
 
 
-def test_a_file_outside_the_folder_of_its_job_stays_where_it_is(
+def test_a_result_outside_the_folder_of_its_job_is_not_moved(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError):
-            await pool.run("a", task(tmp_path, "strays"), silent)
+            await pool.run("a", task(tmp_path, "strays"), ignore)
 
-    in_pool(work, tmp_path / "scratch")
+    use_pool(work, tmp_path / "scratch")
 
     stray = tmp_path / "scratch" / "pixel.png"
     assert stray.exists()
@@ -281,25 +281,25 @@ def test_a_file_outside_the_folder_of_its_job_stays_where_it_is(
     assert "flat: the engine's result cannot be used: its file lies" in capfd.readouterr().err
 
 
-def test_what_an_engine_leaves_behind_is_removed(tmp_path: Path) -> None:
+def test_files_that_an_engine_leaves_are_removed(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError):
-            await pool.run("a", task(tmp_path, "fails"), silent)
-        await pool.run("b", task(tmp_path), silent)
+            await pool.run("a", task(tmp_path, "fails"), ignore)
+        await pool.run("b", task(tmp_path), ignore)
         return [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
 
-    assert in_pool(work, tmp_path / "scratch") == []
+    assert use_pool(work, tmp_path / "scratch") == []
 
 
-def test_what_an_engine_says_goes_to_the_log_where_there_is_one(
+def test_the_output_of_an_engine_goes_to_the_log_if_there_is_one(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "service.log"
 
     for given in (log, None):
         with pytest.raises(JobError):
-            in_pool(
-                lambda pool: pool.run("a", task(tmp_path, "raises"), silent), tmp_path, log=given
+            use_pool(
+                lambda pool: pool.run("a", task(tmp_path, "raises"), ignore), tmp_path, log=given
             )
 
     assert log.read_text().count("Traceback") == 1
@@ -323,8 +323,8 @@ asyncio.run(main())
 """
 
 
-def alive(pid: int) -> bool:
-    """Return whether a process runs; one that has ended and waits to be fetched does not."""
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -332,7 +332,7 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
-def test_its_libraries_are_told_how_to_run_and_it_sees_no_key(
+def test_a_render_process_gets_library_settings_and_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIT_API_KEY", "of no business to an engine")
@@ -343,20 +343,20 @@ def test_its_libraries_are_told_how_to_run_and_it_sees_no_key(
         await child.channel.wait_ready()  # while it starts, the file may be empty
         return Path(f"/proc/{child.process.pid}/environ").read_text().split("\0")
 
-    told = in_pool(work, tmp_path)
+    variables = use_pool(work, tmp_path)
 
-    assert {f"{name}={value}" for name, value in ENVIRONMENT.items()} <= set(told)
-    assert not any("KIT_API_KEY" in line or "business" in line for line in told)
+    assert {f"{name}={value}" for name, value in ENVIRONMENT.items()} <= set(variables)
+    assert not any("KIT_API_KEY" in line or "business" in line for line in variables)
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
-def test_it_and_not_a_notebook_is_lost_where_memory_runs_out(tmp_path: Path) -> None:
+def test_a_render_process_is_killed_first_when_memory_runs_out(tmp_path: Path) -> None:
     async def work(pool: Pool) -> str:
-        await pool.run("a", task(tmp_path), silent)
+        await pool.run("a", task(tmp_path), ignore)
         [child] = pool.idle
         return Path(f"/proc/{child.process.pid}/oom_score_adj").read_text().strip()
 
-    assert in_pool(work, tmp_path) == "1000"
+    assert use_pool(work, tmp_path) == "1000"
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
@@ -371,23 +371,23 @@ def test_a_busy_process_ends_with_its_parent(tmp_path: Path) -> None:
     assert parent.stdout
     with parent.stdout:
         pid = int(parent.stdout.readline())
-        assert alive(pid)
+        assert is_alive(pid)
         parent.kill()
         parent.wait()
 
-    until(lambda: not alive(pid))
+    until(lambda: not is_alive(pid))
 
 
-def test_a_job_that_is_called_off_while_its_process_starts_leaves_none(tmp_path: Path) -> None:
+def test_a_job_that_is_canceled_during_its_start_leaves_no_process(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         for _ in range(3):
-            job = asyncio.create_task(pool.run("a", task(tmp_path), silent))
+            job = asyncio.create_task(pool.run("a", task(tmp_path), ignore))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             job.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await job
         assert pool.cancel("a") is False
-        return await pool.run("b", task(tmp_path), silent)
+        return await pool.run("b", task(tmp_path), ignore)
 
-    assert in_pool(work, tmp_path)["size_bytes"] > 0
+    assert use_pool(work, tmp_path)["size_bytes"] > 0

@@ -1,11 +1,11 @@
-"""What a parent is told of a task: now and then, never less than before, nothing after its end."""
+"""The progress reports of a task: limited in rate, never decreasing, none after its end."""
 
 import numpy as np
 
 from kit.service.worker.child import ProgressReporter
 
 
-def test_a_task_that_reports_all_the_time_is_told_of_now_and_then() -> None:
+def test_frequent_progress_is_reported_at_intervals() -> None:
     seen: list[float] = []
 
     with ProgressReporter(seen.append, every=60) as report:
@@ -15,7 +15,7 @@ def test_a_task_that_reports_all_the_time_is_told_of_now_and_then() -> None:
     assert seen == [0.001]
 
 
-def test_what_is_told_never_shrinks() -> None:
+def test_reported_progress_never_decreases() -> None:
     seen: list[float] = []
 
     with ProgressReporter(seen.append, every=0) as report:
@@ -25,7 +25,7 @@ def test_what_is_told_never_shrinks() -> None:
     assert seen == [0.1, 0.5, 0.5, 0.6]
 
 
-def test_nothing_is_told_after_a_task() -> None:
+def test_no_progress_is_reported_after_a_task() -> None:
     seen: list[float] = []
 
     with ProgressReporter(seen.append, every=0) as late:

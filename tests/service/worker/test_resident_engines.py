@@ -1,4 +1,4 @@
-"""Engines that keep large weights: their jobs share one process; other jobs do not wait."""
+"""Engines with large weights: their jobs share one process; other jobs do not wait for it."""
 
 import asyncio
 import os
@@ -16,15 +16,15 @@ from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import LostError, Pool
 from tests.clusters import any_pool
 from tests.conftest import ALL_SCOPES, Service
-from tests.service.worker.conftest import in_pool
-from tests.service.worker.test_pool import silent, task
+from tests.service.worker.conftest import use_pool
+from tests.service.worker.test_pool import ignore, task
 from tests.waiting import balance, generate, read, wait_for_end, wait_for_start
 
 PLUGINS = Path(__file__).parent / "plugins"
 
 
 @pytest.fixture(autouse=True)
-def heavy(monkeypatch: pytest.MonkeyPatch, plugins: None, tmp_path: Path) -> None:
+def heavy_engines(monkeypatch: pytest.MonkeyPatch, plugins: None, tmp_path: Path) -> None:
     """Let the service and its render processes find the engines."""
     monkeypatch.syspath_prepend(str(PLUGINS))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(PLUGINS), os.environ["PYTHONPATH"])))
@@ -34,14 +34,14 @@ def heavy(monkeypatch: pytest.MonkeyPatch, plugins: None, tmp_path: Path) -> Non
 
 @pytest.fixture
 def http(start_service: Callable[..., Service]) -> Iterator[httpx.Client]:
-    """Call a service with two render processes."""
+    """A client of a service with two render processes."""
     service = start_service(workers=2)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as caller:
         yield caller
     assert service.write(credits.verify()) == []
 
 
-def job(folder: Path, model: str = "heavy", prompt: str = "is slow") -> dict[str, Any]:
+def heavy(folder: Path, model: str = "heavy", prompt: str = "is slow") -> dict[str, Any]:
     asked = {"model_id": model, "prompt": prompt, "parameters": {}}
     return {**task(folder), **asked, "environment": pick_variables(("HEAVY_MARKER", "HEAVY_SPENT"))}
 
@@ -50,18 +50,18 @@ def order(http: httpx.Client, model: str, prompt: str) -> str:
     return generate(http, modelId=model, prompt=prompt, parameters={})
 
 
-def test_their_jobs_share_a_process_that_is_not_bounded(tmp_path: Path) -> None:
+def test_resident_jobs_share_a_process_without_memory_limits(tmp_path: Path) -> None:
     async def work(pool: Pool) -> list[Any]:
         both = [
-            pool.run(name, job(tmp_path, name), silent, resident=True)
+            pool.run(name, heavy(tmp_path, name), ignore, resident=True)
             for name in ("heavy", "heavier")
         ]
-        made = [*await asyncio.gather(*both)]
-        made.append(await pool.run("b", job(tmp_path), silent))
-        made.append(await pool.run("c", job(tmp_path), silent, resident=True))
-        return [one["metadata"] for one in made]
+        results = [*await asyncio.gather(*both)]
+        results.append(await pool.run("b", heavy(tmp_path), ignore))
+        results.append(await pool.run("c", heavy(tmp_path), ignore, resident=True))
+        return [one["metadata"] for one in results]
 
-    first, second, light, last = in_pool(work, tmp_path / "scratch", slots=2)
+    first, second, light, last = use_pool(work, tmp_path / "scratch", slots=2)
 
     assert first["process"] == second["process"] == last["process"] != light["process"]
     for name, most in light["limits"].items():
@@ -69,38 +69,38 @@ def test_their_jobs_share_a_process_that_is_not_bounded(tmp_path: Path) -> None:
         assert 0 < most < 2**40
 
 
-def test_a_file_says_that_trained_weights_made_it_or_changed_another(tmp_path: Path) -> None:
+def test_file_metadata_names_trained_weights_as_the_source(tmp_path: Path) -> None:
     picture = tmp_path / "in.png"
     picture.touch()
 
     async def work(pool: Pool) -> list[str | None]:
         kinds = []
         for name, media in (("made", {}), ("changed", {"image": [str(picture)]})):
-            asked = {**job(tmp_path), "media": media, "file_metadata": True}
-            await pool.run(name, {**asked, "outputs": str(tmp_path / name)}, silent)
+            asked = {**heavy(tmp_path), "media": media, "file_metadata": True}
+            await pool.run(name, {**asked, "outputs": str(tmp_path / name)}, ignore)
             [file] = (tmp_path / name).rglob("*.png")
             found = file_metadata.read(file)
             kinds.append(found and found.source_type)
         return kinds
 
-    assert in_pool(work, tmp_path / "scratch", slots=2) == [TRAINED, COMPOSITE]
+    assert use_pool(work, tmp_path / "scratch", slots=2) == [TRAINED, COMPOSITE]
 
 
-def test_a_process_that_is_spent_is_replaced(tmp_path: Path) -> None:
+def test_a_process_that_raises_spent_error_is_replaced(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
-        before = await pool.run("a", job(tmp_path), silent, resident=True)
+        before = await pool.run("a", heavy(tmp_path), ignore, resident=True)
         with pytest.raises(LostError):
-            await pool.run("b", job(tmp_path, prompt="is spent once"), silent, resident=True)
-        after = await pool.run("b", job(tmp_path, prompt="is spent once"), silent, resident=True)
+            await pool.run("b", heavy(tmp_path, prompt="is spent once"), ignore, resident=True)
+        after = await pool.run("b", heavy(tmp_path, prompt="is spent once"), ignore, resident=True)
         return before["metadata"]["process"], after["metadata"]["process"]
 
-    before, after = in_pool(work, tmp_path / "scratch", slots=2)
+    before, after = use_pool(work, tmp_path / "scratch", slots=2)
 
     assert before != after
 
 
 @any_pool(2)
-def test_whoever_ordered_does_not_notice_that_a_process_was_spent(http: httpx.Client) -> None:
+def test_a_job_completes_although_its_process_was_replaced(http: httpx.Client) -> None:
     done = wait_for_end(http, order(http, "heavy", "is spent once"))
 
     assert done["status"] == "completed"
@@ -108,16 +108,16 @@ def test_whoever_ordered_does_not_notice_that_a_process_was_spent(http: httpx.Cl
 
 
 @any_pool(2)
-def test_what_one_job_has_loaded_is_warm_for_the_next(http: httpx.Client) -> None:
-    made = [
+def test_heavy_jobs_are_rendered_by_the_same_process(http: httpx.Client) -> None:
+    done = [
         wait_for_end(http, order(http, name, "is slow")) for name in ("heavy", "heavier", "heavy")
     ]
 
-    assert len({one["output"]["metadata"]["process"] for one in made}) == 1
+    assert len({one["output"]["metadata"]["process"] for one in done}) == 1
 
 
 @any_pool(2)
-def test_light_jobs_pass_those_that_wait_for_their_turn(http: httpx.Client) -> None:
+def test_light_jobs_overtake_waiting_heavy_jobs(http: httpx.Client) -> None:
     first = order(http, "heavy", "waits")
     wait_for_start(http, first)
     others = [order(http, name, "is slow") for name in ("heavier", "heavy", "heavier")]
@@ -133,11 +133,11 @@ def test_light_jobs_pass_those_that_wait_for_their_turn(http: httpx.Client) -> N
 
 
 @any_pool(2)
-def test_what_waits_for_its_turn_can_be_called_off(http: httpx.Client) -> None:
+def test_a_waiting_heavy_job_can_be_canceled(http: httpx.Client) -> None:
     first, second = order(http, "heavy", "waits"), order(http, "heavier", "is slow")
     wait_for_start(http, first)
     for one in (second, first):
         http.post(f"/v1/creative-studio/generations/{one}/cancel")
 
     assert [wait_for_end(http, one)["status"] for one in (first, second)] == ["canceled"] * 2
-    assert balance(http) == 99.5, "the first one had begun"
+    assert balance(http) == 99.5, "the first one was running"

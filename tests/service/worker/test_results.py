@@ -1,4 +1,4 @@
-"""What an engine hands over: kept only if it lies in the job's folder and is what it says."""
+"""Results of an engine: stored only if they are in the job's folder and as described."""
 
 import math
 import os
@@ -23,14 +23,14 @@ links = pytest.mark.skipif(os.name == "nt", reason="links need rights")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "job"
-    made.mkdir()
-    return made
+    folder_path = tmp_path / "job"
+    folder_path.mkdir()
+    return folder_path
 
 
 @pytest.fixture
 def keep(tmp_path: Path, folder: Path) -> Callable[..., dict[str, Any]]:
-    """Keep an asset; its facts are right unless a test says otherwise."""
+    """Store an asset; its facts are right unless a test changes them."""
 
     def keep(path: Any, *, makes: str = "", **facts: Any) -> dict[str, Any]:
         plain = {"content_type": "image/png", "width": 40, "height": 30}
@@ -45,12 +45,12 @@ def output_folder(tmp_path: Path) -> OutputFolder:
     return OutputFolder(tmp_path / "objects", lambda _: None)
 
 
-def drawn(path: Path, size: tuple[int, int] = (40, 30)) -> Path:
+def draw(path: Path, size: tuple[int, int] = (40, 30)) -> Path:
     Image.new("RGB", size, (200, 40, 40)).save(path)
     return path
 
 
-def filmed(path: Path) -> Path:
+def record(path: Path) -> Path:
     green = np.full((96, 128, 3), (0, 180, 0), dtype=np.uint8)
     with Clip(path, 128, 96, fps=10) as clip:
         for _ in range(10):
@@ -58,10 +58,10 @@ def filmed(path: Path) -> Path:
     return path
 
 
-def test_a_good_file_is_kept_with_its_thumbnail(
+def test_a_valid_file_is_stored_with_its_thumbnail(
     tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]]
 ) -> None:
-    path, small = drawn(folder / "a.png"), drawn(folder / "small.jpg")
+    path, small = draw(folder / "a.png"), draw(folder / "small.jpg")
     content, preview = path.read_bytes(), small.read_bytes()
 
     facts = keep(path, thumbnail=small, metadata={"scene": np.int64(3)})
@@ -76,12 +76,12 @@ def test_a_good_file_is_kept_with_its_thumbnail(
     "way", ["plain", "dots", *(pytest.param(way, marks=links) for way in ("link", "folder link"))]
 )
 @pytest.mark.parametrize("thumbnail", [False, True])
-def test_a_file_outside_the_folder_is_refused_and_stays(
+def test_a_file_outside_the_folder_is_refused_and_not_moved(
     tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]], way: str, thumbnail: bool
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    treasure = drawn(outside / ("treasure.jpg" if thumbnail else "treasure.png"))
+    treasure = draw(outside / ("treasure.jpg" if thumbnail else "treasure.png"))
     before = treasure.read_bytes()
     if "link" in way:
         (folder / "link").symlink_to(treasure)
@@ -92,7 +92,7 @@ def test_a_file_outside_the_folder_is_refused_and_stays(
         "link": folder / "link",
         "folder link": folder / "there" / treasure.name,
     }[way]
-    good = drawn(folder / "good.png")
+    good = draw(folder / "good.png")
     asked = (good, {"thumbnail": stray}) if thumbnail else (stray, {})
 
     with pytest.raises(EngineError, match="lies outside the job's folder") as caught:
@@ -106,13 +106,13 @@ def test_a_file_outside_the_folder_is_refused_and_stays(
     assert not (tmp_path / "objects").exists()
 
 
-def test_a_model_of_videos_may_not_hand_over_a_picture_nor_the_other_way_round(
+def test_a_result_of_another_asset_type_is_refused(
     tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]]
 ) -> None:
     with pytest.raises(EngineError, match="the model makes videos, not image/png"):
-        keep(drawn(folder / "a.png"), makes="video")
+        keep(draw(folder / "a.png"), makes="video")
     with pytest.raises(EngineError, match="the model makes images, not video/mp4"):
-        keep(filmed(folder / "a.mp4"), makes="image", content_type="video/mp4")
+        keep(record(folder / "a.mp4"), makes="image", content_type="video/mp4")
 
     assert not (tmp_path / "objects").exists()
 
@@ -121,7 +121,7 @@ def test_a_model_of_videos_may_not_hand_over_a_picture_nor_the_other_way_round(
 def test_a_link_within_the_folder_is_followed(
     tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]]
 ) -> None:
-    content = drawn(folder / "a.png").read_bytes()
+    content = draw(folder / "a.png").read_bytes()
     (folder / "b.png").symlink_to(folder / "a.png")
 
     stored = tmp_path / "objects" / keep(folder / "b.png")["key"]
@@ -142,7 +142,7 @@ def test_a_link_within_the_folder_is_followed(
         (None, {}, "its file is missing"),
     ],
 )
-def test_a_file_that_is_not_what_it_says_is_refused(
+def test_a_file_that_does_not_match_its_content_type_is_refused(
     folder: Path,
     keep: Callable[..., dict[str, Any]],
     content: bytes | None,
@@ -163,47 +163,47 @@ def test_a_file_that_is_not_what_it_says_is_refused(
 @pytest.mark.parametrize(
     "facts", [{"width": "wide"}, {"height": None}, {"metadata": [7]}, {"metadata": {"x": "\ud800"}}]
 )
-def test_facts_that_make_no_sense_are_refused(
+def test_invalid_facts_are_refused(
     folder: Path, keep: Callable[..., dict[str, Any]], facts: dict[str, Any]
 ) -> None:
     with pytest.raises(EngineError, match="makes no sense"):
-        keep(drawn(folder / "a.png"), **facts)
+        keep(draw(folder / "a.png"), **facts)
 
 
 @pytest.mark.parametrize(
     "seconds", ["long", math.inf, math.nan, -1.0, pytest.param(10**400, id="huge")]
 )
-def test_a_length_that_makes_no_sense_is_refused(
+def test_an_invalid_duration_is_refused(
     folder: Path, keep: Callable[..., dict[str, Any]], seconds: Any
 ) -> None:
     with pytest.raises(EngineError, match="length or metadata makes no sense"):
-        keep(filmed(folder / "a.mp4"), content_type="video/mp4", duration_seconds=seconds)
+        keep(record(folder / "a.mp4"), content_type="video/mp4", duration_seconds=seconds)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 4.0, math.inf])
-def test_a_picture_with_a_length_is_refused(
+def test_a_picture_with_a_duration_is_refused(
     folder: Path, keep: Callable[..., dict[str, Any]], seconds: float
 ) -> None:
     with pytest.raises(EngineError, match="a picture has no length"):
-        keep(drawn(folder / "a.png"), duration_seconds=seconds)
+        keep(draw(folder / "a.png"), duration_seconds=seconds)
 
 
-def test_metadata_are_kept_up_to_a_bound(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
+def test_metadata_is_kept_up_to_a_limit(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
     most = {"x": "y" * (64_000 - len('{"x":""}'))}
 
-    assert keep(drawn(folder / "a.png"), metadata=most)["metadata"] == most
+    assert keep(draw(folder / "a.png"), metadata=most)["metadata"] == most
     with pytest.raises(EngineError, match="its metadata is longer than 64 KB") as caught:
-        keep(drawn(folder / "b.png"), metadata={"x": most["x"] + "y"})
+        keep(draw(folder / "b.png"), metadata={"x": most["x"] + "y"})
 
     assert caught.value.code == "bad_result"
     assert "64,001 bytes" in caught.value.detail
 
 
-def test_the_size_is_the_one_of_the_file(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
-    wide = keep(drawn(folder / "a.png", (600, 300)), width=9999, height=1)
-    small = keep(drawn(folder / "b.png"), width=9999, height=1)
+def test_the_size_is_read_from_the_file(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
+    wide = keep(draw(folder / "a.png", (600, 300)), width=9999, height=1)
+    small = keep(draw(folder / "b.png"), width=9999, height=1)
     film = keep(
-        filmed(folder / "c.mp4"), content_type="video/mp4", width=1, height=1, duration_seconds=1
+        record(folder / "c.mp4"), content_type="video/mp4", width=1, height=1, duration_seconds=1
     )
 
     assert (wide["width"], wide["height"]) == (600, 300)
@@ -213,19 +213,19 @@ def test_the_size_is_the_one_of_the_file(folder: Path, keep: Callable[..., dict[
     assert (film["width"], film["height"]) == (128, 96)
 
 
-@pytest.mark.parametrize("said", [(40, 30), (30, 40), (7, 7)])
-def test_a_photograph_on_its_side_may_be_told_either_way(
-    folder: Path, keep: Callable[..., dict[str, Any]], said: tuple[int, int]
+@pytest.mark.parametrize("claimed", [(40, 30), (30, 40), (7, 7)])
+def test_a_rotated_photograph_may_have_its_size_either_way(
+    folder: Path, keep: Callable[..., dict[str, Any]], claimed: tuple[int, int]
 ) -> None:
     turned = Image.Exif()
     turned[ExifTags.Base.Orientation] = 6
     path = folder / "a.jpg"
     Image.new("RGB", (40, 30)).save(path, exif=turned)
 
-    facts = keep(path, content_type="image/jpeg", width=said[0], height=said[1])
+    facts = keep(path, content_type="image/jpeg", width=claimed[0], height=claimed[1])
 
-    told = (facts["width"], facts["height"])
-    assert told == ((40, 30) if said == (40, 30) else (30, 40))
+    stored = (facts["width"], facts["height"])
+    assert stored == ((40, 30) if claimed == (40, 30) else (30, 40))
 
 
 @links
@@ -234,7 +234,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    treasure = drawn(outside / "treasure.png")
+    treasure = draw(outside / "treasure.png")
     folder.rmdir()
     folder.symlink_to(outside)
 
@@ -244,14 +244,14 @@ def test_a_link_in_place_of_the_folder_is_not_followed(
     assert treasure.exists()
 
 
-@pytest.mark.parametrize("odd", [None, 7, "a.png"])
-def test_what_is_no_asset_is_refused(tmp_path: Path, folder: Path, odd: Any) -> None:
+@pytest.mark.parametrize("value", [None, 7, "a.png"])
+def test_a_result_that_is_not_an_asset_is_refused(tmp_path: Path, folder: Path, value: Any) -> None:
     with pytest.raises(EngineError, match="the engine returned none"):
-        store_result(odd, "image", ID, folder, output_folder(tmp_path))
+        store_result(value, "image", ID, folder, output_folder(tmp_path))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
-def test_a_pipe_is_no_file(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
+def test_a_pipe_is_refused(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
     os.mkfifo(folder / "a.png")
 
     with pytest.raises(EngineError, match="its file is not a file"):
@@ -262,8 +262,8 @@ def test_a_pipe_is_no_file(folder: Path, keep: Callable[..., dict[str, Any]]) ->
 def test_a_picture_without_a_thumbnail_gets_one(
     tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]], given: str
 ) -> None:
-    path = drawn(folder / "thumbnail.png", (1600, 800))
-    other = {"nothing": None, "itself": path, "no JPEG": drawn(folder / "small.png")}[given]
+    path = draw(folder / "thumbnail.png", (1600, 800))
+    other = {"nothing": None, "itself": path, "no JPEG": draw(folder / "small.png")}[given]
 
     facts = keep(path, thumbnail=other, width=1600, height=800)
 
@@ -274,14 +274,14 @@ def test_a_picture_without_a_thumbnail_gets_one(
         assert whole.size == (1600, 800)
 
 
-def test_a_small_picture_goes_without(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
-    assert "thumbnail" not in keep(drawn(folder / "small.png"))
+def test_small_pictures_get_no_thumbnail(folder: Path, keep: Callable[..., dict[str, Any]]) -> None:
+    assert "thumbnail" not in keep(draw(folder / "small.png"))
 
 
 def test_a_video_without_a_poster_frame_gets_one(
     tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]]
 ) -> None:
-    facts = keep(filmed(folder / "a.mp4"), content_type="video/mp4", duration_seconds=1.0)
+    facts = keep(record(folder / "a.mp4"), content_type="video/mp4", duration_seconds=1.0)
 
     with Image.open(tmp_path / "objects" / facts["thumbnail"], formats=["JPEG"]) as small:
         assert small.size == (128, 96)

@@ -1,4 +1,4 @@
-"""Engines that fork, chatter, hoard or cling: it costs their own job and no other one."""
+"""Engines that fork, write to the channel or keep threads: it affects only their own job."""
 
 import asyncio
 import os
@@ -10,136 +10,136 @@ from typing import Any
 import pytest
 
 from kit.service.worker.pool import JobError, LostError, Pool
-from tests.service.worker.conftest import in_pool
-from tests.service.worker.test_pool import alive, silent, task
+from tests.service.worker.conftest import use_pool
+from tests.service.worker.test_pool import ignore, is_alive, task
 from tests.waiting import until
 
-Done = Callable[..., list[Any]]
+RunJobs = Callable[..., list[Any]]
 PLUGINS = Path(__file__).parent / "plugins"
 
 
 @pytest.fixture(autouse=True)
-def unruly(monkeypatch: pytest.MonkeyPatch, plugins: None) -> None:
+def unruly_engine(monkeypatch: pytest.MonkeyPatch, plugins: None) -> None:
     """Let the service and its render processes find the engine."""
     monkeypatch.syspath_prepend(str(PLUGINS))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(PLUGINS), os.environ["PYTHONPATH"])))
 
 
-def deed(folder: Path, does: str) -> dict[str, Any]:
+def make_task(folder: Path, does: str) -> dict[str, Any]:
     return {**task(folder), "model_id": "unruly", "prompt": does, "parameters": {}}
 
 
 @pytest.fixture
-def done(tmp_path: Path) -> Done:
-    """Return how some jobs ended, one after another in a pool of one process, and who is left."""
+def run_jobs(tmp_path: Path) -> RunJobs:
+    """Run jobs one after another in a pool of one process; return their metadata or errors."""
 
-    async def work(pool: Pool, deeds: tuple[str, ...]) -> list[Any]:
+    async def work(pool: Pool, names: tuple[str, ...]) -> list[Any]:
         ends: list[Any] = []
-        for does in deeds:
+        for does in names:
             try:
-                ends.append((await pool.run("a", deed(tmp_path, does), silent))["metadata"])
+                ends.append((await pool.run("a", make_task(tmp_path, does), ignore))["metadata"])
             except (JobError, LostError) as error:
                 ends.append(error)
         return ends
 
     scratch = tmp_path / "scratch"
-    return lambda *deeds, **bounds: in_pool(partial(work, deeds=deeds), scratch, **bounds)
+    return lambda *names, **bounds: use_pool(partial(work, names=names), scratch, **bounds)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes")
-def test_a_copy_that_an_engine_makes_of_its_process_answers_nothing(done: Done) -> None:
-    before, first, nothing, good, raised = done(
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_forked_copy_of_a_render_process_sends_no_result(run_jobs: RunJobs) -> None:
+    before, first, nothing, good, raised = run_jobs(
         "behaves", "forks", "returns nothing", "behaves", "panics"
     )
 
-    assert first == {"copy": 0}, "the copy has left in good order"
+    assert first == {"copy": 0}, "the copy exited cleanly"
     assert "the engine returned none" in str(nothing)
     assert str(raised) == "the engine failed (_Panic)"
-    assert good["process"] == before["process"], "and the process is as good as before"
+    assert good["process"] == before["process"], "the process is still used"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes")
-def test_a_copy_touches_neither_the_files_nor_the_line(done: Done) -> None:
-    raising, reporting, good = done("forks and raises", "forks and reports", "behaves")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_forked_copy_uses_neither_the_files_nor_the_connection(run_jobs: RunJobs) -> None:
+    raising, reporting, good = run_jobs("forks and raises", "forks and reports", "behaves")
 
     assert raising == {"folder": True}
-    assert reporting == {"copy": 0}, "it left when it wanted to tell something"
+    assert reporting == {"copy": 0}, "it exited when it tried to report"
     assert good["process"]
 
 
-def test_an_answer_that_nobody_can_vouch_for_counts_as_a_crash(done: Done) -> None:
-    mischief = ("says something else", "says nonsense", "says a list", "says too much", "says half")
-    good, *lost, after = done("behaves", *mischief, "behaves")
+def test_an_invalid_message_counts_as_a_crash(run_jobs: RunJobs) -> None:
+    behavior = ("says something else", "says nonsense", "says a list", "says too much", "says half")
+    good, *lost, after = run_jobs("behaves", *behavior, "behaves")
 
-    assert [type(end) for end in lost] == [LostError] * len(mischief)
+    assert [type(end) for end in lost] == [LostError] * len(behavior)
     assert after["process"] != good["process"]
 
 
-def test_what_is_said_after_the_answer_goes_to_no_other_job(tmp_path: Path) -> None:
+def test_a_message_after_the_result_goes_to_no_other_job(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
-        await pool.run("a", deed(tmp_path, "says something later"), silent)
+        await pool.run("a", make_task(tmp_path, "says something later"), ignore)
         [child] = pool.idle
         while not child.channel.broken:
             await asyncio.sleep(0.01)
-        return child, await pool.run("b", deed(tmp_path, "behaves"), silent)
+        return child, await pool.run("b", make_task(tmp_path, "behaves"), ignore)
 
-    noisy, result = in_pool(work, tmp_path)
+    noisy, result = use_pool(work, tmp_path)
 
     assert result["metadata"]["process"] != noisy.process.pid
     assert noisy.process.returncode is not None
 
 
-def test_a_thread_left_running_reports_for_no_other_job(tmp_path: Path) -> None:
+def test_a_remaining_thread_reports_progress_for_no_other_job(tmp_path: Path) -> None:
     seen: list[float] = []
 
     async def work(pool: Pool) -> None:
-        await pool.run("a", deed(tmp_path, "reports later"), silent)
-        await pool.run("b", deed(tmp_path, "dawdles"), seen.append)
+        await pool.run("a", make_task(tmp_path, "reports later"), ignore)
+        await pool.run("b", make_task(tmp_path, "dawdles"), seen.append)
 
-    in_pool(work, tmp_path)
+    use_pool(work, tmp_path)
 
     assert seen == []
 
 
-@pytest.mark.parametrize("mischief", ["clings", "leaves a process"])
-def test_what_an_engine_has_left_running_writes_to_no_other_job(done: Done, mischief: str) -> None:
-    first, second, _, third = done("behaves", "behaves", mischief, "behaves")
+@pytest.mark.parametrize("behavior", ["clings", "leaves a process"])
+def test_left_threads_and_processes_affect_no_other_job(run_jobs: RunJobs, behavior: str) -> None:
+    first, second, _, third = run_jobs("behaves", "behaves", behavior, "behaves")
 
     assert first["process"] == second["process"]
-    # on Windows nobody knows what an engine has started
+    # on Windows the processes that an engine started are unknown
     assert (first["folder"] == second["folder"]) == (os.name != "nt")
     assert third["process"] == first["process"]
     assert third["folder"] != first["folder"]
     assert not Path(first["folder"]).exists()
 
 
-def test_a_process_that_is_told_to_end_waits_for_no_thread_and_no_exit_hook(tmp_path: Path) -> None:
+def test_a_process_ends_without_waiting_for_threads_or_exit_hooks(tmp_path: Path) -> None:
     async def work(pool: Pool) -> None:
-        await pool.run("a", deed(tmp_path, "clings"), silent)
+        await pool.run("a", make_task(tmp_path, "clings"), ignore)
         [child] = pool.idle
         child.channel.close()
         await asyncio.to_thread(child.process.wait, 20)
-        assert await pool.run("b", deed(tmp_path, "behaves"), silent)
+        assert await pool.run("b", make_task(tmp_path, "behaves"), ignore)
 
-    in_pool(work, tmp_path)
+    use_pool(work, tmp_path)
 
 
-def test_a_job_that_hangs_up_holds_up_nobody(done: Done) -> None:
-    lost, good = done("hangs up", "behaves")
+def test_a_job_that_closes_the_connection_delays_no_other(run_jobs: RunJobs) -> None:
+    lost, good = run_jobs("hangs up", "behaves")
 
     assert isinstance(lost, LostError)
     assert good["process"]
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
-def test_what_an_engine_has_started_ends_with_its_process(done: Done) -> None:
-    [facts] = done("leaves a process")
+def test_processes_that_an_engine_started_end_with_its_process(run_jobs: RunJobs) -> None:
+    [facts] = run_jobs("leaves a process")
 
-    until(lambda: not alive(facts["left"]))
+    until(lambda: not is_alive(facts["left"]))
 
 
-def test_what_an_engine_says_is_cut_to_what_can_be_shown(done: Done) -> None:
-    [error] = done("shouts")
+def test_an_error_message_is_shortened_and_printable(run_jobs: RunJobs) -> None:
+    [error] = run_jobs("shouts")
 
     assert isinstance(error, JobError)
     assert error.code == "render_failed"
@@ -148,62 +148,62 @@ def test_what_an_engine_says_is_cut_to_what_can_be_shown(done: Done) -> None:
     assert str(error).startswith("no  [31m no")
 
 
-def test_an_engine_that_asks_is_not_waited_for(done: Done) -> None:
-    asked, good = done("asks", "behaves")
+def test_an_engine_that_reads_input_gets_an_end_of_file(run_jobs: RunJobs) -> None:
+    asked, good = run_jobs("asks", "behaves")
 
     assert str(asked) == "the engine failed (EOFError)"
     assert good
 
 
-def test_what_an_engine_writes_just_so_is_its_jobs(
-    done: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_files_with_relative_paths_belong_to_the_job(
+    run_jobs: RunJobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = tmp_path / "notebooks"
     here.mkdir()
     monkeypatch.chdir(here)
 
-    first, away, second, good = done("writes here", "wanders", "writes here", "behaves")
+    first, away, second, good = run_jobs("writes here", "wanders", "writes here", "behaves")
 
     assert not [end for end in (first, away, second, good) if isinstance(end, Exception)]
     assert not list(here.iterdir())
     assert not list((tmp_path / "scratch").rglob("note.txt"))
 
 
-def test_render_processes_import_nothing_from_where_the_service_was_started(
-    done: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_render_processes_import_nothing_from_the_working_directory(
+    run_jobs: RunJobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "random.py").write_text("raise ImportError('of the folder, not of the library')")
     monkeypatch.chdir(tmp_path)
 
-    [good] = done("behaves")
+    [good] = run_jobs("behaves")
 
     assert good["process"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
-def test_memory_that_an_engine_keeps_is_taken_from_no_other_job(done: Done) -> None:
-    kept = done(*["keeps memory"] * 2, "behaves", memory=1 << 30)
+def test_memory_that_an_engine_keeps_does_not_limit_other_jobs(run_jobs: RunJobs) -> None:
+    kept = run_jobs(*["keeps memory"] * 2, "behaves", memory=1 << 30)
 
     assert not [end for end in kept if isinstance(end, Exception)]
     assert len({end["process"] for end in kept[:2]}) == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
-def test_a_job_that_needs_too_much_fails_in_a_new_process_too(done: Done) -> None:
-    good, big, after = done("behaves", "needs too much", "behaves")
+def test_a_job_that_needs_too_much_memory_fails_in_a_new_process(run_jobs: RunJobs) -> None:
+    good, big, after = run_jobs("behaves", "needs too much", "behaves")
 
     assert (str(big), big.code) == ("the job needs more memory than it may use", "out_of_memory")
     assert after["process"] != good["process"]
 
 
-def test_what_an_engine_spoils_for_all_fails_no_job_of_another(done: Done) -> None:
-    first, second = done("spoils a library", "uses that library")
+def test_global_state_that_an_engine_breaks_fails_no_other_job(run_jobs: RunJobs) -> None:
+    first, second = run_jobs("spoils a library", "uses that library")
 
     assert second["process"] != first["process"]
 
 
-def test_an_odd_end_of_a_job_is_told_in_a_clear_sentence(done: Done) -> None:
-    odd = {
+def test_unusual_failures_of_a_job_have_a_clear_message(run_jobs: RunJobs) -> None:
+    expected = {
         "cleans up and fails": ("dry", "the clay is too dry"),
         "cleans up too much": ("bad_result", "cannot be used: its file is missing"),
         "gives up": ("engine_failed", "the engine failed (CanceledError)"),
@@ -211,9 +211,9 @@ def test_an_odd_end_of_a_job_is_told_in_a_clear_sentence(done: Done) -> None:
         "hoards": ("bad_result", "its metadata is longer than 64 KB"),
         "fails without a word": ("render_failed", "the engine gives no reason"),
     }
-    *errors, good = done(*odd, "behaves")
+    *errors, good = run_jobs(*expected, "behaves")
 
-    for error, (code, sentence) in zip(errors, odd.values(), strict=True):
+    for error, (code, sentence) in zip(errors, expected.values(), strict=True):
         assert error.code == code
         assert sentence in str(error)
         assert str(error).isprintable()

@@ -14,7 +14,7 @@ sys.stdin.read()
 """
 
 
-def test_a_killed_worker_is_known_to_be_dead(tmp_path: Path) -> None:
+def test_a_killed_worker_is_found_dead(tmp_path: Path) -> None:
     ours = WorkerLock(tmp_path, "ours")
     other = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)],
@@ -32,7 +32,7 @@ def test_a_killed_worker_is_known_to_be_dead(tmp_path: Path) -> None:
     ours.release()
 
 
-def test_a_worker_that_leaves_takes_its_file_away(tmp_path: Path) -> None:
+def test_a_released_lock_removes_its_file(tmp_path: Path) -> None:
     WorkerLock(tmp_path, "ours").release()
 
     assert list(tmp_path.iterdir()) == []

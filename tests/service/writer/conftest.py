@@ -1,4 +1,4 @@
-"""A chat endpoint that answers what a test tells it to, well or badly."""
+"""A chat endpoint that sends the responses of a test, valid or not."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ KEY = "sk-secret-0123456789"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ChatRequest:
     """A request as it arrived."""
 
     path: str
@@ -24,13 +24,13 @@ class Asked:
     body: dict[str, Any]
 
     @property
-    def wanted(self) -> Any:
-        """The kind of answer that is asked for, None when nothing is said of it."""
+    def format(self) -> Any:
+        """The requested response format; None if there is none."""
         return self.body.get("response_format", {}).get("type")
 
     @property
     def facts(self) -> Any:
-        """The data of the order."""
+        """The order as data."""
         return json.loads(self.body["messages"][1]["content"])
 
     @property
@@ -44,9 +44,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back.
+    """A response of the endpoint.
 
-    `claims` is another length than the true one, `waits` is set when the answer may be sent.
+    `claims` is a wrong content length; the response is sent once `waits` is set.
     """
 
     status: int = 200
@@ -57,47 +57,47 @@ class Answer:
 
 
 Reply = Answer | str
-App = Callable[[Asked], Reply]
+App = Callable[[ChatRequest], Reply]
 
 
 @dataclass
 class Model:
-    """A model that says what it is told to: the answers in turn, the last one for ever."""
+    """A model with given replies: in turn, the last one repeatedly."""
 
     url: str
-    says: list[Reply] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
     app: App | None = None
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[ChatRequest] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ChatRequest) -> Answer:
         with self.lock:
-            self.asked.append(asked)
+            self.requests.append(asked)
             if not self.app:
-                said = self.says.pop(0) if len(self.says) > 1 else self.says[0]
+                reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if self.app:
-            said = self.app(asked)
-        return said if isinstance(said, Answer) else completion(said)
+            reply = self.app(asked)
+        return reply if isinstance(reply, Answer) else complete(reply)
 
 
-def completion(said: Any, **choice: Any) -> Answer:
-    """Return what an endpoint answers when its model says something."""
-    message = said if isinstance(said, dict) else {"role": "assistant", "content": said}
+def complete(content: Any, **choice: Any) -> Answer:
+    """Return the response of an endpoint to a message of its model."""
+    message = content if isinstance(content, dict) else {"role": "assistant", "content": content}
     body = {"object": "chat.completion", "choices": [{"index": 0, "message": message, **choice}]}
     return Answer(body=json.dumps(body).encode())
 
 
-def titled(title: str, hook: str = "Nobody told you this.") -> str:
+def as_title(title: str, hook: str = "Nobody told you this.") -> str:
     return json.dumps({"title": title, "hookAngle": hook})
 
 
-def scripted(text: str) -> str:
+def as_script(text: str) -> str:
     return json.dumps({"content": text})
 
 
 @cache
 def text_of(seconds: int, seed: int = 1) -> str:
-    """Return a text of about so many seconds."""
+    """Return a text of about a number of seconds."""
     order = ScriptOrder(topic="SPACE", title="My Neighbor's Bicycle", duration_seconds=seconds)
     return write_scripts(order, seed=seed)[0]
 
@@ -105,7 +105,7 @@ def text_of(seconds: int, seed: int = 1) -> str:
 @pytest.fixture
 def model() -> Iterator[Model]:
     """A model behind an endpoint on loopback."""
-    with_it = Model("")
+    model_state = Model("")
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -118,7 +118,7 @@ def model() -> Iterator[Model]:
         def do_POST(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
             raw = self.rfile.read(int(headers["content-length"]))
-            answer = with_it.answer(Asked(self.path, headers, json.loads(raw)))
+            answer = model_state.answer(ChatRequest(self.path, headers, json.loads(raw)))
             if answer.waits:
                 answer.waits.wait(20)
             length = len(answer.body) if answer.claims is None else answer.claims
@@ -129,20 +129,20 @@ def model() -> Iterator[Model]:
                 self.end_headers()
                 self.wfile.write(answer.body)
                 self.wfile.flush()
-            except OSError:  # nobody waits any more
+            except OSError:  # the client has closed the connection
                 pass
             self.close_connection = length != len(answer.body)
 
     class Quiet(ThreadingHTTPServer):
         def handle_error(self, *_: Any) -> None:
-            """Some callers are meant to hang up."""
+            """Ignore clients that close the connection."""
 
     http = Quiet(("127.0.0.1", 0), Handler)
     http.daemon_threads = True
-    with_it.url = f"http://127.0.0.1:{http.server_port}/v1"
+    model_state.url = f"http://127.0.0.1:{http.server_port}/v1"
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield with_it
+    yield model_state
     http.shutdown()
     thread.join()
     http.server_close()

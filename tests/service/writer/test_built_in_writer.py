@@ -1,4 +1,4 @@
-"""The writer that needs no other service."""
+"""The built-in writer, which needs no other service."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ BRIEF = ScriptBrief(
 )
 
 
-def test_the_offline_writer_signs_and_measures_what_it_writes() -> None:
+def test_built_in_texts_have_their_writer_and_their_duration() -> None:
     writer = BuiltInWriter(4.35)
     title = asyncio.run(writer.title("SPACE", seed=1, avoid=[]))
     one, two = asyncio.run(writer.scripts(BRIEF, seed=1))
@@ -30,13 +30,13 @@ def test_the_offline_writer_signs_and_measures_what_it_writes() -> None:
     assert one.words == pytest.approx(len(one.content.split()), abs=3)
 
 
-def test_the_offline_writer_leaves_the_loop_alone() -> None:
-    async def both() -> int:
+def test_the_event_loop_runs_while_the_built_in_writer_writes() -> None:
+    async def count_turns() -> int:
         order = asyncio.create_task(BuiltInWriter(4.35).scripts(BRIEF, seed=1))
-        beats = 0
+        turns = 0
         while not order.done():
             await asyncio.sleep(0)
-            beats += 1
-        return beats
+            turns += 1
+        return turns
 
-    assert asyncio.run(both()) > 10
+    assert asyncio.run(count_turns()) > 10

@@ -1,4 +1,4 @@
-"""The writer that a service has by its settings, seen through its answers."""
+"""The writer that a service uses by its settings, tested through its responses."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from kit.service import settings
 from kit.service.writer import BuiltInWriter, create_writer
 from kit.service.writer.model import ModelWriter
 from tests.conftest import ALL_SCOPES, Service
-from tests.service.writer.conftest import KEY, Answer, Model, completion, scripted, text_of, titled
+from tests.service.writer.conftest import KEY, Answer, Model, as_script, as_title, complete, text_of
 from tests.waiting import balance, until
 
 TITLE, SCRIPTS = "/v1/scripts/title", "/v1/scripts"
@@ -22,7 +22,7 @@ BRIEF = {"topic": "SPACE", "title": "Ten facts", "duration": "30"}
 Start = Callable[..., Service]
 
 
-def wish(model: Model, **other: object) -> dict[str, object]:
+def writer_settings(model: Model, **other: object) -> dict[str, object]:
     return {"writer_url": model.url, "writer_model": "tiny", "writer_key": KEY, **other}
 
 
@@ -33,9 +33,9 @@ def test_the_settings_choose_the_writer(tmp_path: Path) -> None:
     assert isinstance(create_writer(settings.load({}, **named)), ModelWriter)
 
 
-def test_texts_of_a_model_are_charged_and_signed(start_service: Start, model: Model) -> None:
-    service = start_service(**wish(model))
-    model.says = [titled("The Ice on Mercury"), scripted(text_of(30))]
+def test_model_texts_are_charged_and_name_their_writer(start_service: Start, model: Model) -> None:
+    service = start_service(**writer_settings(model))
+    model.replies = [as_title("The Ice on Mercury"), as_script(text_of(30))]
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         title = http.post(TITLE, json={"topic": "SPACE"}).json()
         [script] = http.post(SCRIPTS, json=BRIEF).json()
@@ -50,20 +50,20 @@ def test_texts_of_a_model_are_charged_and_signed(start_service: Start, model: Mo
     assert left == 99.8
 
 
-def test_the_model_is_told_what_the_account_has_and_gives_it_no_second_time(
+def test_a_model_gets_the_titles_of_an_account_and_repeats_none(
     start_service: Start, model: Model
 ) -> None:
-    service = start_service(**wish(model))
-    model.says = [titled("One"), titled("Two"), titled("Two"), titled("Three")]
+    service = start_service(**writer_settings(model))
+    model.replies = [as_title("One"), as_title("Two"), as_title("Two"), as_title("Three")]
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         given = [http.post(TITLE, json={"topic": "SPACE"}).json()["title"] for _ in range(3)]
 
     assert given == ["One", "Two", "Three"]
-    assert model.asked[-1].facts["alreadyUsed"] == ["One", "Two"]
+    assert model.requests[-1].facts["alreadyUsed"] == ["One", "Two"]
 
 
 @pytest.mark.parametrize(("path", "body"), [(TITLE, {"topic": "SPACE"}), (SCRIPTS, BRIEF)])
-def test_a_model_that_fails_charges_nothing_and_frees_the_key_of_the_order(
+def test_a_failing_model_charges_nothing_and_releases_the_idempotency_key(
     start_service: Start,
     model: Model,
     caplog: pytest.LogCaptureFixture,
@@ -71,12 +71,12 @@ def test_a_model_that_fails_charges_nothing_and_frees_the_key_of_the_order(
     body: dict[str, str],
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="kit")
-    service = start_service(**wish(model))
-    model.says = [Answer(401, KEY.encode())]
+    service = start_service(**writer_settings(model))
+    model.replies = [Answer(401, KEY.encode())]
     again = {"Idempotency-Key": "one"}
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         failed = http.post(path, json=body, headers=again)
-        model.says = [titled("Ice")] if path == TITLE else [scripted(text_of(30))]
+        model.replies = [as_title("Ice")] if path == TITLE else [as_script(text_of(30))]
         then = http.post(path, json=body, headers=again)
         left = balance(http)
 
@@ -90,9 +90,9 @@ def test_a_model_that_fails_charges_nothing_and_frees_the_key_of_the_order(
     assert KEY not in caplog.text + failed.text
 
 
-def test_texts_of_an_account_are_written_four_at_a_time(start_service: Start, model: Model) -> None:
-    service, written = start_service(**wish(model)), threading.Event()
-    model.app = lambda _: replace(completion(scripted(text_of(30))), waits=written)
+def test_four_texts_of_an_account_are_written_at_a_time(start_service: Start, model: Model) -> None:
+    service, written = start_service(**writer_settings(model)), threading.Event()
+    model.app = lambda _: replace(complete(as_script(text_of(30))), waits=written)
     one, other = (service.key(service.account(), *ALL_SCOPES) for _ in range(2))
     with (
         service.client(one) as http,
@@ -100,16 +100,16 @@ def test_texts_of_an_account_are_written_four_at_a_time(start_service: Start, mo
         ThreadPoolExecutor(9) as pool,
     ):
         orders = [pool.submit(http.post, SCRIPTS, json=BRIEF) for _ in range(8)]
-        until(lambda: len(model.asked) == 4)
+        until(lambda: len(model.requests) == 4)
         orders.append(pool.submit(stranger.post, SCRIPTS, json=BRIEF))
-        until(lambda: len(model.asked) == 5)
+        until(lambda: len(model.requests) == 5)
         written.set()
         answers = [order.result() for order in orders]
 
     assert [answer.status_code for answer in answers] == [201] * 9
 
 
-def test_the_built_in_writer_takes_no_thread_that_writes_files() -> None:
+def test_the_built_in_writer_works_while_the_default_executor_is_busy() -> None:
     async def write() -> str:
         loop, written = asyncio.get_running_loop(), threading.Event()
         loop.set_default_executor(ThreadPoolExecutor(1))
@@ -124,9 +124,9 @@ def test_the_built_in_writer_takes_no_thread_that_writes_files() -> None:
     assert asyncio.run(write())
 
 
-def test_without_credits_no_model_is_asked(start_service: Start, model: Model) -> None:
-    service = start_service(**wish(model))
+def test_no_model_is_called_without_credits(start_service: Start, model: Model) -> None:
+    service = start_service(**writer_settings(model))
     with service.client(service.key(service.account(credits=0), *ALL_SCOPES)) as http:
         assert http.post(SCRIPTS, json=BRIEF).status_code == 402
 
-    assert model.asked == []
+    assert model.requests == []

@@ -10,7 +10,7 @@ from kit.service.writer.text import clean_title, make_speakable, split_sentences
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "spoken"),
     [
         ("**Wait** for _it_.", "Wait for it."),
         ("# Hook\nLook up.", "Hook Look up."),
@@ -29,8 +29,8 @@ from kit.service.writer.text import clean_title, make_speakable, split_sentences
         ("\U0001f680", ""),
     ],
 )
-def test_a_script_is_what_is_said(written: str, said: str) -> None:
-    assert make_speakable(written) == said
+def test_a_script_is_reduced_to_its_spoken_text(written: str, spoken: str) -> None:
+    assert make_speakable(written) == spoken
 
 
 @pytest.mark.parametrize(
@@ -59,25 +59,25 @@ def test_a_title_is_one_plain_line(written: str, title: str) -> None:
         ("", []),
     ],
 )
-def test_sentences_end_where_a_reader_stops(text: str, parts: list[str]) -> None:
+def test_text_is_split_into_sentences(text: str, parts: list[str]) -> None:
     assert split_sentences(text) == parts
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_said_in_one_line_and_cleaning_it_again_changes_little(text: str) -> None:
-    said = make_speakable(text)
+def test_any_text_becomes_one_line_and_does_not_grow_when_cleaned_again(text: str) -> None:
+    spoken = make_speakable(text)
 
-    assert not re.search(r"[\x00-\x1f]|  ", said)
-    assert len(make_speakable(said)) <= len(said)
+    assert not re.search(r"[\x00-\x1f]|  ", spoken)
+    assert len(make_speakable(spoken)) <= len(spoken)
 
 
-def test_the_same_title_in_another_dress_is_the_same() -> None:
+def test_titles_are_equal_regardless_of_case_and_punctuation() -> None:
     assert normalize("Why Venus Turns Backwards!") == normalize("why venus  turns back-wards")
     assert normalize("Was ist Größe?") == normalize("was ist GRÖSSE")
 
 
 @pytest.mark.parametrize("piece", ["(pause ", "[", "\n", "*", "# ", " ", " .", '"', "Hook:", "a. "])
-def test_odd_texts_are_cleaned_in_no_time(piece: str) -> None:
+def test_unusual_texts_are_cleaned_quickly(piece: str) -> None:
     text = piece * (10_000 // len(piece))
     began = time.process_time()
     for clean in (make_speakable, clean_title, split_sentences):

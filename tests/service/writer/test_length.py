@@ -6,7 +6,7 @@ from tests.service.writer.conftest import text_of
 
 
 @pytest.mark.parametrize("seconds", [10, 30, 60, 180])
-def test_a_text_fits_within_a_tenth(seconds: int) -> None:
+def test_a_text_fits_a_duration_within_ten_percent(seconds: int) -> None:
     text = text_of(seconds)
 
     assert Length(seconds, RATE).fits(text)
@@ -15,13 +15,13 @@ def test_a_text_fits_within_a_tenth(seconds: int) -> None:
 
 
 @pytest.mark.parametrize("seconds", [15, 60, 180])
-def test_the_number_of_words_is_about_right(seconds: int) -> None:
+def test_the_number_of_words_of_a_duration_is_about_right(seconds: int) -> None:
     length = Length(seconds, RATE)
 
     assert length.words == pytest.approx(len(text_of(seconds).split()), rel=0.25)
 
 
-def test_a_text_tells_how_many_words_of_its_kind_would_do() -> None:
+def test_the_number_of_words_is_scaled_from_a_given_text() -> None:
     text = text_of(60)
 
     assert Length(30, RATE).words_for(text) == pytest.approx(len(text.split()) / 2, rel=0.1)
@@ -50,7 +50,7 @@ def test_a_text_of_one_long_sentence_cannot_be_trimmed() -> None:
     assert Length(10, RATE).trim("and so on " * 100 + ".") is None
 
 
-def test_two_texts_are_alike_when_they_share_most_of_what_they_say() -> None:
+def test_two_texts_are_similar_if_they_share_most_sentences() -> None:
     one, other = text_of(30), text_of(30, seed=9)
 
     assert is_similar(one, one)

@@ -14,7 +14,7 @@ class Script(BaseModel):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         '{"content": "Hi."}',
         '```json\n{"content": "Hi."}\n```',
@@ -27,18 +27,18 @@ class Script(BaseModel):
         '{"title": "x", "content": "Hi.", "more": [1, 2,],}',
     ],
 )
-def test_the_object_is_found_wherever_it_stands(said: str) -> None:
-    assert parse_answer(said, Script, "{}").content == "Hi."
+def test_the_json_object_is_found_anywhere_in_a_reply(reply: str) -> None:
+    assert parse_answer(reply, Script, "{}").content == "Hi."
 
 
-def test_line_breaks_and_controls_may_stand_in_strings() -> None:
+def test_strings_may_contain_line_breaks_and_control_characters() -> None:
     assert (
         parse_answer('{"content": "One.\nTwo.\t\x01"}', Script, "{}").content == "One.\nTwo.\t\x01"
     )
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         "",
         "No.",
@@ -49,15 +49,15 @@ def test_line_breaks_and_controls_may_stand_in_strings() -> None:
         "{" * 50_000,
     ],
 )
-def test_what_is_no_such_object_is_told_to_the_model(said: str) -> None:
+def test_a_reply_without_the_object_is_rejected_with_the_expected_shape(reply: str) -> None:
     with pytest.raises(RejectedError) as caught:
-        parse_answer(said, Script, '{"content": "..."}')
+        parse_answer(reply, Script, '{"content": "..."}')
 
     assert caught.value.kind == "shape"
     assert '{"content": "..."}' in caught.value.request
 
 
-def test_the_model_is_told_which_field_is_wrong() -> None:
+def test_a_rejected_reply_names_the_invalid_field() -> None:
     with pytest.raises(RejectedError) as caught:
         parse_answer('{"content": null}', Script, "{}")
 
@@ -65,7 +65,7 @@ def test_the_model_is_told_which_field_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("piece", ['{"a":', "[", '{"a":[', "{}", "{,", "<think>"])
-def test_hostile_answers_are_read_in_no_time(piece: str) -> None:
+def test_hostile_replies_are_rejected_quickly(piece: str) -> None:
     began = time.process_time()
     with pytest.raises(RejectedError):
         parse_answer(piece * (900_000 // len(piece)), Script, "{}")
@@ -74,6 +74,6 @@ def test_hostile_answers_are_read_in_no_time(piece: str) -> None:
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_read_or_refused(said: str) -> None:
+def test_any_text_is_parsed_or_rejected(reply: str) -> None:
     with suppress(RejectedError):
-        assert isinstance(parse_answer(said, Script, "{}"), Script)
+        assert isinstance(parse_answer(reply, Script, "{}"), Script)

@@ -8,7 +8,7 @@ from kit.errors import UnavailableError
 from kit.service.writer.client import ChatClient, parse_endpoint
 from kit.service.writer.prompts import schema
 from kit.service.writer.structured_output import REMEMBERED_SECONDS, ResponseFormats
-from tests.service.writer.conftest import KEY, Answer, Asked, Model, Reply, completion
+from tests.service.writer.conftest import KEY, Answer, ChatRequest, Model, Reply, complete
 
 SCHEMA = schema(content="the words")
 ALL: list[Any] = ["json_schema", "json_object", "json_object", None]
@@ -17,18 +17,18 @@ ALL: list[Any] = ["json_schema", "json_object", "json_object", None]
 def ask(model: Model, formats: ResponseFormats | None = None) -> str:
     async def once() -> str:
         until = asyncio.get_running_loop().time() + 10
-        async with ChatClient(parse_endpoint(model.url, "tiny", KEY), until) as line:
+        async with ChatClient(parse_endpoint(model.url, "tiny", KEY), until) as client:
             messages = [{"role": "user", "content": "Hi."}]
-            return await (formats or ResponseFormats()).ask(line, SCHEMA, messages)
+            return await (formats or ResponseFormats()).ask(client, SCHEMA, messages)
 
     return asyncio.run(once())
 
 
-def refusing(status: int, kinds: Collection[str | None]) -> Callable[[Asked], Reply]:
-    """A server that refuses some kinds of `response_format`, and the schema beside one."""
+def refuse_formats(status: int, kinds: Collection[str | None]) -> Callable[[ChatRequest], Reply]:
+    """Return an app that refuses some formats; `schema` is a schema beside `json_object`."""
 
-    def app(asked: Asked) -> Reply:
-        kind = asked.wanted
+    def app(asked: ChatRequest) -> Reply:
+        kind = asked.format
         if kind == "json_object" and "schema" in asked.body["response_format"]:
             kind = "schema"
         return Answer(status, b'{"error": "no"}') if kind in kinds else "yes"
@@ -46,45 +46,45 @@ def refusing(status: int, kinds: Collection[str | None]) -> Callable[[Asked], Re
         (["json_schema", "schema", "json_object"], 4),
     ],
 )
-def test_a_server_is_asked_in_the_strictest_way_it_takes(
+def test_a_server_gets_the_strictest_format_that_it_accepts(
     model: Model, status: int, refused: list[str], tries: int
 ) -> None:
-    model.app = refusing(status, refused)
+    model.app = refuse_formats(status, refused)
 
     assert ask(model) == "yes"
-    assert [asked.wanted for asked in model.asked] == ALL[:tries]
+    assert [asked.format for asked in model.requests] == ALL[:tries]
 
 
 def test_the_schema_is_strict_and_closed(model: Model) -> None:
-    model.says = ["yes"]
+    model.replies = ["yes"]
     ask(model)
 
-    asked = model.asked[0].body["response_format"]["json_schema"]
-    assert asked["strict"] is True
-    assert asked["schema"]["required"] == ["content"]
-    assert asked["schema"]["additionalProperties"] is False
-    assert model.asked[0].body["model"] == "tiny"
-    assert model.asked[0].body["stream"] is False
+    sent = model.requests[0].body["response_format"]["json_schema"]
+    assert sent["strict"] is True
+    assert sent["schema"]["required"] == ["content"]
+    assert sent["schema"]["additionalProperties"] is False
+    assert model.requests[0].body["model"] == "tiny"
+    assert model.requests[0].body["stream"] is False
 
 
-def test_the_way_that_worked_is_remembered_for_a_while(model: Model) -> None:
+def test_the_format_that_worked_is_remembered_for_a_while(model: Model) -> None:
     now = [0.0]
     formats = ResponseFormats(lambda: now[0])
-    model.app = refusing(500, ["json_schema", "schema"])
+    model.app = refuse_formats(500, ["json_schema", "schema"])
     for _ in range(2):
         ask(model, formats)
     now[0] = REMEMBERED_SECONDS + 1
-    model.says, model.app = ["yes"], None
+    model.replies, model.app = ["yes"], None
     ask(model, formats)
 
-    assert [asked.wanted for asked in model.asked] == [*ALL[:3], "json_object", "json_schema"]
+    assert [asked.format for asked in model.requests] == [*ALL[:3], "json_object", "json_schema"]
 
 
-def test_what_was_remembered_is_forgotten_when_it_fails(model: Model) -> None:
+def test_a_remembered_format_is_dropped_when_it_fails(model: Model) -> None:
     formats = ResponseFormats()
-    model.app = refusing(400, ["json_schema"])
+    model.app = refuse_formats(400, ["json_schema"])
     ask(model, formats)
-    model.app = refusing(400, [*ALL, "schema"])
+    model.app = refuse_formats(400, [*ALL, "schema"])
     with pytest.raises(UnavailableError):
         ask(model, formats)
 
@@ -107,34 +107,34 @@ def test_what_was_remembered_is_forgotten_when_it_fails(model: Model) -> None:
         (Answer(200, b'{"choices": []}'), "answers with something else", 1),
         (Answer(200, b'{"choices": [{"message": null}]}'), "answers with something else", 1),
         (Answer(200, b"\xff\xfe"), "answers with something else", 1),
-        (completion({"content": None, "refusal": "I cannot."}), "declines to write", 1),
-        (completion("half", finish_reason="content_filter"), "declines to write", 1),
+        (complete({"content": None, "refusal": "I cannot."}), "declines to write", 1),
+        (complete("half", finish_reason="content_filter"), "declines to write", 1),
     ],
 )
-def test_what_cannot_be_used_is_a_sentence_that_repeats_nothing(
+def test_an_unusable_response_raises_an_error_that_does_not_repeat_it(
     model: Model, answer: Answer, sentence: str, tries: int
 ) -> None:
-    model.says = [answer]
+    model.replies = [answer]
 
     with pytest.raises(UnavailableError, match=sentence) as caught:
         ask(model)
 
     assert caught.value.message.endswith("; nothing was charged")
     assert KEY not in caught.value.message
-    assert len(model.asked) == tries
+    assert len(model.requests) == tries
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "text"),
     [
         ({"content": [{"type": "text", "text": "ye"}, {"type": "text", "text": "s"}]}, "yes"),
         ({"content": None, "reasoning_content": "hm"}, ""),
         ({"role": "assistant"}, ""),
     ],
 )
-def test_what_is_said_may_come_in_pieces_or_not_at_all(
-    model: Model, message: Any, said: str
+def test_the_content_of_a_reply_may_be_in_pieces_or_missing(
+    model: Model, message: Any, text: str
 ) -> None:
-    model.says = [completion(message)]
+    model.replies = [complete(message)]
 
-    assert ask(model) == said
+    assert ask(model) == text

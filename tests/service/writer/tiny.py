@@ -1,7 +1,7 @@
-"""A language model of one megabyte that says one thing, as a GGUF file for llama.cpp.
+"""A language model of one megabyte that writes one text, as a GGUF file for llama.cpp.
 
-Its single layer does nothing: what it says next depends on its last token alone. Each part of what
-it is to say is one token, and a quotation mark leads to the first of them.
+Its single layer does nothing: the next token depends only on the last one. Each part of the text is
+one token, and a quotation mark leads to the first of them.
 
 Source: the GGUF specification (version 3) and llama.cpp's names of tensors of ``llama`` models.
 """
@@ -20,9 +20,9 @@ _END = "</s>"
 _SURE = 60.0
 
 
-def written(path: Path, parts: Sequence[str], *, seed: int | None = None) -> Path:
-    """Write a model that says some parts one after the other, or noise by a seed."""
-    tokens = [*_alphabet(), *(_spelled(part) for part in parts), "<s>", _END]
+def write_model(path: Path, parts: Sequence[str], *, seed: int | None = None) -> Path:
+    """Write a model that writes some parts one after the other, or noise from a seed."""
+    tokens = [*_alphabet(), *(_spell(part) for part in parts), "<s>", _END]
     facts = [
         _fact("general.architecture", _TEXT, _text("llama")),
         *(_fact(f"llama.{name}", _UINT, struct.pack("<I", n)) for name, n in _sizes(tokens)),
@@ -42,8 +42,8 @@ def written(path: Path, parts: Sequence[str], *, seed: int | None = None) -> Pat
         sides = b"".join(struct.pack("<Q", side) for side in reversed(values.shape))
         head += _text(name) + struct.pack("<I", values.ndim) + sides
         head += struct.pack("<IQ", 0, len(body))  # 0: float32
-        body += _padded(values.astype("<f4").tobytes())
-    path.write_bytes(_padded(head) + body)
+        body += _pad(values.astype("<f4").tobytes())
+    path.write_bytes(_pad(head) + body)
     return path
 
 
@@ -66,7 +66,7 @@ def _tensors(
     width = _width(tokens)
     nothing, one = np.zeros((width, width)), np.ones(width)
     names = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
-    likely = _likely(tokens, parts)
+    likely = _scores(tokens, parts)
     if seed is not None:
         likely = np.random.default_rng(seed).normal(0, 2, likely.shape)
     return {
@@ -79,16 +79,16 @@ def _tensors(
     }
 
 
-def _likely(tokens: Sequence[str], parts: Sequence[str]) -> np.ndarray:
-    """Return how likely each token (row) comes after each token (column)."""
-    likely = np.zeros((len(tokens), len(tokens)))
-    says = ['"', *(_spelled(part) for part in parts), '"']
-    for last, following in [*itertools.pairwise(says), ("}", _END)]:
-        likely[tokens.index(following), tokens.index(last)] = _SURE
-    # Where a grammar does not let it speak, it goes on in the form.
+def _scores(tokens: Sequence[str], parts: Sequence[str]) -> np.ndarray:
+    """Return the score of each token (row) after each token (column)."""
+    scores = np.zeros((len(tokens), len(tokens)))
+    order = ['"', *(_spell(part) for part in parts), '"']
+    for last, following in [*itertools.pairwise(order), ("}", _END)]:
+        scores[tokens.index(following), tokens.index(last)] = _SURE
+    # If a grammar forbids that, the model continues with the JSON syntax.
     for last, following in ('":', '"}', '",', '{"', ':"', ',"'):
-        likely[tokens.index(following), tokens.index(last)] = _SURE / 2
-    return likely
+        scores[tokens.index(following), tokens.index(last)] = _SURE / 2
+    return scores
 
 
 def _width(tokens: Sequence[str]) -> int:
@@ -96,13 +96,13 @@ def _width(tokens: Sequence[str]) -> int:
 
 
 def _alphabet() -> list[str]:
-    """Return the signs that stand for the 256 bytes in byte-level vocabularies."""
+    """Return the characters that stand for the 256 bytes in byte-level vocabularies."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = iter(range(256, 512))
     return [chr(byte if byte in shown else next(hidden)) for byte in range(256)]
 
 
-def _spelled(part: str) -> str:
+def _spell(part: str) -> str:
     signs = _alphabet()
     return "".join(signs[byte] for byte in part.encode())
 
@@ -124,5 +124,5 @@ def _list(kind: int, items: Iterable[bytes]) -> bytes:
     return struct.pack("<IQ", kind, len(items)) + b"".join(items)
 
 
-def _padded(raw: bytes) -> bytes:
+def _pad(raw: bytes) -> bytes:
     return raw + b"\0" * (-len(raw) % _ALIGNMENT)

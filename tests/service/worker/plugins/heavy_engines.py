@@ -1,4 +1,4 @@
-"""Engines that keep large weights, as it were: the prompt says what they do."""
+"""Engines that claim to keep large weights: the prompt selects their behavior."""
 
 import os
 import time
@@ -14,7 +14,7 @@ from kit.wire import Rule
 
 
 class Heavy(Engine):
-    """One pixel, and what is known of the process that draws it."""
+    """Renders one pixel, with the id and limits of its process as metadata."""
 
     resident = trained = True
     environment = ("HEAVY_MARKER", "HEAVY_SPENT")
@@ -28,14 +28,14 @@ class Heavy(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Render alone, or find out that somebody else does."""
+        """Render, or fail if another process renders at the same time."""
         marker = Path(os.environ["HEAVY_MARKER"])
         try:
             marker.touch(exist_ok=False)
         except FileExistsError:
             raise EngineError("two of them at a time") from None
         try:
-            _deed(job.prompt, progress)
+            _behave(job.prompt, progress)
         finally:
             marker.unlink()
         path = job.folder / "pixel.png"
@@ -45,12 +45,12 @@ class Heavy(Engine):
 
 
 class Heavier(Heavy):
-    """Another one like it."""
+    """Another engine of the same kind."""
 
     definition = replace(Heavy.definition, id="heavier", title="Heavier")
 
 
-def _deed(prompt: str, progress: Progress) -> None:
+def _behave(prompt: str, progress: Progress) -> None:
     if prompt == "waits":
         for _ in range(1000):
             progress.report(0.5)

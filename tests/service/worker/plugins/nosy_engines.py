@@ -1,4 +1,4 @@
-"""Engines that tell what they see of the environment."""
+"""Engines that report their environment variables."""
 
 import os
 from dataclasses import replace
@@ -11,7 +11,7 @@ from kit.wire import Rule
 
 
 class Nosy(Engine):
-    """One pixel, and every variable."""
+    """Renders one pixel, with every environment variable as metadata."""
 
     environment = ("NOSY_KEY", "NOSY_NOT_SET")
     definition = Definition(
@@ -24,7 +24,7 @@ class Nosy(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Tell all in the metadata."""
+        """Return all variables in the metadata."""
         path = job.folder / "pixel.png"
         path.write_bytes(_PIXEL)
         facts = {"seen": dict(os.environ), "process": os.getpid()}
@@ -32,7 +32,7 @@ class Nosy(Engine):
 
 
 class Nosier(Nosy):
-    """Another one, which names nothing."""
+    """Another engine, which names no variable."""
 
     environment = ()
     definition = replace(Nosy.definition, id="nosier", title="Nosier")

@@ -1,4 +1,4 @@
-"""An engine that does what none should: the prompt says what."""
+"""An engine that misbehaves: the prompt selects how."""
 
 import atexit
 import contextlib
@@ -23,7 +23,7 @@ from kit.wire import Rule
 
 
 class Unruly(Engine):
-    """One pixel, and some mischief."""
+    """Renders one pixel, and misbehaves."""
 
     definition = Definition(
         id="unruly",
@@ -35,12 +35,12 @@ class Unruly(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Do what the prompt says."""
-        return _DEEDS[job.prompt](job, progress)
+        """Run the behavior that the prompt names."""
+        return _BEHAVIORS[job.prompt](job, progress)
 
 
-def _line() -> socket.socket:
-    """Return the line to the parent, once more."""
+def _connection() -> socket.socket:
+    """Return a copy of the connection to the parent."""
     return socket.fromfd(int(sys.argv[1]), socket.AF_INET, socket.SOCK_STREAM)
 
 
@@ -89,7 +89,7 @@ def _return_nothing(job: Job, progress: Progress) -> Any:
 
 def _say(text: bytes) -> Callable[[Job, Progress], Asset]:
     def say(job: Job, progress: Progress) -> Asset:
-        _line().sendall(text)
+        _connection().sendall(text)
         return _pixel(job)
 
     return say
@@ -99,8 +99,8 @@ def _say_later(job: Job, progress: Progress) -> Asset:
     def say() -> None:
         while job.folder.exists():
             time.sleep(0.01)
-        time.sleep(0.5)  # the answer is out by then
-        _line().sendall(b'{"task":"","result":{"metadata":{"who":"a thread"}}}\n')
+        time.sleep(0.5)  # the result was sent by then
+        _connection().sendall(b'{"task":"","result":{"metadata":{"who":"a thread"}}}\n')
 
     threading.Thread(target=say, daemon=True).start()
     return _pixel(job)
@@ -125,7 +125,7 @@ def _dawdle(job: Job, progress: Progress) -> Asset:
 def _hang_up(job: Job, progress: Progress) -> Asset:
     threading.Thread(target=time.sleep, args=(60,)).start()
     atexit.register(time.sleep, 60)
-    _line().shutdown(socket.SHUT_RDWR)
+    _connection().shutdown(socket.SHUT_RDWR)
     return _pixel(job)
 
 
@@ -210,14 +210,14 @@ def _fail_without_a_word(job: Job, progress: Progress) -> Asset:
 
 
 class _Panic(BaseException):
-    """What bindings to other languages raise when those give up."""
+    """An exception as bindings to other languages raise it."""
 
 
 def _panic(job: Job, progress: Progress) -> Asset:
     raise _Panic
 
 
-_DEEDS: dict[str, Callable[[Job, Progress], Asset]] = {
+_BEHAVIORS: dict[str, Callable[[Job, Progress], Asset]] = {
     "asks": _ask,
     "behaves": _behave,
     "forks": _fork,
