@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from kit.engines.media.clip import FORMATS
-from tests.engines.rendering import recorded, render, saved, tone
+from tests.engines.rendering import record, render, save, tone
 
 pytestmark = pytest.mark.browser
 
@@ -59,8 +59,8 @@ def played(browser: Browser) -> Iterator[Play]:
 
 
 def film(folder: Path, kind: str) -> tuple[bytes, str]:
-    image = saved(np.full((180, 320, 3), COLOR, np.uint8), folder / "picture.png")
-    media = {"image": image, "soundtrack": recorded(tone(0.5), folder / "tone.wav")}
+    image = save(np.full((180, 320, 3), COLOR, np.uint8), folder / "picture.png")
+    media = {"image": image, "soundtrack": record(tone(0.5), folder / "tone.wav")}
     asset = render("ken-burns", folder / "job", media=media, format=kind, duration=1)
     return asset.path.read_bytes(), asset.content_type
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import features
 
-from tests.engines.rendering import library
+from tests.engines.rendering import make_library
 
 #: Whether letters that run from right to left can be drawn here.
 SHAPED = features.check_feature("raqm")
@@ -20,5 +20,5 @@ def pytest_runtest_setup(item: pytest.Function) -> None:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Small pictures, clips and sounds by name, each made once; see `rendering.FILES`."""
-    return library(tmp_path_factory.mktemp("files"))
+    """Small pictures, clips and sounds by name, each created once; see `rendering.FILES`."""
+    return make_library(tmp_path_factory.mktemp("files"))

@@ -1,4 +1,4 @@
-"""Small video and sound files as cameras and browsers make them."""
+"""Small video and sound files like those of cameras and browsers."""
 
 import struct
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def picture(width: int, height: int, color: Sequence[int]) -> np.ndarray:
     return pixels
 
 
-def filmed(
+def encode(
     path: Path,
     pictures: Sequence[np.ndarray],
     *,
@@ -59,8 +59,8 @@ def filmed(
     return path
 
 
-def turned(path: Path, degrees: int, *, mirrored: bool = False) -> Path:
-    """Write the tag of a phone held sideways into an MP4: show it, mirrored, turned clockwise."""
+def rotate(path: Path, degrees: int, *, mirrored: bool = False) -> Path:
+    """Write the rotation tag of a phone into an MP4: show it mirrored, rotated clockwise."""
     one = 1 << 16
     matrix = {0: (one, 0, 0, one), 90: (0, one, -one, 0), 180: (-one, 0, 0, -one)}
     a, b, c, d = {**matrix, 270: (0, -one, one, 0)}[degrees]
@@ -83,7 +83,7 @@ def clicks(seconds: float, *, every: float = 1.0, channels: int = 2) -> np.ndarr
     return samples
 
 
-def written(
+def record(
     path: Path, samples: np.ndarray, codec: str, rate: int = RATE, *, pace: float = 1.0, **how: str
 ) -> Path:
     """Write a sound in parts of 20 ms, each at its time by a clock of some pace."""
@@ -107,7 +107,7 @@ def onsets(samples: np.ndarray, *, level: float = 0.2) -> list[float]:
     return [float(index / RATE) for index in first]
 
 
-def woven(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def weave(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return a frame that shows one picture in its even rows and another one in its odd rows."""
     frame = one.copy()
     frame[1::2] = other[1::2]

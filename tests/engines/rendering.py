@@ -1,4 +1,4 @@
-"""Jobs for the built-in models, rendered as small as they allow, and what came out of them."""
+"""Jobs for the built-in models, rendered as small as they allow, and their results."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -15,12 +15,12 @@ from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.sound import Sound
 from kit.engines.registry import engine_for
 from kit.wire import Parameter
-from tests.engines import drawn
+from tests.engines import drawings
 
 RATE = 48_000
-#: What a parameter is by its name where nothing else is asked for: whatever takes the least time.
+#: Values of parameters by name, unless a test has others: those that take the least time.
 _SMALL = {"resolution": "360p", "detail": "low"}
-#: Seconds of a clip: less than may be ordered shows the same in less time.
+#: Seconds of a clip: less than an order allows, which is enough for a test.
 _SECONDS = 0.4
 
 
@@ -30,7 +30,7 @@ def definition_of(model: str) -> Definition:
 
 
 def parameters_of(engine: Engine, **values: Any) -> dict[str, Any]:
-    """Return the defaults of a model, small, and what else is asked for."""
+    """Return the defaults of a model, as small as possible, with other values of the test."""
     settings = {parameter.name: parameter for parameter in engine.definition.settings}
     known = {name: p.default for name, p in settings.items() if p.default is not None}
     if "size" in settings:
@@ -97,8 +97,8 @@ def seen_in(asset: Asset) -> np.ndarray:
     return frames[len(frames) // 2]
 
 
-def saved(pixels: np.ndarray, path: Path, **options: Any) -> Path:
-    """Save a picture and return where."""
+def save(pixels: np.ndarray, path: Path, **options: Any) -> Path:
+    """Save a picture and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(pixels.astype(np.uint8)).save(path, **options)
     return path
@@ -110,8 +110,8 @@ def tone(seconds: float, pitch: float = 440, level: float = 0.3) -> np.ndarray:
     return np.stack([wave, wave]).astype(np.float32)
 
 
-def recorded(samples: np.ndarray, path: Path) -> Path:
-    """Write a sound of two channels as a WAV file and return where."""
+def record(samples: np.ndarray, path: Path) -> Path:
+    """Write a sound of two channels as a WAV file and return its path."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream("pcm_s16le", rate=RATE, layout="stereo")
         frame = av.AudioFrame.from_ndarray(samples, format="fltp", layout="stereo")
@@ -120,23 +120,23 @@ def recorded(samples: np.ndarray, path: Path) -> Path:
     return path
 
 
-def filmed(
+def film(
     path: Path,
     frames: list[np.ndarray],
     *,
     fps: int | Fraction = 25,
-    heard: np.ndarray | None = None,
+    samples: np.ndarray | None = None,
 ) -> Path:
-    """Film pictures with the kit's own encoder and return where."""
+    """Encode pictures with the kit's own encoder and return the path."""
     height, width = frames[0].shape[:2]
-    sound = None if heard is None else Sound.of(heard)
+    sound = None if samples is None else Sound.of(samples)
     with Clip(path, width, height, fps=fps, sound=sound) as clip:
         for frame in frames:
             clip.add(rgb_frame(frame))
     return path
 
 
-def _spoken(seconds: float = 1.0) -> np.ndarray:
+def _speak(seconds: float = 1.0) -> np.ndarray:
     """Return five syllables in a second: a voice's harmonics that swell and fade."""
     time = np.arange(round(seconds * RATE)) / RATE
     voice = sum(np.cos(2 * np.pi * 120 * n * time + n * n) / n for n in range(1, 30))
@@ -144,30 +144,30 @@ def _spoken(seconds: float = 1.0) -> np.ndarray:
     return np.stack([wave, wave]).astype(np.float32)
 
 
-def _rolling(start: int) -> list[np.ndarray]:
+def _roll(start: int) -> list[np.ndarray]:
     """Return a second of a ball that rolls to the right."""
-    ground = drawn.ball(320, 180)
+    ground = drawings.ball(320, 180)
     return [np.roll(ground, start + 3 * number, axis=1)[10:106, 40:168] for number in range(25)]
 
 
 FILES: Mapping[str, Callable[[Path], Path]] = {
-    "ball": lambda folder: saved(drawn.ball(), folder / "ball.png"),
-    "mask": lambda folder: saved(drawn.ball_mask(), folder / "mask.png"),
-    "corner": lambda folder: saved(np.roll(drawn.ball_mask(), 60, axis=1), folder / "corner.png"),
-    "face": lambda folder: saved(drawn.face(), folder / "face.png"),
-    "smile": lambda folder: saved(drawn.face(smile=True), folder / "smile.png"),
-    "other": lambda folder: saved(drawn.ball(200, 160)[:, ::-1] // 2, folder / "other.png"),
-    "clip": lambda folder: filmed(folder / "clip.mp4", _rolling(0), heard=tone(1.0, 300)),
-    "next": lambda folder: filmed(folder / "next.mp4", _rolling(90), heard=tone(1.0, 500)),
-    "speaker": lambda folder: filmed(folder / "speaker.mp4", [drawn.face()] * 25),
-    "voice": lambda folder: recorded(_spoken(), folder / "voice.wav"),
-    "longer": lambda folder: recorded(_spoken(4.0), folder / "longer.wav"),
-    "music": lambda folder: recorded(tone(0.4, 700), folder / "music.wav"),
+    "ball": lambda folder: save(drawings.ball(), folder / "ball.png"),
+    "mask": lambda folder: save(drawings.ball_mask(), folder / "mask.png"),
+    "corner": lambda folder: save(np.roll(drawings.ball_mask(), 60, axis=1), folder / "corner.png"),
+    "face": lambda folder: save(drawings.face(), folder / "face.png"),
+    "smile": lambda folder: save(drawings.face(smile=True), folder / "smile.png"),
+    "other": lambda folder: save(drawings.ball(200, 160)[:, ::-1] // 2, folder / "other.png"),
+    "clip": lambda folder: film(folder / "clip.mp4", _roll(0), samples=tone(1.0, 300)),
+    "next": lambda folder: film(folder / "next.mp4", _roll(90), samples=tone(1.0, 500)),
+    "speaker": lambda folder: film(folder / "speaker.mp4", [drawings.face()] * 25),
+    "voice": lambda folder: record(_speak(), folder / "voice.wav"),
+    "longer": lambda folder: record(_speak(4.0), folder / "longer.wav"),
+    "music": lambda folder: record(tone(0.4, 700), folder / "music.wav"),
 }
 
 
-def library(folder: Path) -> Callable[[str], Path]:
-    """Return a function that makes each of `FILES` once and tells where it is."""
+def make_library(folder: Path) -> Callable[[str], Path]:
+    """Return a function that creates each of `FILES` once and returns its path."""
     return cache(lambda name: FILES[name](folder))
 
 
@@ -181,11 +181,11 @@ def edit(
     progress: Progress | None = None,
     **values: Any,
 ) -> Asset:
-    """Render a job of a model that edits the picture ``image``; a PNG unless it says otherwise."""
+    """Render a job of a model that edits the picture ``image``, by default to a PNG."""
     given = {"image": pixels, **(others or {})}
     number = sum(1 for _ in folder.glob("job*")) if folder.exists() else 0
     media = {
-        name: p if isinstance(p, Path) else saved(p, folder / f"{name}{number}.png")
+        name: p if isinstance(p, Path) else save(p, folder / f"{name}{number}.png")
         for name, p in given.items()
     }
     how: dict[str, Any] = {"format": "png", **values}

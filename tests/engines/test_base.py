@@ -1,4 +1,4 @@
-"""What every engine is handed: progress that only grows and can be called off."""
+"""The plug-in contract: progress that only grows and can be canceled, jobs and assets."""
 
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -11,7 +11,7 @@ from kit.engines.base import Asset, CanceledError, Engine, Job, Progress, seed_p
 
 
 @given(st.lists(st.floats(-1, 2)))
-def test_progress_never_goes_back_and_stays_within_its_bounds(fractions: list[float]) -> None:
+def test_progress_never_decreases_and_stays_between_0_and_1(fractions: list[float]) -> None:
     seen: list[float] = []
     progress = Progress(seen.append)
     for fraction in fractions:
@@ -22,14 +22,14 @@ def test_progress_never_goes_back_and_stays_within_its_bounds(fractions: list[fl
     assert len(seen) == len(fractions)
 
 
-def test_going_over_things_ends_at_one() -> None:
+def test_progress_over_items_ends_at_one() -> None:
     seen: list[float] = []
 
     assert list(Progress(seen.append).over(["a", "b", "c", "d"])) == ["a", "b", "c", "d"]
     assert seen == [0.25, 0.5, 0.75, 1.0]
 
 
-def test_a_part_fills_its_stretch_of_the_whole() -> None:
+def test_progress_of_a_part_covers_its_range() -> None:
     seen: list[float] = []
     whole = Progress(seen.append)
     first, second = whole.part(0, 0.5), whole.part(0.5, 1)
@@ -51,7 +51,7 @@ def test_a_cancel_reaches_every_part() -> None:
             act()
 
 
-def test_a_job_and_an_asset_do_not_change(tmp_path: Path) -> None:
+def test_jobs_and_assets_are_immutable(tmp_path: Path) -> None:
     job = Job(prompt="x", parameters={}, folder=tmp_path)
     asset = Asset(path=tmp_path / "a", content_type="image/png", width=1, height=1)
 

@@ -1,4 +1,4 @@
-"""What the built-in models say of themselves before anything is rendered or charged."""
+"""The definitions of the built-in models, their prices and the checks of orders."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from kit.wire import CATEGORIES
 from tests.engines.test_models import CASES, IDS
 
 DEFINITIONS = {model: engine_for(model).definition for model in IDS}
-#: What every model's order may hold besides its own settings, for the price.
+#: Seconds of the media of an order, for its price.
 SECONDS = {"video": 4, "audio": 4, "image": None}
 
 LISTING = """
@@ -37,7 +37,7 @@ def price(definition: Definition, **values: Any) -> float:
     return float(pricing.price(definition.pricing, {**defaults, **values}, media).total)
 
 
-def test_listing_the_engines_loads_nothing_heavy() -> None:
+def test_listing_the_engines_imports_no_heavy_library() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LISTING], capture_output=True, text=True, check=False
     )
@@ -59,13 +59,13 @@ def test_a_definition_is_valid_and_its_price_rule_prices_it(model: str) -> None:
 
 
 def test_every_category_has_a_model() -> None:
-    offered = {(told.asset_type, told.category) for told in DEFINITIONS.values()}
+    offered = {(definition.asset_type, definition.category) for definition in DEFINITIONS.values()}
 
     assert offered == {(kind, name) for kind, names in CATEGORIES.items() for name in names}
 
 
-def growing() -> Iterator[tuple[str, str, list[Any]]]:
-    """Yield what makes a result larger, longer or more work, from less to more."""
+def growing_settings() -> Iterator[tuple[str, str, list[Any]]]:
+    """Yield settings that make a result larger, longer or finer, with rising values."""
     for model, definition in DEFINITIONS.items():
         for parameter in definition.settings:
             ends = [parameter.minimum, parameter.maximum]
@@ -79,7 +79,7 @@ def growing() -> Iterator[tuple[str, str, list[Any]]]:
                 yield model, parameter.name, list(parameter.enum or ())
 
 
-@pytest.mark.parametrize(("model", "name", "values"), list(growing()))
+@pytest.mark.parametrize(("model", "name", "values"), list(growing_settings()))
 def test_a_larger_longer_or_finer_result_costs_more(
     model: str, name: str, values: list[Any]
 ) -> None:
@@ -88,13 +88,13 @@ def test_a_larger_longer_or_finer_result_costs_more(
     assert prices == sorted(set(prices))
 
 
-def test_the_largest_films_of_painted_land_cost_in_the_order_of_their_work() -> None:
+def test_the_largest_painted_films_cost_in_the_order_of_their_work() -> None:
     largest = {"duration": 12, "resolution": "1080p", "fps": 60}
     costs = [price(DEFINITIONS[m], **largest) for m in ("living-scene", "flythrough", "drift")]
     usual = [price(DEFINITIONS[m]) for m in ("living-scene", "flythrough", "drift")]
 
     assert costs == sorted(set(costs))
-    assert max(usual) == usual[1], "a short one is mostly what a flight prepares"
+    assert max(usual) == usual[1], "most of a short flight is its preparation"
 
 
 def order(model: str, **changed: Any) -> Order:
@@ -147,7 +147,7 @@ def test_a_usual_order_has_no_problem(model: str) -> None:
         ("video-join", {"sound": "replace"}, "sound", ""),
     ],
 )
-def test_what_cannot_be_is_said_by_its_name_before_it_is_charged(
+def test_an_impossible_order_names_its_field_before_it_is_charged(
     model: str, changed: dict[str, Any], field: str, sentence: str
 ) -> None:
     problems = dict(engine_for(model).check(order(model, **changed)))
@@ -157,5 +157,5 @@ def test_what_cannot_be_is_said_by_its_name_before_it_is_charged(
     assert len(problems[field].split()) >= 4
 
 
-def test_a_voice_that_is_too_long_by_a_moment_is_let_pass() -> None:
+def test_a_voice_that_is_slightly_too_long_is_accepted() -> None:
     assert not list(engine_for("lip-sync").check(order("lip-sync", seconds={"audio": [120.03]})))

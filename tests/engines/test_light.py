@@ -1,4 +1,4 @@
-"""What words and settings do to the light of what is painted: always one picture beside another."""
+"""Effects of words and settings on the light of paintings, by comparing two pictures."""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,9 +10,9 @@ import pytest
 from kit.engines.base import Asset
 from tests.engines.rendering import frames_of, render, seen_in
 
-Painted: TypeAlias = Callable[..., Asset]
+Paint: TypeAlias = Callable[..., Asset]
 PLACES = ("lake", "desert", "forest", "sea", "city", "mountains", "hills")
-#: Prompts of each family of scenes that say nothing else.
+#: Prompts that only name a family of scenes.
 FAMILIES = {
     "lake": "a mountain lake",
     "desert": "a desert",
@@ -23,20 +23,20 @@ FAMILIES = {
     "liquid": "liquid marble",
     "flow": "flowing lines",
 }
-#: Models and a place each, where more would take long.
+#: Slower models, each with one place.
 OTHERS = [("scene", "lake"), ("drift", "hills"), ("living-scene", "sea"), ("flythrough", "desert")]
 STILLS = [(model, place) for model in ("poster", "scene-fast") for place in PLACES]
 
 
 @pytest.fixture(scope="module")
-def painted(tmp_path_factory: pytest.TempPathFactory) -> Painted:
-    """Paint something small with a model, each once."""
+def paint(tmp_path_factory: pytest.TempPathFactory) -> Paint:
+    """Render a small picture or clip with a model, each only once."""
 
     @cache
-    def made(model: str, prompt: str, values: tuple[tuple[str, Any], ...]) -> Asset:
+    def paint_once(model: str, prompt: str, values: tuple[tuple[str, Any], ...]) -> Asset:
         return render(model, tmp_path_factory.mktemp(model), prompt, **dict(values))
 
-    return lambda model, prompt, **values: made(model, prompt, tuple(sorted(values.items())))
+    return lambda model, prompt, **values: paint_once(model, prompt, tuple(sorted(values.items())))
 
 
 def light(pixels: np.ndarray) -> float:
@@ -58,54 +58,54 @@ def roughness(pixels: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(("model", "place"), [*STILLS, *OTHERS])
-def test_a_night_is_darker_than_a_day(model: str, place: str, painted: Painted) -> None:
-    night, day = (seen_in(painted(model, f"clear {place} at {hour}")) for hour in ("night", "noon"))
+def test_a_night_is_darker_than_a_day(model: str, place: str, paint: Paint) -> None:
+    night, day = (seen_in(paint(model, f"clear {place} at {hour}")) for hour in ("night", "noon"))
 
     assert light(night) < light(day)
 
 
 @pytest.mark.parametrize(("model", "place"), [*STILLS, *OTHERS[:-1]])
-def test_fog_takes_contrast_away(model: str, place: str, painted: Painted) -> None:
-    thick, clear = (seen_in(painted(model, f"{how} {place} at noon")) for how in ("foggy", "clear"))
+def test_fog_takes_contrast_away(model: str, place: str, paint: Paint) -> None:
+    thick, clear = (seen_in(paint(model, f"{how} {place} at noon")) for how in ("foggy", "clear"))
 
     assert contrast(thick) < contrast(clear)
 
 
 @pytest.mark.parametrize("weather", ["rainy", "snowfall over", "stormy", "hazy", "cloudy"])
 @pytest.mark.parametrize(("model", "place"), STILLS)
-def test_every_weather_shows_in_every_place(
-    model: str, place: str, weather: str, painted: Painted
+def test_every_weather_is_visible_in_every_place(
+    model: str, place: str, weather: str, paint: Paint
 ) -> None:
-    other = seen_in(painted(model, f"{weather} {place} at noon"))
+    other = seen_in(paint(model, f"{weather} {place} at noon"))
 
-    assert (other != seen_in(painted(model, f"clear {place} at noon"))).any()
+    assert (other != seen_in(paint(model, f"clear {place} at noon"))).any()
 
 
 @pytest.mark.parametrize(
     ("model", "family"),
     [*(("scene-fast", f) for f in FAMILIES), ("scene", "city"), ("living-scene", "city")],
 )
-def test_a_prompt_finds_its_family_and_the_setting_names_it(
-    model: str, family: str, painted: Painted
+def test_a_prompt_selects_the_same_family_as_the_setting(
+    model: str, family: str, paint: Paint
 ) -> None:
-    found, named = (painted(model, FAMILIES[family], family=f) for f in ("auto", family))
-    other = painted(model, FAMILIES[family], family="flow" if family == "liquid" else "liquid")
+    found, named = (paint(model, FAMILIES[family], family=f) for f in ("auto", family))
+    other = paint(model, FAMILIES[family], family="flow" if family == "liquid" else "liquid")
 
     assert found.path.read_bytes() == named.path.read_bytes() != other.path.read_bytes()
 
 
 @pytest.mark.parametrize("model", ["poster", "scene", "drift"])
-def test_a_warm_palette_is_warmer_than_a_cool_one(model: str, painted: Painted) -> None:
+def test_a_warm_palette_is_warmer_than_a_cool_one(model: str, paint: Paint) -> None:
     warm, cool = (
-        seen_in(painted(model, "hills at dusk", palette=name)) for name in ("ember", "lagoon")
+        seen_in(paint(model, "hills at dusk", palette=name)) for name in ("ember", "lagoon")
     )
 
     assert warmth(warm) > warmth(cool)
 
 
-def test_mist_and_grain_do_what_they_say(painted: Painted) -> None:
+def test_mist_adds_light_and_grain_adds_roughness(paint: Paint) -> None:
     plain, misty, grainy = (
-        seen_in(painted("poster", "clear mountains at dusk", **values))
+        seen_in(paint("poster", "clear mountains at dusk", **values))
         for values in ({"mist": 0}, {"mist": 1}, {"mist": 0, "grain": True})
     )
 
@@ -113,9 +113,9 @@ def test_mist_and_grain_do_what_they_say(painted: Painted) -> None:
     assert roughness(grainy) > roughness(plain)
 
 
-def test_stars_are_the_brightest_of_a_dark_sky(painted: Painted) -> None:
+def test_stars_are_brighter_than_a_dark_sky(paint: Paint) -> None:
     starry, bare = (
-        seen_in(painted("poster", "clear mountains at night", stars=stars))[:80, :90].max()
+        seen_in(paint("poster", "clear mountains at night", stars=stars))[:80, :90].max()
         for stars in (True, False)
     )
 
@@ -123,9 +123,9 @@ def test_stars_are_the_brightest_of_a_dark_sky(painted: Painted) -> None:
 
 
 @pytest.mark.parametrize(("hours", "sign"), [("day_to_night", 1), ("night_to_day", -1)])
-def test_hours_pass_from_light_to_dark_or_the_other_way(
-    painted: Painted, hours: str, sign: int
+def test_hours_change_from_light_to_dark_or_from_dark_to_light(
+    paint: Paint, hours: str, sign: int
 ) -> None:
-    frames = frames_of(painted("living-scene", "a clear desert", hours=hours))
+    frames = frames_of(paint("living-scene", "a clear desert", hours=hours))
 
     assert sign * light(frames[0]) > sign * light(frames[-1])

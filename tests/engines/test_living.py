@@ -1,4 +1,4 @@
-"""What moves in a living scene: exactly what its painting hands out, where it says so."""
+"""Living scenes: only the parts that their painting marks move."""
 
 from dataclasses import replace
 
@@ -27,15 +27,15 @@ def lamps() -> np.ndarray:
     return np.asarray(mask() * (np.arange(COLUMNS) % 24 < 8), np.float32)
 
 
-def painting(**known: object) -> Painting:
-    """Return a gray picture with rough ground everywhere, at 20 meters."""
+def painting(**parts: object) -> Painting:
+    """Return a gray painting with rough ground everywhere, at 20 meters."""
     noise = np.random.default_rng(1).uniform(0.1, 0.4, (1, ROWS, COLUMNS)).astype(np.float32)
     depth = np.full((ROWS, COLUMNS), 20.0, np.float32)
-    return replace(Painting(light=np.repeat(noise, 3, axis=0), depth=depth), **known)  # type: ignore[arg-type]
+    return replace(Painting(light=np.repeat(noise, 3, axis=0), depth=depth), **parts)  # type: ignore[arg-type]
 
 
 def motion(kind: str, away: float | None = None) -> Motion:
-    """Return what moves in a part of the upper half."""
+    """Return a motion in a part of the upper half."""
     along, across = np.mgrid[0:1:40j, -1:1:60j].astype(np.float32)
     part, waves = (slice(10, 50), slice(60, 120)), ((26.0, 22.0, 22.0, 0.14),)
     plane = np.ones_like(along)
@@ -43,13 +43,13 @@ def motion(kind: str, away: float | None = None) -> Motion:
 
 
 def changes(scene: Living) -> np.ndarray:
-    """Return by how much each pixel's light ever differs from the first frame's."""
+    """Return the largest change of each pixel from the first frame."""
     frames = [scene.frame(number)[: TAKE.height].astype(int) for number in range(0, 24, 3)]
     return np.asarray(np.abs(np.stack(frames) - frames[0]).max(axis=0))
 
 
 @pytest.mark.parametrize(
-    "known",
+    "parts",
     [
         {"sky": mask()},
         {"emitters": lamps()},
@@ -59,15 +59,15 @@ def changes(scene: Living) -> np.ndarray:
     ],
     ids=["clouds", "lamps", "stars", "fall", "smoke"],
 )
-def test_what_a_painter_hands_out_moves_and_nothing_else(known: dict[str, object]) -> None:
-    moved = changes(Living(BRIEF, [painting(**known)], TAKE))
+def test_only_the_marked_parts_of_a_painting_move(parts: dict[str, object]) -> None:
+    moved = changes(Living(BRIEF, [painting(**parts)], TAKE))
 
     half = TAKE.height // 2
     assert moved[: half - 8].max() > 3
     assert moved[half + 2 :].max() == 0
 
 
-def test_water_stirs_where_it_is() -> None:
+def test_only_water_moves_in_a_scene_with_water() -> None:
     water = mask((slice(ROWS // 2, ROWS), slice(0, COLUMNS)))
 
     moved = changes(Living(BRIEF, [painting(water=water)], TAKE))
@@ -76,7 +76,7 @@ def test_water_stirs_where_it_is() -> None:
     assert moved[-20:].max() > 3
 
 
-def test_what_stands_before_a_fall_hides_it() -> None:
+def test_nearer_ground_hides_a_waterfall() -> None:
     near = painting(
         depth=np.full((ROWS, COLUMNS), 5.0, np.float32), motions=(motion("fall", 20.0),)
     )
@@ -84,7 +84,7 @@ def test_what_stands_before_a_fall_hides_it() -> None:
     assert changes(Living(BRIEF, [near], TAKE)).max() == 0
 
 
-def test_a_scene_of_two_hours_goes_from_one_to_the_other() -> None:
+def test_a_scene_of_two_hours_changes_from_one_to_the_other() -> None:
     dark = painting()
     bright = replace(dark, light=dark.light + np.float32(0.5))
 

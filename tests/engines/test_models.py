@@ -1,4 +1,4 @@
-"""What every built-in model does: one table of orders, and what must be true of each."""
+"""Tests of every built-in model, from one table of orders."""
 
 import io
 import json
@@ -23,7 +23,7 @@ from kit.engines.base import Asset, CanceledError, Progress
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.wire import Parameter
-from tests.engines import drawn
+from tests.engines import drawings
 from tests.engines.rendering import parameters_of, render
 
 Files: TypeAlias = Callable[[str], Path]
@@ -35,12 +35,12 @@ IDS = sorted(point.name for point in POINTS)
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What is ordered of a model, and what shows that a parameter of it is heeded.
+    """An order of a model, and orders in which its parameters show.
 
-    `values` hold beside the smallest ones, `media` are names of files. `tries` are orders, settings
-    and media alike, in which a parameter shows, where it takes more than another value of it; they
-    are compared to the same order without it, or to the one in `against`. `plain` are settings
-    whose values do not all go with the order.
+    `values` are added to the smallest ones, `media` are names of files. `tries` are settings and
+    media with which a parameter shows, if that takes more than another value of it; they are
+    compared to the same order without it, or to the one in `against`. `plain` are settings whose
+    values do not all fit the order.
     """
 
     prompt: str = ""
@@ -185,9 +185,9 @@ CASES: Mapping[str, Case] = {
         fps=25,
     ),
 }
-#: Settings whose largest value takes longer than a test should, or means a file's size only.
+#: Settings whose largest value takes too long for a test, or only changes the size of a file.
 _COSTLY = {"size", "duration", "seed", "quality"}
-#: Settings that the shape, the rate and the format of a result show.
+#: Settings that are checked by the shape, the rate and the format of a result.
 _SEEN = {"size", "duration", "format", "aspect_ratio", "resolution", "fps"}
 _RESULTS = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 _CODECS = {
@@ -198,7 +198,7 @@ _CODECS = {
 
 
 def order_of(model: str, files: Files, changed: Values) -> dict[str, Any]:
-    """Return the arguments of `render` for a model's order with some things changed."""
+    """Return the arguments of `render` for a model's order with some changes."""
     case = CASES[model]
     known = {parameter.name for parameter in engine_for(model).definition.media}
     media = {**case.media, **{name: v for name, v in changed.items() if name in known}}
@@ -207,19 +207,19 @@ def order_of(model: str, files: Files, changed: Values) -> dict[str, Any]:
     return {"prompt": case.prompt, **case.values, **values, "media": chosen}
 
 
-Made: TypeAlias = Callable[..., Asset]
+Make: TypeAlias = Callable[..., Asset]
 
 
 @pytest.fixture(scope="session")
-def made(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Render a model's order with some things changed, each once."""
+def make(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """Render a model's order with some changes, each only once."""
 
     @cache
-    def rendered(model: str, changed: tuple[tuple[str, Any], ...]) -> Asset:
+    def render_once(model: str, changed: tuple[tuple[str, Any], ...]) -> Asset:
         folder = tmp_path_factory.mktemp(model)
         return render(model, folder, **order_of(model, files, dict(changed)))
 
-    return lambda model, **changed: rendered(model, tuple(sorted(changed.items())))
+    return lambda model, **changed: render_once(model, tuple(sorted(changed.items())))
 
 
 def settings_of(model: str) -> Iterator[Parameter]:
@@ -227,7 +227,7 @@ def settings_of(model: str) -> Iterator[Parameter]:
 
 
 def check_size(asset: Asset, values: Values, source: tuple[int, int] | None) -> None:
-    """Assert that a result has the size and the shape that its order asks for."""
+    """Assert that a result has the size and the shape of its order."""
     across, down = source or (0, 0)
     aspect = values.get("aspect_ratio", "keep")
     if ":" in aspect:
@@ -272,7 +272,7 @@ def check_clip(asset: Asset, values: Values, seconds: float, fps: float) -> None
 
 
 def check_asset(model: str, asset: Asset, files: Files, changed: Values) -> None:
-    """Assert that a result is what its asset says and what its order asks for."""
+    """Assert that a result matches its asset and its order."""
     order, case = order_of(model, files, changed), CASES[model]
     shown = [p for n, paths in order["media"].items() if n not in ("audio", "music") for p in paths]
     values = parameters_of(engine_for(model), **order)
@@ -301,7 +301,7 @@ def size_of(path: Path) -> tuple[int, int]:
 
 
 def rounds_of(model: str) -> Iterator[Values]:
-    """Yield orders that together have every choice, both ends of every number and both answers."""
+    """Yield orders that together have every choice, both ends of numbers and both booleans."""
     plain = {*CASES[model].plain, *_COSTLY}
     settings = [p for p in settings_of(model) if p.name not in plain]
     choices: dict[str, list[Any]] = {}
@@ -311,7 +311,7 @@ def rounds_of(model: str) -> Iterator[Values]:
             values = [False, True]
         if not values and parameter.minimum is not None and parameter.maximum is not None:
             values = [parameter.minimum, parameter.maximum]
-        # Turned, so that the largest size does not come with the highest rate.
+        # Reversed, so that the largest size is not combined with the highest rate.
         choices[parameter.name] = values if number % 2 else values[::-1]
     for number in range(max(map(len, choices.values()))):
         yield {name: values[number] for name, values in choices.items() if number < len(values)}
@@ -327,18 +327,18 @@ def test_every_built_in_model_is_in_the_table() -> None:
 @pytest.mark.parametrize(
     ("model", "changed"), ROUNDS, ids=lambda v: v if isinstance(v, str) else ""
 )
-def test_every_choice_renders_in_the_shape_rate_and_format_asked_for(
-    model: str, changed: Values, made: Made, files: Files
+def test_every_choice_renders_with_its_shape_rate_and_format(
+    model: str, changed: Values, make: Make, files: Files
 ) -> None:
-    check_asset(model, made(model, **changed), files, changed)
+    check_asset(model, make(model, **changed), files, changed)
 
 
 @pytest.mark.parametrize("model", IDS)
-def test_the_same_order_gives_the_same_bytes_and_another_seed_others(
-    model: str, made: Made, files: Files, tmp_path: Path
+def test_results_are_deterministic_and_depend_on_the_seed(
+    model: str, make: Make, files: Files, tmp_path: Path
 ) -> None:
     changed = CASES[model].tries.get("seed", {})
-    first = made(model, **changed).path.read_bytes()
+    first = make(model, **changed).path.read_bytes()
     seen: list[float] = []
     moments = [process_time()]
     threads = cv2.getNumThreads()
@@ -352,8 +352,8 @@ def test_the_same_order_gives_the_same_bytes_and_another_seed_others(
 
     assert first == again
     if any(parameter.name == "seed" for parameter in settings_of(model)):
-        assert made(model, **{**changed, "seed": 2}).path.read_bytes() != first
-    # Progress rises to 1 in steps that a cancel does not wait long for.
+        assert make(model, **{**changed, "seed": 2}).path.read_bytes() != first
+    # Progress rises to 1 in short steps, so that a cancel does not wait long.
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
     assert len(set(seen)) >= 4
@@ -361,8 +361,8 @@ def test_the_same_order_gives_the_same_bytes_and_another_seed_others(
     assert cv2.getNumThreads() == threads
 
 
-def another(model: str, name: str) -> Any:
-    """Return another value than the one that a setting or a medium has in a model's order."""
+def other_value(model: str, name: str) -> Any:
+    """Return a value other than that of a setting or a medium in a model's order."""
     definition = engine_for(model).definition
     for medium in definition.media:
         if medium.name == name:
@@ -377,7 +377,7 @@ def another(model: str, name: str) -> Any:
     return next(other for other in among if other not in (value, "auto", "keep"))
 
 
-def orderable() -> Iterator[tuple[str, str]]:
+def list_parameters() -> Iterator[tuple[str, str]]:
     for model in IDS:
         names = [parameter.name for parameter in settings_of(model) if parameter.name != "seed"]
         names += [p.name for p in engine_for(model).definition.media if not p.required]
@@ -385,15 +385,15 @@ def orderable() -> Iterator[tuple[str, str]]:
         yield from ((model, name) for name in names if name not in _SEEN)
 
 
-@pytest.mark.parametrize(("model", "name"), list(orderable()))
-def test_everything_that_can_be_ordered_changes_the_result(
-    model: str, name: str, made: Made, files: Files
+@pytest.mark.parametrize(("model", "name"), list(list_parameters()))
+def test_every_parameter_changes_the_result(
+    model: str, name: str, make: Make, files: Files
 ) -> None:
     case = CASES[model]
-    shown = case.tries.get(name) or {name: another(model, name)}
+    shown = case.tries.get(name) or {name: other_value(model, name)}
     plain = case.against.get(name, {key: v for key, v in shown.items() if key != name})
 
-    one, other = made(model, **shown), made(model, **plain)
+    one, other = make(model, **shown), make(model, **plain)
 
     if name == "poster_time":
         assert one.thumbnail is not None
@@ -405,7 +405,7 @@ def test_everything_that_can_be_ordered_changes_the_result(
 
 @pytest.mark.parametrize("share", [0.0, 0.6])
 @pytest.mark.parametrize("model", IDS)
-def test_a_canceled_job_ends_at_its_next_report_and_leaves_nothing_running(
+def test_a_canceled_job_ends_at_its_next_report_without_threads(
     model: str, share: float, files: Files, tmp_path: Path
 ) -> None:
     seen: list[float] = []
@@ -435,12 +435,12 @@ def media_of() -> Iterator[tuple[str, str, str]]:
         yield from ((model, p.name, p.type) for p in engine_for(model).definition.media)
 
 
-def broken(kind: str) -> Iterator[bytes]:
-    """Yield words, and for a picture also half of one, nothing, and one of 900 megapixels."""
+def broken_files(kind: str) -> Iterator[bytes]:
+    """Yield a text, and for a picture also half of one, no bytes, and one of 900 megapixels."""
     yield b"this is no file of that kind at all, though it is long enough for one"
     if kind == "image":
         whole = io.BytesIO()
-        Image.fromarray(drawn.ball()).save(whole, "JPEG")
+        Image.fromarray(drawings.ball()).save(whole, "JPEG")
         yield whole.getvalue()[: len(whole.getvalue()) // 2]
         yield b""
         head = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
@@ -452,19 +452,19 @@ def broken(kind: str) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize(("model", "name", "kind"), list(media_of()))
-def test_a_broken_file_is_refused_in_a_sentence(
+def test_a_broken_file_is_refused_with_a_message(
     model: str, name: str, kind: str, files: Files, tmp_path: Path
 ) -> None:
     order = order_of(model, files, CASES[model].tries.get(name, {}))
-    for number, content in enumerate(broken(kind)):
+    for number, content in enumerate(broken_files(kind)):
         (path := tmp_path / f"input{number}").write_bytes(content)
         media = {**order["media"], name: [*order["media"].get(name, [])[1:], path]}
 
-        with pytest.raises(EngineError) as told:
+        with pytest.raises(EngineError) as caught:
             render(model, tmp_path / f"job{number}", **{**order, "media": media})
 
-        assert len(str(told.value).split()) >= 4
-        assert str(tmp_path) not in str(told.value)
-        assert told.value.code in {"undecodable", "too_large", "wrong_type"}
-        del told  # what it holds is open, which Windows shows
+        assert len(str(caught.value).split()) >= 4
+        assert str(tmp_path) not in str(caught.value)
+        assert caught.value.code in {"undecodable", "too_large", "wrong_type"}
+        del caught  # its traceback keeps files open, which fails on Windows
         assert list((tmp_path / f"job{number}").iterdir()) == []

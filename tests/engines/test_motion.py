@@ -1,4 +1,4 @@
-"""How clips move, by whichever model: measured between their own frames."""
+"""Motion in clips of all models, measured between their frames."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,19 +10,19 @@ import pytest
 
 from kit.engines.film.weather import Weather
 from kit.engines.models.settings import WEATHERS
-from tests.engines.rendering import frames_of, render, saved
+from tests.engines.rendering import frames_of, render, save
 
 Files = Callable[[str], Path]
-PAINTED = {"drift": "hills", "living-scene": "hills at noon", "flythrough": "desert"}
-GIVEN = ("animate", "ken-burns")
+PROMPTS = {"drift": "hills", "living-scene": "hills at noon", "flythrough": "desert"}
+PICTURE_MODELS = ("animate", "ken-burns")
 
 
 @pytest.fixture(scope="module")
 def patches(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A picture with something to see everywhere, so that every motion shows."""
+    """A picture with details everywhere, so that every motion shows."""
     noise = np.random.default_rng(3).integers(60, 200, (30, 40, 3)).astype(np.uint8)
     pixels = cv2.resize(noise, (640, 480), interpolation=cv2.INTER_CUBIC)
-    return saved(pixels, tmp_path_factory.mktemp("patches") / "patches.png")
+    return save(pixels, tmp_path_factory.mktemp("patches") / "patches.png")
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def clip(patches: Path, tmp_path: Path) -> Callable[..., list[np.ndarray]]:
     """Return the frames of a short clip."""
 
     def frames(model: str, **values: object) -> list[np.ndarray]:
-        how: dict[str, object] = {"prompt": PAINTED.get(model, ""), **values}
-        if model in GIVEN:
+        how: dict[str, object] = {"prompt": PROMPTS.get(model, ""), **values}
+        if model in PICTURE_MODELS:
             how["media"] = {"image": patches}
         if model == "animate":
             how["technique"] = "ken_burns"
@@ -46,12 +46,12 @@ def clip(patches: Path, tmp_path: Path) -> Callable[..., list[np.ndarray]]:
 Frames = Callable[..., list[np.ndarray]]
 
 
-def apart(one: np.ndarray, other: np.ndarray) -> float:
+def distance(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.abs(one - other).mean())
 
 
 def shift(frames: list[np.ndarray]) -> tuple[float, float]:
-    """Return how far what is seen moves to the right and down over a clip."""
+    """Return how far the picture moves to the right and down over a clip."""
     gray = [frame.mean(axis=2).astype(np.float32) for frame in frames]
     window = cv2.createHanningWindow(gray[0].shape[::-1], cv2.CV_32F)
     steps = [cv2.phaseCorrelate(*pair, window)[0] for pair in pairwise(gray)]
@@ -65,7 +65,7 @@ def shift(frames: list[np.ndarray]) -> tuple[float, float]:
         ("ken-burns", ("up", "down")),
     ],
 )
-def test_what_is_seen_moves_against_the_camera(
+def test_the_picture_moves_against_the_camera(
     model: str, ways: tuple[str, str], clip: Frames
 ) -> None:
     first, second = (
@@ -83,11 +83,11 @@ def test_what_is_seen_moves_against_the_camera(
         *((model, "push", "pull") for model in ("animate", "drift", "living-scene")),
     ],
 )
-def test_going_nearer_enlarges_what_is_seen(
+def test_moving_nearer_enlarges_the_picture(
     model: str, nearer: str, wider: str, clip: Frames
 ) -> None:
     def growth(camera: str) -> float:
-        """Return how far the right of the picture moves to the right more than the left does."""
+        """Return how much more the right half moves to the right than the left half."""
         frames = clip(model, camera=camera, motion=1)
         half = frames[0].shape[1] // 2
         sides = (slice(None, half), slice(half, None))
@@ -101,7 +101,7 @@ def test_going_nearer_enlarges_what_is_seen(
 def test_more_motion_moves_more_and_a_still_camera_does_not(model: str, clip: Frames) -> None:
     nearer = "zoom_in" if model == "ken-burns" else "push"
     still, little, much = (
-        apart(frames[0], frames[-1])
+        distance(frames[0], frames[-1])
         for frames in (
             clip(model, camera="still", motion=0),
             clip(model, camera=nearer, motion=0.2),
@@ -113,17 +113,17 @@ def test_more_motion_moves_more_and_a_still_camera_does_not(model: str, clip: Fr
 
 
 @pytest.mark.parametrize("model", ["drift", "living-scene", "ken-burns", "animate", "flythrough"])
-def test_a_loop_ends_where_it_began(model: str, clip: Frames) -> None:
+def test_a_loop_ends_at_its_first_frame(model: str, clip: Frames) -> None:
     def seam(loop: bool) -> float:
-        """Return how large the step from the last frame to the first is beside the others."""
+        """Return the step from the last frame to the first, relative to the other steps."""
         frames = clip(model, loop=loop, motion=1)
-        return apart(frames[-1], frames[0]) / max(apart(*pair) for pair in pairwise(frames))
+        return distance(frames[-1], frames[0]) / max(distance(*pair) for pair in pairwise(frames))
 
     assert seam(True) < seam(False)
 
 
 @pytest.mark.parametrize("kind", WEATHERS[1:])
-def test_weather_of_a_loop_ends_where_it_began_and_moves_on_the_way(kind: str) -> None:
+def test_weather_of_a_loop_moves_and_ends_at_its_first_frame(kind: str) -> None:
     weather = Weather(kind, (160, 96), np.random.default_rng(1), seconds=2.0, loop=True)
 
     def luma(moment: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What painters hand out: light, depth, masks and motions that fit each other."""
+"""Paintings: light, depth, masks and motions that fit each other."""
 
 from dataclasses import replace
 from functools import cache
@@ -24,12 +24,12 @@ def brief_of(prompt: str) -> Brief:
 
 
 @cache
-def painted(prompt: str) -> Painting:
+def picture(prompt: str) -> Painting:
     return paint(brief_of(prompt), Progress())
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_hands_out_light_of_its_size(family: str) -> None:
+def test_every_family_paints_light_of_its_size(family: str) -> None:
     brief = replace(brief_of("a quiet day"), family=family)
     painting = paint(brief, Progress())
 
@@ -42,8 +42,8 @@ def test_every_family_hands_out_light_of_its_size(family: str) -> None:
 
 
 @pytest.mark.parametrize("prompt", LANDS)
-def test_land_lies_before_the_sky_and_nearer_further_down(prompt: str) -> None:
-    depth, sky = painted(prompt).depth, painted(prompt).sky
+def test_land_is_before_the_sky_and_nearer_at_the_bottom(prompt: str) -> None:
+    depth, sky = picture(prompt).depth, picture(prompt).sky
 
     assert depth is not None
     assert sky is not None
@@ -56,8 +56,8 @@ def test_land_lies_before_the_sky_and_nearer_further_down(prompt: str) -> None:
     "prompt",
     ["a neon city street at night", "city street from above", "a ringed planet", "a nebula"],
 )
-def test_depth_of_streets_and_space_is_infinite_in_the_sky_alone(prompt: str) -> None:
-    depth, sky, emitters = painted(prompt).depth, painted(prompt).sky, painted(prompt).emitters
+def test_depth_of_streets_and_space_is_infinite_only_in_the_sky(prompt: str) -> None:
+    depth, sky, emitters = (picture(prompt).depth, picture(prompt).sky, picture(prompt).emitters)
 
     assert depth is not None
     assert sky is not None
@@ -68,7 +68,7 @@ def test_depth_of_streets_and_space_is_infinite_in_the_sky_alone(prompt: str) ->
 
 
 def test_a_black_hole_hides_the_stars_behind_it() -> None:
-    painting = painted("a black hole, centered")
+    painting = picture("a black hole, centered")
     assert painting.sky is not None
     assert painting.emitters is not None
     height, width = painting.sky.shape
@@ -81,7 +81,7 @@ def test_a_black_hole_hides_the_stars_behind_it() -> None:
 
 @pytest.mark.parametrize("prompt", ["a mountain lake", "the open sea"])
 def test_water_is_below_the_sky(prompt: str) -> None:
-    water, sky = painted(prompt).water, painted(prompt).sky
+    water, sky = picture(prompt).water, picture(prompt).sky
 
     assert water is not None
     assert sky is not None
@@ -98,11 +98,11 @@ def test_water_is_below_the_sky(prompt: str) -> None:
         ("sand dunes", set()),
     ],
 )
-def test_what_moves_by_itself_is_handed_out(prompt: str, kinds: set[str]) -> None:
-    assert {motion.kind for motion in painted(prompt).motions} == kinds
+def test_a_painting_lists_its_motions(prompt: str, kinds: set[str]) -> None:
+    assert {motion.kind for motion in picture(prompt).motions} == kinds
 
 
-def test_embers_that_fly_are_left_to_a_film() -> None:
+def test_embers_are_not_painted_for_a_film() -> None:
     brief = brief_of("an erupting volcano at night")
     still, place = (paint(replace(brief, falling=falling), Progress()) for falling in (True, False))
 
@@ -120,14 +120,14 @@ def test_a_painting_can_be_canceled(prompt: str) -> None:
 
 
 def test_a_painting_developed_twice_is_the_same_picture() -> None:
-    painting = painted("a mountain lake")
+    painting = picture("a mountain lake")
     before = painting.light.copy()
 
     assert (painting.pixels() == painting.pixels()).all()
     assert (painting.light == before).all()
 
 
-def test_more_light_is_never_darker_on_film() -> None:
+def test_film_curves_never_make_more_light_darker() -> None:
     light = np.repeat(np.geomspace(1e-4, 30, 256, dtype=np.float32)[None], 8, 0)[None]
     for film in (Film(), Film(contrast=1.5), Film(contrast=0.7, lift=0.1), Film(filmic=False)):
         plain = replace(film, grain=0.0, vignette=0.0)
@@ -157,20 +157,20 @@ def still_and_first_frame(prompt: str, frames: int = 2) -> tuple[Painting, np.nd
         ("a volcano over a lake at noon", 24),
     ],
 )
-def test_a_flight_begins_where_a_still_of_its_prompt_is_painted(prompt: str, frames: int) -> None:
+def test_a_flight_begins_at_the_place_of_its_still(prompt: str, frames: int) -> None:
     still, frame = still_and_first_frame(prompt, frames)
     assert still.sky is not None
-    # What is sky in the one is sky in the other, and as bright.
+    # The sky is at the same place in both, and as bright.
     sky, land = still.sky > 0.99, still.sky < 0.01
     gray = still.pixels().mean(axis=2)
     alike = np.corrcoef(gray[sky], frame[sky])[0, 1]
-    other = painted(prompt + ", another place").pixels().mean(axis=2)
+    other = picture(prompt + ", another place").pixels().mean(axis=2)
 
     assert alike > np.corrcoef(other[sky], frame[sky])[0, 1]
     assert frame[sky].mean() > frame[land].mean()
 
 
-def test_hours_order_the_light_of_stills_and_of_flights() -> None:
+def test_the_hour_orders_the_light_of_stills_and_flights() -> None:
     hours = ("at night", "at sunset", "at noon")
     pairs = [still_and_first_frame(f"a mountain lake in summer {hour}") for hour in hours]
     for light in zip(
@@ -179,14 +179,14 @@ def test_hours_order_the_light_of_stills_and_of_flights() -> None:
         assert list(light) == sorted(light)
 
 
-def test_snow_makes_the_ground_of_stills_and_of_flights_lighter() -> None:
+def test_snow_makes_the_ground_of_stills_and_flights_lighter() -> None:
     seasons = [still_and_first_frame(f"hills at noon in {it}") for it in ("summer", "winter")]
     lower = [(still.pixels()[80:].mean(), frame[80:].mean()) for still, frame in seasons]
     for summer, winter in zip(*lower, strict=True):
         assert summer < winter
 
 
-def test_rain_is_drawn_unless_a_film_draws_it() -> None:
+def test_rain_is_painted_unless_a_film_draws_it() -> None:
     wet = brief_of("a lake in the rain")
-    drawn, left = (paint(replace(wet, falling=on), Progress()).pixels() for on in (True, False))
-    assert (drawn != left).mean() > 0.01
+    rainy, dry = (paint(replace(wet, falling=on), Progress()).pixels() for on in (True, False))
+    assert (rainy != dry).mean() > 0.01

@@ -1,4 +1,4 @@
-"""Which engines there are: entry points, and no plug-in can keep the others from working."""
+"""The list of engines: entry points, and plug-ins that cannot break other engines."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from kit.errors import ConfigError
 _LISTED = "from kit.engines.registry import list_engines; print(*list_engines())"
 
 
-_LOOKED = (
+_LISTED_CHECKED = (
     "from kit.engines.registry import read_listing; found = read_listing(seconds=2.0);"
     "print(*found.engines); print(*found.left_out, sep='\\n', file=sys.stderr)"
 )
@@ -30,10 +30,10 @@ _SERVED = (
 )
 
 
-def listed(
+def list_with(
     folder: Path, points: str, module: str, work: str = _LISTED
 ) -> subprocess.CompletedProcess[str]:
-    """List the engines in a process that has one more plug-in."""
+    """List the engines in a process with one more plug-in."""
     info = folder / "more-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: more\nVersion: 1.0\n")
@@ -43,7 +43,7 @@ def listed(
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
 
-def test_plug_ins_stand_beside_the_built_in_ones() -> None:
+def test_plug_ins_are_listed_with_the_built_in_engines() -> None:
     assert {"flat", "clay", "poster", "drift"} <= list_engines().keys()
     assert list(list_engines()) == sorted(list_engines())
     assert all(engine.definition.id == name for name, engine in list_engines().items())
@@ -83,28 +83,28 @@ def settings(given: str) -> str:
     return f"{ENGINE}    definition = definition(settings=[Parameter({given})])"
 
 
-def defined(changes: str) -> str:
+def define(changes: str) -> str:
     return f"{ENGINE}    definition = definition({changes})"
 
 
-#: What the entry point names, what is in its module, and what is said of it.
+#: The object of the entry point, the source of its module, and the reported reason.
 FAULTS = [
     ("thing", "thing = 7", "is not an Engine"),
     ("thing", "raise RuntimeError('no license')", "RuntimeError: no license"),
     ("thing", "import sys; sys.exit('no license')", "SystemExit: no license"),
     ("Missing", "", "AttributeError"),
     ("not an object", "", "AttributeError"),
-    ("Odd", defined("id='flat'"), "its model's id is 'flat'"),
+    ("Odd", define("id='flat'"), "its model's id is 'flat'"),
     ("Odd", ENGINE, "it has no definition"),
     ("Odd", f"{ENGINE}    definition = 7", "is not a Definition, but of type 'int'"),
-    ("Odd", defined("category='Nope'"), "category 'Nope'"),
-    ("Odd", defined("asset_type='song'"), "asset type 'song'"),
-    ("Odd", defined("pricing=None"), "no price rule"),
-    ("Odd", defined("pricing=Rule(base=Decimal(-1))"), "negative price"),
-    ("Odd", defined("pricing=unit('no')"), "the parameter 'no'"),
-    ("Odd", defined("pricing=7"), "its price rule is not a Rule"),
-    ("Odd", defined("settings=[7]"), "not a Parameter, but 7"),
-    ("Odd", defined("title=7"), "its title is not a text"),
+    ("Odd", define("category='Nope'"), "category 'Nope'"),
+    ("Odd", define("asset_type='song'"), "asset type 'song'"),
+    ("Odd", define("pricing=None"), "no price rule"),
+    ("Odd", define("pricing=Rule(base=Decimal(-1))"), "negative price"),
+    ("Odd", define("pricing=unit('no')"), "the parameter 'no'"),
+    ("Odd", define("pricing=7"), "its price rule is not a Rule"),
+    ("Odd", define("settings=[7]"), "not a Parameter, but 7"),
+    ("Odd", define("title=7"), "its title is not a text"),
     ("Odd", settings("name='x', type='integer', default='y'"), "the default of its parameter 'x'"),
     ("Odd", settings("name='x'), Parameter(name='x'"), "two of its parameters have the name 'x'"),
     (
@@ -115,83 +115,79 @@ FAULTS = [
     ("Odd", settings("name='x', type='int'"), "the type 'int', which is none of string, integer"),
     ("Odd", settings("name='my size'"), "'my size' cannot be typed as a name"),
     ("Odd", settings("name='prompt'"), "no parameter may be called 'prompt'"),
-    ("Odd", defined("media=[Parameter(name='x', type='image')]"), "'x' is not marked media=True"),
+    ("Odd", define("media=[Parameter(name='x', type='image')]"), "'x' is not marked media=True"),
     ("Odd", settings("name='x', type='image', media=True"), "a medium, but is in the settings"),
-    ("Odd", defined("id='Odd_1'"), "small letters, digits, dots and dashes only"),
-    ("Odd", defined("").replace("def render", "async def render"), "its render is not plain"),
-    ("Odd", defined("").replace("...", "yield 1"), "its render is not plain"),
+    ("Odd", define("id='Odd_1'"), "small letters, digits, dots and dashes only"),
+    ("Odd", define("").replace("def render", "async def render"), "its render is not plain"),
+    ("Odd", define("").replace("...", "yield 1"), "its render is not plain"),
     (
         "Odd",
-        defined("").replace("job, progress", "job"),
+        define("").replace("job, progress", "job"),
         "cannot be called as render(job, progress)",
     ),
-    ("Odd", f"{defined('')}\n    resident = 'a little'", "its 'resident' must be True or False"),
+    ("Odd", f"{define('')}\n    resident = 'a little'", "its 'resident' must be True or False"),
 ]
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+def done(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
     """List the engines beside plug-ins with every fault."""
     folder, points = tmp_path_factory.mktemp("faults"), []
     for number, (name, module, _) in enumerate(FAULTS):
         model = "Odd_1" if "Odd_1" in module else f"odd-{number}"
         points.append(f"{model} = more{number}:{name}")
         (folder / f"more{number}.py").write_text(module.replace('id="odd"', f'id="{model}"'))
-    return listed(folder, "\n".join(points), "")
+    return list_with(folder, "\n".join(points), "")
 
 
 @pytest.mark.parametrize(("number", "sentence"), [(n, fault[2]) for n, fault in enumerate(FAULTS)])
-def test_a_plug_in_that_is_no_engine_is_reported_and_left_out(
-    told: subprocess.CompletedProcess[str], number: int, sentence: str
+def test_an_invalid_plug_in_is_reported_and_left_out(
+    done: subprocess.CompletedProcess[str], number: int, sentence: str
 ) -> None:
-    assert told.returncode == 0, told.stderr
-    assert {"drift", "poster"} <= set(told.stdout.split())
-    assert not [name for name in told.stdout.split() if name.lower().startswith("odd")]
-    [line] = [line for line in told.stderr.splitlines() if f"(more{number}:" in line]
+    assert done.returncode == 0, done.stderr
+    assert {"drift", "poster"} <= set(done.stdout.split())
+    assert not [name for name in done.stdout.split() if name.lower().startswith("odd")]
+    [line] = [line for line in done.stderr.splitlines() if f"(more{number}:" in line]
     assert line.startswith("the engine '")
     assert "of the package 'more' (" in line
     assert sentence in line
 
 
-#: What ends or holds up the process that loads a plug-in, and what is said of it.
-DEEDS = {
+#: Code that ends or blocks the process that loads a plug-in, and the reported reason.
+FATAL_CODE = {
     "import os; os._exit(3)": "it ends the process that loads it (exit code 3)",
     "import os; os._exit(0)": "it ends the process that loads it (exit code 0)",
     "import threading; threading.Event().wait()": "it is not loaded within 2 s",
 }
 if os.name != "nt":
-    DEEDS["import os; os.abort()"] = "it ends the process that loads it (SIGABRT)"
+    FATAL_CODE["import os; os.abort()"] = "it ends the process that loads it (SIGABRT)"
 
 
-def test_plug_ins_that_no_process_survives_are_left_out_and_their_neighbors_are_served(
-    tmp_path: Path,
-) -> None:
+def test_plug_ins_that_end_their_process_are_left_out_and_others_are_served(tmp_path: Path) -> None:
     points = [ODD]
-    for number, deed in enumerate(DEEDS):
-        (tmp_path / f"deadly{number}.py").write_text(f"print('0\\nend')\n{deed}")
+    for number, code in enumerate(FATAL_CODE):
+        (tmp_path / f"deadly{number}.py").write_text(f"print('0\\nend')\n{code}")
         points.append(f"deadly{number} = deadly{number}:Engine")
     module = f"{ENGINE}    definition = definition()"
-    told = listed(tmp_path, "\n".join(points), module, _LOOKED)
+    done = list_with(tmp_path, "\n".join(points), module, _LISTED_CHECKED)
 
-    assert told.returncode == 0, told.stderr
-    assert {"odd", "poster"} <= set(told.stdout.split())
-    assert "deadly" not in told.stdout
-    for number, sentence in enumerate(DEEDS.values()):
+    assert done.returncode == 0, done.stderr
+    assert {"odd", "poster"} <= set(done.stdout.split())
+    assert "deadly" not in done.stdout
+    for number, sentence in enumerate(FATAL_CODE.values()):
         whose = f"the engine 'deadly{number}' of the package 'more' (deadly{number}:Engine)"
-        assert f"{whose} is left out: {sentence}" in told.stderr
+        assert f"{whose} is left out: {sentence}" in done.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such signal")
-def test_a_process_that_is_killed_while_it_looks_at_plug_ins_costs_none_of_them(
-    tmp_path: Path,
-) -> None:
+def test_plug_ins_are_listed_although_the_checking_process_was_killed(tmp_path: Path) -> None:
     once = tmp_path / "once"
-    deed = f"import os\nif not os.path.exists({str(once)!r}):\n    open({str(once)!r}, 'x')\n"
-    deed += "    os.kill(os.getpid(), 9)\n"
-    told = listed(tmp_path, ODD, f"{deed}{ENGINE}    definition = definition()")
+    code = f"import os\nif not os.path.exists({str(once)!r}):\n    open({str(once)!r}, 'x')\n"
+    code += "    os.kill(os.getpid(), 9)\n"
+    done = list_with(tmp_path, ODD, f"{code}{ENGINE}    definition = definition()")
 
     assert once.exists()
-    assert "odd" in told.stdout.split()
+    assert "odd" in done.stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -201,36 +197,34 @@ def test_a_process_that_is_killed_while_it_looks_at_plug_ins_costs_none_of_them(
         ("flat", "the engine 'flat' of the package 'demo-engines' (demo_engines:Flat) has this id"),
     ],
 )
-def test_of_two_engines_for_one_model_the_first_is_served_and_the_built_in_one_wins(
+def test_of_two_engines_for_a_model_the_built_in_or_first_one_is_served(
     tmp_path: Path, taken: str, sentence: str
 ) -> None:
     module = f"{ENGINE}    definition = definition(id={taken!r}, title='Stolen')"
-    told = listed(tmp_path, f"{taken} = more:Odd", module, _TITLES)
+    done = list_with(tmp_path, f"{taken} = more:Odd", module, _TITLES)
 
-    assert told.returncode == 0, told.stderr
-    assert f"the engine {taken!r} of the package 'more' (more:Odd) is left out" in told.stderr
-    assert sentence in told.stderr
-    assert "Stolen" not in told.stdout
-
-
-def test_what_a_plug_in_says_when_it_is_loaded_is_not_in_what_a_command_prints(
-    tmp_path: Path,
-) -> None:
-    told = listed(tmp_path, ODD, f"print('Welcome!')\n{ENGINE}    definition = definition()")
-
-    assert "odd" in told.stdout.split()
-    assert "Welcome!" not in told.stdout
-    assert "Welcome!" in told.stderr
+    assert done.returncode == 0, done.stderr
+    assert f"the engine {taken!r} of the package 'more' (more:Odd) is left out" in done.stderr
+    assert sentence in done.stderr
+    assert "Stolen" not in done.stdout
 
 
-def test_a_plug_in_cannot_pass_for_a_built_in_engine(tmp_path: Path) -> None:
-    told = listed(tmp_path, "odd = kit.engines.models.poster:Nothing", "")
+def test_output_of_a_plug_in_goes_to_standard_error(tmp_path: Path) -> None:
+    done = list_with(tmp_path, ODD, f"print('Welcome!')\n{ENGINE}    definition = definition()")
 
-    assert told.returncode == 0, told.stderr
-    assert "the engine 'odd' of the package 'more'" in told.stderr
+    assert "odd" in done.stdout.split()
+    assert "Welcome!" not in done.stdout
+    assert "Welcome!" in done.stderr
 
 
-def test_a_built_in_engine_that_is_broken_is_an_error() -> None:
+def test_a_plug_in_from_the_kits_modules_is_reported_as_a_plug_in(tmp_path: Path) -> None:
+    done = list_with(tmp_path, "odd = kit.engines.models.poster:Nothing", "")
+
+    assert done.returncode == 0, done.stderr
+    assert "the engine 'odd' of the package 'more'" in done.stderr
+
+
+def test_a_broken_built_in_engine_raises_an_error() -> None:
     point = EntryPoint("poster", "kit.engines.models.poster:Nothing", "kit.engines")
 
     with pytest.raises(ConfigError, match="the built-in engine 'poster' is broken"):
@@ -238,18 +232,18 @@ def test_a_built_in_engine_that_is_broken_is_an_error() -> None:
 
 
 def test_an_interrupt_is_passed_on(tmp_path: Path) -> None:
-    told = listed(tmp_path, ODD, "raise KeyboardInterrupt")
+    done = list_with(tmp_path, ODD, "raise KeyboardInterrupt")
 
-    assert told.returncode != 0
-    assert "KeyboardInterrupt" in told.stderr
+    assert done.returncode != 0
+    assert "KeyboardInterrupt" in done.stderr
 
 
-def test_a_service_starts_beside_every_kind_of_broken_plug_in(tmp_path: Path) -> None:
+def test_a_service_starts_with_every_kind_of_broken_plug_in(tmp_path: Path) -> None:
     module = (
         f"{ENGINE}    definition = definition(pricing=None)\n"
         "class Bare(Engine):\n    def render(self, job, progress): ...\n"
     )
-    told = listed(tmp_path, f"{ODD}\nbare = more:Bare\nposter = more:Odd", module, _SERVED)
+    done = list_with(tmp_path, f"{ODD}\nbare = more:Bare\nposter = more:Odd", module, _SERVED)
 
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.split() == ["Creative", "Studio"]
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["Creative", "Studio"]

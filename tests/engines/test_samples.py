@@ -10,18 +10,18 @@ from kit.engines.media import faces, soundfile, stills
 from kit.engines.media.footage import Footage
 from kit.engines.samples import views
 
-Made = Callable[[str], Path]
+Sample = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Write samples, each once."""
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """Write samples, each only once."""
     folder = tmp_path_factory.mktemp("samples")
     return cache(lambda name: samples.write_sample(name, folder))
 
 
-def test_the_portrait_has_a_face_with_both_eyes_in_its_middle(made: Made) -> None:
-    pixels = stills.open_still(made("portrait")).pixels
+def test_the_portrait_has_a_face_with_both_eyes_in_the_middle(sample: Sample) -> None:
+    pixels = stills.open_still(sample("portrait")).pixels
     found = faces.find(pixels)
 
     assert len(found) == 1
@@ -32,9 +32,9 @@ def test_the_portrait_has_a_face_with_both_eyes_in_its_middle(made: Made) -> Non
     assert abs(found[0].center[0] - width / 2) < 0.05 * width
 
 
-def test_the_mask_covers_the_balloon_and_nothing_else(made: Made) -> None:
-    mask = stills.open_still(made("mask")).pixels[..., 0]
-    picture = stills.open_still(made("picture")).pixels
+def test_the_mask_covers_only_the_balloon(sample: Sample) -> None:
+    mask = stills.open_still(sample("mask")).pixels[..., 0]
+    picture = stills.open_still(sample("picture")).pixels
     changed = np.abs(views.draw_lake().astype(int) - views.paint_lake()).max(axis=2) > 8
 
     assert mask.shape == picture.shape[:2]
@@ -44,8 +44,8 @@ def test_the_mask_covers_the_balloon_and_nothing_else(made: Made) -> None:
     assert 0.02 < (mask > 0).mean() < 0.12
 
 
-def test_a_clip_moves_and_has_sound(made: Made) -> None:
-    path = made("clip")
+def test_a_clip_moves_and_has_sound(sample: Sample) -> None:
+    path = sample("clip")
     with Footage(path) as footage:
         assert (footage.width, footage.height) == (640, 360)
         assert footage.seconds == pytest.approx(3.0, abs=0.05)
@@ -55,8 +55,8 @@ def test_a_clip_moves_and_has_sound(made: Made) -> None:
     assert np.abs(soundfile.open_sound(path).samples).max() > 0.2
 
 
-def test_the_speaker_is_the_portrait_moved_by_a_hand_and_silent(made: Made) -> None:
-    with Footage(made("speaker")) as footage:
+def test_the_speaker_is_the_portrait_in_motion_without_sound(sample: Sample) -> None:
+    with Footage(sample("speaker")) as footage:
         assert not footage.has_sound
         assert footage.seconds == pytest.approx(3.0, abs=0.05)
         frames = list(footage.frames(4.0))
@@ -66,8 +66,8 @@ def test_the_speaker_is_the_portrait_moved_by_a_hand_and_silent(made: Made) -> N
 
 
 @pytest.mark.parametrize("name", ["portrait", "mask", "small", "voice"])
-def test_the_same_sample_is_the_same_file(name: str, made: Made, tmp_path: Path) -> None:
-    one, other = made(name), samples.write_sample(name, tmp_path)
+def test_the_same_sample_is_the_same_file(name: str, sample: Sample, tmp_path: Path) -> None:
+    one, other = sample(name), samples.write_sample(name, tmp_path)
 
     assert other.parent == tmp_path
     assert one.name == other.name

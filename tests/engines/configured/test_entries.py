@@ -1,4 +1,4 @@
-"""Entries of the file: their prices, what can never work, and errors that name the key."""
+"""Entries of the file: their prices, settings that can never work, errors that name the key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 
 
-def test_a_table_is_a_whole_rule() -> None:
+def test_a_price_table_is_read_as_a_complete_rule() -> None:
     table = {
         "base": 1,
         "units": [{"parameter": "steps", "credits": 0.01}, {"medium": "video", "credits": 2}],
@@ -116,7 +116,7 @@ def test_a_video_model_that_can_never_work_is_refused(data: dict[str, Any], why:
         videos(data, PLACE, False)
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_problems_of_an_entry_are_reported() -> None:
     inputs = [{"name": "n"}, {"name": "a"}, {"name": "a", "type": "integer", "default": "x"}]
 
     with pytest.raises(ConfigError) as caught:
@@ -125,20 +125,20 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     assert str(caught.value).count(";") == 2
 
 
-def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
-    odd = Parameter(name="bad", type="integer", minimum=10, maximum=1, default=5)
-    model = Model(id="m", asset_type="image", pricing=Rule(base=1), setting_parameters=[odd])
-    there = read(ServicesEntry, {"prefix": "far", "url": "http://127.0.0.1:9"})
+def test_invalid_settings_of_another_service_are_passed_on() -> None:
+    setting = Parameter(name="bad", type="integer", minimum=10, maximum=1, default=5)
+    model = Model(id="m", asset_type="image", pricing=Rule(base=1), setting_parameters=[setting])
+    service = read(ServicesEntry, {"prefix": "far", "url": "http://127.0.0.1:9"})
 
-    definition = define(there, model)
+    definition = define(service, model)
 
-    assert definition.settings == (odd,)
+    assert definition.settings == (setting,)
     with pytest.raises(ConfigError, match="above its maximum"):
         check_definition(definition)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             {"price": "0.2"},
@@ -169,14 +169,16 @@ def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
         ),
     ],
 )
-def test_what_a_key_must_be_is_said_with_what_it_is(change: dict[str, Any], said: str) -> None:
+def test_an_error_names_the_key_its_rule_and_its_value(
+    change: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         images(entry(**change), PLACE, False)
 
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
-def test_a_long_text_in_the_wrong_place_is_not_repeated() -> None:
+def test_a_text_that_may_be_a_key_is_not_repeated_in_an_error() -> None:
     with pytest.raises(ConfigError) as caught:
         images(entry(timeout="sk-0123456789abcdef0123"), PLACE, False)
 
@@ -193,14 +195,12 @@ ENTRIES: dict[str, type[ModelEntry]] = {
 }
 
 
-def test_the_example_has_every_kind() -> None:
+def test_the_example_file_has_every_kind_of_entry() -> None:
     assert ENTRIES.keys() == KINDS.keys() == tomllib.loads(EXAMPLE.read_text()).keys()
 
 
 @pytest.mark.parametrize("kind", ENTRIES)
-def test_every_entry_of_the_example_can_be_read_and_its_models_offered(
-    kind: str, tmp_path: Path
-) -> None:
+def test_every_entry_of_the_example_file_can_be_read(kind: str, tmp_path: Path) -> None:
     for data in tomllib.loads(EXAMPLE.read_text())[kind]:
         read(ENTRIES[kind], data)
         assert kind not in ("images", "videos") or KINDS[kind](data, tmp_path, False)

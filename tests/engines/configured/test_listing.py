@@ -1,4 +1,4 @@
-"""The file of configured models: what is right in it is served, what is wrong is said."""
+"""The file of configured models: valid entries are served, invalid ones are reported."""
 
 import subprocess
 import sys
@@ -38,13 +38,13 @@ def write(place: ModelSource, content: str) -> ModelSource:
     return place
 
 
-def told(place: ModelSource) -> str:
-    """Return what is said of the file."""
+def list_problems(place: ModelSource) -> str:
+    """Return what is reported about the file."""
     found = list_configured(place)
     return "\n".join(map(str, [*found.left_out, *found.notices]))
 
 
-def test_without_a_file_nothing_is_added(
+def test_without_a_file_no_model_is_added(
     place: ModelSource, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert list_configured(place).engines == {}
@@ -52,7 +52,7 @@ def test_without_a_file_nothing_is_added(
     assert "configured" not in caplog.text
 
 
-def test_configured_models_stand_beside_the_installed_ones(place: ModelSource) -> None:
+def test_configured_models_are_listed_with_the_installed_ones(place: ModelSource) -> None:
     found = list_engines(write(place, GOOD))
 
     assert {"far-clips", "far-pictures", "poster"} <= found.keys()
@@ -63,7 +63,7 @@ def test_configured_models_stand_beside_the_installed_ones(place: ModelSource) -
         engine_for("nothing", place)
 
 
-def test_one_model_is_found_without_looking_at_the_others(place: ModelSource) -> None:
+def test_one_model_is_found_without_reading_the_others(place: ModelSource) -> None:
     write(place, GOOD + '[[images]]\nid = "broken"\n[[services]]\nprefix = "far"\nurl = "x"\n')
 
     found = list_configured(place, only="far-pictures", refresh=False)
@@ -75,9 +75,9 @@ def test_a_broken_entry_is_reported_and_the_others_are_served(place: ModelSource
     write(place, GOOD + '[[images]]\nid = "odd"\nurl = "http://x"\nmodle = "m"\nprice = 1\n')
 
     assert list_configured(place).engines.keys() == {"far-pictures", "far-clips"}
-    assert "images 2 (odd) is left out" in told(place)
-    assert "'model' is missing" in told(place)
-    assert "unknown key 'modle'; did you mean 'model'?" in told(place)
+    assert "images 2 (odd) is left out" in list_problems(place)
+    assert "'model' is missing" in list_problems(place)
+    assert "unknown key 'modle'; did you mean 'model'?" in list_problems(place)
 
 
 @pytest.mark.parametrize(
@@ -94,12 +94,12 @@ def test_a_broken_entry_is_reported_and_the_others_are_served(place: ModelSource
         ('[[services]]\nprefix = "a b"\nurl = "http://x"\n', "'prefix'"),
     ],
 )
-def test_what_cannot_be_read_is_said(place: ModelSource, content: str, sentence: str) -> None:
+def test_an_unreadable_entry_is_reported(place: ModelSource, content: str, sentence: str) -> None:
     assert list_configured(write(place, content)).engines == {}
-    assert sentence in told(place)
+    assert sentence in list_problems(place)
 
 
-def test_an_id_that_is_taken_is_left_out(
+def test_a_model_with_an_existing_id_is_left_out(
     place: ModelSource, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(place, GOOD.replace("far-pictures", "poster") + GOOD)
@@ -123,7 +123,7 @@ def test_an_entry_that_crashes_is_left_out(place: ModelSource) -> None:
     assert "RuntimeError: no wire" in str(found.left_out[0])
 
 
-def test_listing_loads_nothing_heavy(place: ModelSource) -> None:
+def test_listing_imports_no_heavy_library(place: ModelSource) -> None:
     write(place, GOOD)
     heavy = {"numpy", "cv2", "av", "PIL", "torch", "diffusers", "httpx"}
     script = (
@@ -132,9 +132,9 @@ def test_listing_loads_nothing_heavy(place: ModelSource) -> None:
         f"print('far-clips' in list_engines(ModelSource(Path({str(place.file)!r}), Path('x'))));"
         f"print(sorted({heavy} & sys.modules.keys()))"
     )
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
-    assert told.stdout.splitlines() == ["True", "[]"], told.stderr
+    assert done.stdout.splitlines() == ["True", "[]"], done.stderr
 
 
 KEYED = """
@@ -147,7 +147,7 @@ key_env = "KEYED_KEY"
 """
 
 
-def test_a_key_that_is_missing_is_said_before_anyone_orders(
+def test_a_missing_key_is_reported_when_models_are_listed(
     place: ModelSource, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv("KEYED_KEY", raising=False)
@@ -159,7 +159,7 @@ def test_a_key_that_is_missing_is_said_before_anyone_orders(
     assert notice in caplog.text
 
 
-def test_a_render_process_does_not_repeat_what_was_said_at_the_start(
+def test_a_render_process_does_not_report_the_problems_again(
     place: ModelSource, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv("KEYED_KEY", raising=False)

@@ -47,11 +47,11 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture
 def render(tmp_path: Path) -> Callable[..., Asset]:
-    """Check a request the way the service does, and render it in a folder of its own."""
+    """Check a request the way the service does, and render it in its own folder."""
     count = iter(range(100))
 
-    def rendered(
-        made: Pipeline,
+    def render_job(
+        engine: Pipeline,
         prompt: str = "a cat",
         *,
         seed: int = 5,
@@ -60,7 +60,7 @@ def render(tmp_path: Path) -> Callable[..., Asset]:
         small: Mapping[str, Any] = SMALL,
         **values: Any,
     ) -> Asset:
-        found = made.definition
+        found = engine.definition
         model = Model(
             id=found.id,
             setting_parameters=list(found.settings),
@@ -76,14 +76,14 @@ def render(tmp_path: Path) -> Callable[..., Asset]:
         folder = tmp_path / f"job{next(count)}"
         folder.mkdir()
         job = Job(prompt=prompt, parameters=full, folder=folder, seed=seed, media=media)
-        return made.render(job, progress or Progress())
+        return engine.render(job, progress or Progress())
 
-    return rendered
+    return render_job
 
 
 @pytest.fixture
 def photo(tmp_path: Path) -> Path:
-    """A picture of noise, of an odd size."""
+    """A picture of noise, with an odd width and height."""
     pixels = np.random.default_rng(0).integers(0, 255, (91, 133, 3), dtype=np.uint8)
     path = tmp_path / "photo.png"
     Image.fromarray(pixels).save(path)
@@ -92,7 +92,7 @@ def photo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mask(tmp_path: Path) -> Path:
-    """White on the left half."""
+    """A mask that is white on the left half."""
     pixels = np.zeros((91, 133), np.uint8)
     pixels[:, :66] = 255
     path = tmp_path / "mask.png"

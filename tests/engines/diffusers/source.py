@@ -1,4 +1,4 @@
-"""The source text of a library of pipelines, as far as it is read."""
+"""The source text of a library of pipelines, as much as the kit reads of it."""
 
 AUTO = """
 from collections import OrderedDict

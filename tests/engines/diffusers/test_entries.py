@@ -1,4 +1,4 @@
-"""What an entry changes of a model, and entries that make no sense."""
+"""What an entry changes of a model, and invalid entries."""
 
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ pytest.importorskip("transformers")
 
 from tests.engines.diffusers.tiny_engines import Weights, engine
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn of each other
+pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about each other
 
 
-def test_an_entry_shapes_the_form(weights: Weights) -> None:
-    made = engine(
+def test_an_entry_sets_defaults_limits_choices_and_hidden_settings(weights: Weights) -> None:
+    pipeline = engine(
         weights,
         "sd",
         edit=False,
@@ -29,8 +29,8 @@ def test_an_entry_shapes_the_form(weights: Weights) -> None:
         price={"units": [{"parameter": "num_inference_steps", "credits": 0.01}]},
     )
 
-    found = {p.name: p for p in made.definition.settings}
-    assert made.definition.media == ()
+    found = {p.name: p for p in pipeline.definition.settings}
+    assert pipeline.definition.media == ()
     assert found.keys() == {
         "height",
         "width",
@@ -61,7 +61,7 @@ def test_an_entry_shapes_the_form(weights: Weights) -> None:
         ({"price": {"units": [{"parameter": "prompt", "credits": 1}]}}, "'prompt'"),
     ],
 )
-def test_an_entry_that_makes_no_sense_is_refused(
+def test_an_invalid_entry_is_refused(
     weights: Weights, change: dict[str, Any], sentence: str
 ) -> None:
     entry = {"id": "sd", "path": str(weights("sd")), "price": 0.1, **change}

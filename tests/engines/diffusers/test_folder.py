@@ -1,4 +1,4 @@
-"""A folder is looked at when models are listed: what would fail at every job is said then."""
+"""A folder is checked when models are listed: faults that fail every job are reported then."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ HALF = "diffusion_pytorch_model.fp16.safetensors"
 
 @pytest.fixture
 def weights(tmp_path: Path) -> Path:
-    """A whole pipeline, with files that hold nothing."""
+    """A complete pipeline, with empty files."""
     root = tmp_path / "weights"
     for part in ("unet", "safety_checker", "tokenizer"):
         (root / part).mkdir(parents=True)
@@ -36,27 +36,27 @@ def weights(tmp_path: Path) -> Path:
     return root
 
 
-def told(path: Path, library: Library, variant: str | None = None) -> str:
-    """Return what is wrong with a folder."""
+def find(path: Path, library: Library, variant: str | None = None) -> str:
+    """Return the problem of a folder."""
     try:
         folder.class_name(path / "model_index.json", library)
         folder.check(path, variant)
     except ConfigError as error:
         return str(error)
-    pytest.fail("nothing is wrong with it")
+    pytest.fail("the folder has no problem")
 
 
-def test_a_whole_pipeline_is_taken(weights: Path, library: Library) -> None:
+def test_a_complete_pipeline_is_accepted(weights: Path, library: Library) -> None:
     assert folder.class_name(weights / "model_index.json", library) == "PlainPipeline"
     folder.check(weights, None)
 
 
-def index(root: Path, **changed: object) -> None:
+def alter(root: Path, **changed: object) -> None:
     (root / "model_index.json").write_text(json.dumps(INDEX | changed))
 
 
-def moved(root: Path, *names: str) -> None:
-    """Put other files where the weights of a part were."""
+def swap(root: Path, *names: str) -> None:
+    """Replace the weights of a part by other files."""
     (root / "unet" / PLAIN).unlink()
     for name in names:
         (root / "unet" / name).touch()
@@ -66,15 +66,15 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid 1\n"
 NO_CODE = "contains its own code"
 FAULTS: list[tuple[Callable[[Path], object], str]] = [
     (lambda root: shutil.rmtree(root / "tokenizer"), "the part 'tokenizer' is not in"),
-    (moved, "the weights of 'unet' are missing: copy the whole folder"),
-    (lambda root: moved(root, "model.ckpt"), "'unet' are not in safetensors files (model.ckpt)"),
-    (lambda root: moved(root, "model.pickle"), "not in safetensors files (model.pickle)"),
-    (lambda root: moved(root, HALF), "only as the variant 'fp16': set variant = \"fp16\""),
+    (swap, "the weights of 'unet' are missing: copy the whole folder"),
+    (lambda root: swap(root, "model.ckpt"), "'unet' are not in safetensors files (model.ckpt)"),
+    (lambda root: swap(root, "model.pickle"), "not in safetensors files (model.pickle)"),
+    (lambda root: swap(root, HALF), "only as the variant 'fp16': set variant = \"fp16\""),
     (lambda root: (root / "unet" / PLAIN).write_text(POINTER), "run 'git lfs pull'"),
-    (lambda root: index(root, unet=["my_net", "Net"]), f"the part 'unet' {NO_CODE} ('my_net')"),
-    (lambda root: index(root, unet=["subprocess", "Net"]), NO_CODE),
-    (lambda root: index(root, unet=["../plain", "Net"]), NO_CODE),
-    (lambda root: index(root, _class_name=["my_pipeline", "Mine"]), f"the pipeline {NO_CODE}"),
+    (lambda root: alter(root, unet=["my_net", "Net"]), f"the part 'unet' {NO_CODE} ('my_net')"),
+    (lambda root: alter(root, unet=["subprocess", "Net"]), NO_CODE),
+    (lambda root: alter(root, unet=["../plain", "Net"]), NO_CODE),
+    (lambda root: alter(root, _class_name=["my_pipeline", "Mine"]), f"the pipeline {NO_CODE}"),
     *(
         (
             lambda root, text=text: (root / "model_index.json").write_text(text),
@@ -86,23 +86,23 @@ FAULTS: list[tuple[Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("change", "sentence"), FAULTS)
-def test_what_would_fail_at_every_job_is_said(
+def test_a_fault_that_fails_every_job_is_reported(
     weights: Path, library: Library, change: Callable[[Path], object], sentence: str
 ) -> None:
     change(weights)
 
-    assert sentence in told(weights, library)
+    assert sentence in find(weights, library)
 
 
-def test_a_variant_has_to_be_asked_for_by_its_name(weights: Path, library: Library) -> None:
+def test_a_variant_of_the_weights_must_be_named(weights: Path, library: Library) -> None:
     assert (
-        told(weights, library, "fp16") == "no part has weights of the variant 'fp16'; there is none"
+        find(weights, library, "fp16") == "no part has weights of the variant 'fp16'; there is none"
     )
     shards = [f"fp16-0000{n}-of-00002" for n in (1, 2)]
-    moved(weights, *(f"diffusion_pytorch_model.{name}.safetensors" for name in shards))
+    swap(weights, *(f"diffusion_pytorch_model.{name}.safetensors" for name in shards))
 
     folder.check(weights, "fp16")
-    assert 'set variant = "fp16"' in told(weights, library, "ema")
+    assert 'set variant = "fp16"' in find(weights, library, "ema")
 
 
 @pytest.mark.parametrize("name", ["v1-5.safetensors", "old.ckpt"])
@@ -113,5 +113,5 @@ def test_a_checkpoint_in_one_file_is_recognized(
     single.mkdir()
     (single / name).touch()
 
-    assert f"contains a checkpoint in one file ({name})" in told(single, library)
-    assert "is a single file: save it as a folder first" in told(single / name, library)
+    assert f"contains a checkpoint in one file ({name})" in find(single, library)
+    assert "is a single file: save it as a folder first" in find(single / name, library)

@@ -1,4 +1,4 @@
-"""What a library offers is read from its source, so these tests need none installed."""
+"""The pipelines of a library are read from its source, so these tests need none installed."""
 
 import json
 from collections.abc import Callable
@@ -27,12 +27,12 @@ Settings = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def define(library: Library, tmp_path: Path) -> Define:
-    """Return the definition of a pipeline's model, with what its entry says more."""
+    """Return the definition of a pipeline's model, with more keys of its entry."""
 
-    def defined(pipeline: str, **more: Any) -> Definition:
+    def define_pipeline(pipeline: str, **more: Any) -> Definition:
         return Pipeline(entry(pipeline, hub=True, **more), library=library).definition
 
-    return defined
+    return define_pipeline
 
 
 @pytest.fixture
@@ -40,19 +40,19 @@ def settings(define: Define) -> Settings:
     return lambda pipeline, **more: {p.name: p for p in define(pipeline, **more).settings}
 
 
-def test_arguments_come_with_their_defaults(library: Library) -> None:
+def test_arguments_are_read_with_their_defaults(library: Library) -> None:
     found = {a.name: (a.default, a.required) for a in library.arguments("PlainPipeline")}
 
     assert found["width"] == (512, False)
     assert found["guidance_scale"] == (7, False)
     assert found["size"] == ((1, 2), False)
-    assert found["mode"] == (None, False)  # only the library knows that one
+    assert found["mode"] == (None, False)  # only the library knows that value
     assert found["clip_skip"] == (None, False)
     assert not {"self", "kwargs"} & found.keys()
     assert [a.name for a in library.arguments("WanThingPipeline") if a.required] == ["image"]
 
 
-def test_a_call_may_be_inherited(library: Library) -> None:
+def test_an_inherited_call_is_found(library: Library) -> None:
     assert library.arguments("LonePipeline") == library.arguments("PlainPipeline")
     with pytest.raises(ConfigError, match="cannot be called"):
         library.arguments("SilentPipeline")
@@ -60,7 +60,7 @@ def test_a_call_may_be_inherited(library: Library) -> None:
         library.arguments("PlainPipelin")
 
 
-def test_siblings_share_the_weights_of_a_family(library: Library) -> None:
+def test_pipelines_for_the_same_weights_are_siblings(library: Library) -> None:
     assert library.siblings("PlainPipeline") == {
         "image": "PlainImg2ImgPipeline",
         "inpaint": "PlainInpaintPipeline",
@@ -92,7 +92,7 @@ def test_known_arguments_become_settings_and_the_rest_is_hidden(settings: Settin
     assert "multiple of 32" in settings("LTXThingPipeline")["width"].description
 
 
-def test_media_are_required_where_the_pipeline_cannot_do_without(define: Define) -> None:
+def test_media_are_required_if_the_pipeline_needs_them(define: Define) -> None:
     def media(pipeline: str, **more: Any) -> list[tuple[str, bool, int | None]]:
         return [(p.name, p.required, p.max_items) for p in define(pipeline, **more).media]
 
@@ -105,7 +105,7 @@ def test_media_are_required_where_the_pipeline_cannot_do_without(define: Define)
 def test_a_controlled_pipeline_needs_its_picture_and_has_no_siblings(
     library: Library, define: Define
 ) -> None:
-    assert library.siblings("PlainControlNetPipeline")  # the library says so; they need more
+    assert library.siblings("PlainControlNetPipeline")  # the library names some; they need more
 
     media = define("PlainControlNetPipeline").media
     assert [(p.name, p.required) for p in media] == [("image", True)]
@@ -127,7 +127,7 @@ def test_settings_that_can_never_be_used_are_refused(
         settings("PlainPipeline", **change)
 
 
-def test_clips_have_the_rate_of_their_family(library: Library) -> None:
+def test_clips_have_the_frame_rate_of_their_family(library: Library) -> None:
     assert shape_of(entry("WanThingPipeline"), library).fps == 16
     assert shape_of(entry("WanThingPipeline", fps=30), library).fps == 30
     assert shape_of(entry("LTXThingPipeline"), library).asset_type == "video"
@@ -143,14 +143,14 @@ def test_clips_have_the_rate_of_their_family(library: Library) -> None:
         ("PlainPriorPipeline", "generates neither pictures nor videos by itself"),
     ],
 )
-def test_what_is_no_model_of_ours_is_refused(
+def test_a_pipeline_without_pictures_or_video_is_refused(
     library: Library, pipeline: str, sentence: str
 ) -> None:
     with pytest.raises(ConfigError, match=sentence):
         shape_of(entry(pipeline), library)
 
 
-def test_the_class_is_in_the_index_beside_the_weights(library: Library, tmp_path: Path) -> None:
+def test_the_pipeline_class_is_read_from_the_model_index(library: Library, tmp_path: Path) -> None:
     folder = tmp_path / "weights"
     folder.mkdir()
     (folder / "model_index.json").write_text(json.dumps({"_class_name": "LonePipeline"}))

@@ -1,4 +1,4 @@
-"""Weights: which are read, that they are read once, and how much memory they may take."""
+"""Weights: which are read, that they are read once, and errors of memory and devices."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ pytest.importorskip("transformers")
 from tests.engines.diffusers.tiny import torch
 from tests.engines.diffusers.tiny_engines import Weights, engine
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn of each other
+pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about each other
 
 
 @pytest.fixture
@@ -35,13 +35,13 @@ def cached(weights: Weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Path(shutil.copytree(weights("sd"), repository / "snapshots" / "abc123"))
 
 
-def test_weights_that_could_hold_code_are_not_read(
+def test_pickled_weights_are_not_read(
     weights: Weights, render: Callable[..., Asset], tmp_path: Path
 ) -> None:
     folder = tmp_path / "pickled"
     shutil.copytree(weights("sd"), folder)
     entry = {"id": "pickled", "path": str(folder), "price": 1}
-    (made,) = engines(entry, Path(), False)
+    (pipeline,) = engines(entry, Path(), False)
     for file in folder.rglob("*.safetensors"):
         torch.save({}, file.with_suffix(".bin"))
         file.unlink()
@@ -49,12 +49,12 @@ def test_weights_that_could_hold_code_are_not_read(
     with pytest.raises(ConfigError, match="'text_encoder' are not in safetensors files"):
         engines(entry, Path(), False)
     with pytest.raises(EngineError, match="cannot be loaded") as caught:
-        render(made)
+        render(pipeline)
     assert caught.value.code == "not_loadable"
     assert str(tmp_path) not in str(caught.value)
 
 
-def test_code_that_is_fetched_with_weights_is_not_run(
+def test_code_that_comes_with_weights_is_not_run(
     cached: Path, render: Callable[..., Asset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = json.loads((cached / "model_index.json").read_text())
@@ -64,29 +64,29 @@ def test_code_that_is_fetched_with_weights_is_not_run(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     entry = {"id": "hub", "hub_id": "someone/something", "price": 1, "hub": True}
-    # The class is named, so nothing of the index is looked at before the first job.
-    (made,) = engines(entry | {"pipeline": "StableDiffusionPipeline"}, Path(), False)
+    # The class is named, so the index is not read before the first job.
+    (pipeline,) = engines(entry | {"pipeline": "StableDiffusionPipeline"}, Path(), False)
 
     with pytest.raises(EngineError, match="cannot be loaded"):
-        render(made)
+        render(pipeline)
     assert "planted" not in sys.modules
 
 
 @pytest.mark.usefixtures("cached")
 def test_weights_in_the_hub_cache_need_no_network(render: Callable[..., Asset]) -> None:
     entry = {"id": "hub", "hub_id": "someone/something", "price": 1, "threads": 1}
-    (made,) = engines(entry, Path(), False)
+    (pipeline,) = engines(entry, Path(), False)
 
-    assert render(made).width == 64
+    assert render(pipeline).width == 64
 
 
-def test_weights_are_loaded_once_and_one_model_is_held(
+def test_weights_are_loaded_once_and_only_one_model_is_kept(
     weights: Weights, render: Callable[..., Asset]
 ) -> None:
-    made = engine(weights, "wan")
-    render(made)
+    pipeline = engine(weights, "wan")
+    render(pipeline)
     (held,) = pipelines.loaded
-    render(made, seed=9)
+    render(pipeline, seed=9)
     assert pipelines.loaded[0] is held
 
     render(engine(weights, "wan", title="Wan, cheaper", price=0.05, defaults={"num_frames": 9}))
@@ -104,20 +104,18 @@ def test_listing_does_not_import_the_library(weights: Weights) -> None:
         f"print(engines({entry!r}, Path(), False)[0].definition.id);"
         "print(sorted({'torch', 'diffusers', 'transformers', 'numpy'} & sys.modules.keys()))"
     )
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
-    assert told.stdout.splitlines() == ["sd", "[]"], told.stderr
+    assert done.stdout.splitlines() == ["sd", "[]"], done.stderr
 
 
-def test_a_processor_that_is_not_there_is_told(
-    weights: Weights, render: Callable[..., Asset]
-) -> None:
+def test_a_missing_device_is_reported(weights: Weights, render: Callable[..., Asset]) -> None:
     with pytest.raises(EngineError, match="cannot be loaded") as caught:
         render(engine(weights, "sd", device="cuda:9"))
     assert caught.value.code == "not_loadable"
 
 
-def test_too_little_memory_for_the_weights_is_told(
+def test_too_little_memory_for_the_weights_is_reported(
     weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Where the libraries of local pipelines are not installed, a sentence says what to install."""
+"""If the libraries of local pipelines are not installed, an error names the extra to install."""
 
 import subprocess
 import sys
@@ -19,9 +19,9 @@ for more in ({"path": PATH}, {"hub_id": "a/b"}, {"hub_id": "a/b", "pipeline": "F
 """
 
 
-def test_without_the_libraries_a_sentence_says_what_to_install(tmp_path: Path) -> None:
+def test_without_the_libraries_an_error_names_the_extra_to_install(tmp_path: Path) -> None:
     (tmp_path / "model_index.json").write_text('{"_class_name": "FluxPipeline"}')
     script = _WITHOUT.replace("PATH", repr(str(tmp_path)))
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
-    assert told.stdout.count("creative-studio-kit[diffusers]") == 3, told.stdout + told.stderr
+    assert done.stdout.count("creative-studio-kit[diffusers]") == 3, done.stdout + done.stderr

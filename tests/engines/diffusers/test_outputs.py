@@ -1,4 +1,4 @@
-"""What a pipeline returns becomes a file, or a sentence on why there is none."""
+"""The output of a pipeline becomes a file, or an error with the reason."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from kit.engines.diffusers.shape import PipelineShape
 from kit.errors import EngineError
 
 
-def asset(folder: Path, asset_type: Any = "image", **made: Any) -> Asset:
+def write_asset(folder: Path, asset_type: Any = "image", **output: Any) -> Asset:
     shape = PipelineShape(
         pipeline="Plain",
         asset_type=asset_type,
@@ -25,13 +25,13 @@ def asset(folder: Path, asset_type: Any = "image", **made: Any) -> Asset:
         fps=10,
     )
     return write(
-        SimpleNamespace(**made), shape, Job(prompt="", parameters={}, folder=folder), Progress()
+        SimpleNamespace(**output), shape, Job(prompt="", parameters={}, folder=folder), Progress()
     )
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_a_picture_of_any_number_of_channels_is_shown(tmp_path: Path, channels: int) -> None:
-    found = asset(tmp_path, images=np.full((1, 32, 48, channels), 0.5))
+def test_a_picture_with_any_number_of_channels_is_written(tmp_path: Path, channels: int) -> None:
+    found = write_asset(tmp_path, images=np.full((1, 32, 48, channels), 0.5))
 
     with Image.open(found.path) as image:
         assert (image.size, image.mode) == ((48, 32), "RGB")
@@ -39,29 +39,29 @@ def test_a_picture_of_any_number_of_channels_is_shown(tmp_path: Path, channels: 
 
 
 @pytest.mark.parametrize("name", ["nsfw_content_detected", "nsfw_detected"])
-def test_what_a_safety_checker_finds_is_held_back(tmp_path: Path, name: str) -> None:
+def test_a_picture_that_the_safety_checker_finds_is_held_back(tmp_path: Path, name: str) -> None:
     with pytest.raises(EngineError, match="safety checker") as caught:
-        asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: [True]})
+        write_asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: [True]})
     assert caught.value.code == "held_back"
-    assert asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: [False]}).width == 8
-    assert asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: None}).width == 8
+    assert write_asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: [False]}).width == 8
+    assert write_asset(tmp_path, images=np.zeros((1, 8, 8, 3)), **{name: None}).width == 8
 
 
 @pytest.mark.parametrize(
     ("asset_type", "shape"), [("image", (1, 8, 8, 3)), ("video", (1, 2, 8, 8, 3))]
 )
-def test_numbers_that_overflowed_are_no_black_picture(
+def test_overflowed_numbers_raise_an_error(
     tmp_path: Path, asset_type: str, shape: tuple[int, ...]
 ) -> None:
     name = "images" if asset_type == "image" else "frames"
 
     with pytest.raises(EngineError, match="overflowed") as caught:
-        asset(tmp_path, asset_type, **{name: np.full(shape, np.nan)})
+        write_asset(tmp_path, asset_type, **{name: np.full(shape, np.nan)})
     assert "dtype" in caught.value.detail
 
 
 @pytest.mark.parametrize(
-    "made",
+    "output",
     [
         {"prediction": np.zeros((1, 8, 8, 3))},
         {"images": []},
@@ -71,7 +71,7 @@ def test_numbers_that_overflowed_are_no_black_picture(
         {"images": np.zeros((1, 8, 8, 7))},
     ],
 )
-def test_what_is_no_picture_is_refused(tmp_path: Path, made: dict[str, Any]) -> None:
+def test_an_output_that_is_not_a_picture_is_refused(tmp_path: Path, output: dict[str, Any]) -> None:
     with pytest.raises(EngineError, match="the model returned no picture") as caught:
-        asset(tmp_path, **made)
+        write_asset(tmp_path, **output)
     assert caught.value.code == "engine_failed"

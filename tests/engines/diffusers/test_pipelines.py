@@ -1,4 +1,4 @@
-"""Local pipelines: what they take, and that they draw it."""
+"""Local pipelines: their media, and the pictures and clips that they draw."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,18 +18,18 @@ pytest.importorskip("transformers")
 
 from tests.engines.diffusers.tiny_engines import Weights, engine
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn of each other
+pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about each other
 
 
 @pytest.mark.parametrize("name", ["sd", "flux"])
 def test_a_picture_is_drawn_from_a_prompt(
     weights: Weights, render: Callable[..., Asset], name: str
 ) -> None:
-    made = engine(weights, name)
+    model = engine(weights, name)
     seen: list[float] = []
 
-    first = render(made, progress=Progress(seen.append))
-    again, other = render(made), render(made, seed=6)
+    first = render(model, progress=Progress(seen.append))
+    again, other = render(model), render(model, seed=6)
 
     assert (first.width, first.height, first.content_type) == (64, 64, "image/png")
     assert first.path.read_bytes() == again.path.read_bytes()
@@ -42,65 +42,65 @@ def test_a_picture_is_drawn_from_a_prompt(
 
 
 @pytest.mark.parametrize("name", ["sd", "flux"])
-def test_the_same_weights_change_a_picture_and_fill_a_mask(
+def test_the_same_weights_edit_a_picture_and_fill_a_mask(
     weights: Weights, render: Callable[..., Asset], name: str, photo: Path, mask: Path
 ) -> None:
-    made = engine(weights, name)
-    assert [(p.name, p.required) for p in made.definition.media] == [
+    model = engine(weights, name)
+    assert [(p.name, p.required) for p in model.definition.media] == [
         ("image", False),
         ("mask_image", False),
     ]
 
-    plain = render(made)
-    changed = render(made, media={"image": [photo]}, strength=0.6, num_inference_steps=4)
-    filled = render(made, media={"image": [photo], "mask_image": [mask]}, strength=1)
+    plain = render(model)
+    changed = render(model, media={"image": [photo]}, strength=0.6, num_inference_steps=4)
+    filled = render(model, media={"image": [photo], "mask_image": [mask]}, strength=1)
 
     results = {asset.path.read_bytes() for asset in (plain, changed, filled)}
     assert len(results) == 3
     (held,) = pipelines.loaded
     assert {id(p.vae) for p in held.pipelines.values()} == {id(held.pipeline("text").vae)}
     with pytest.raises(EngineError, match="mask needs its image"):
-        render(made, media={"mask_image": [mask]})
+        render(model, media={"mask_image": [mask]})
     with pytest.raises(EngineError, match="leaves none of 2 steps"):
-        render(made, media={"image": [photo]}, strength=0.1)
+        render(model, media={"image": [photo]}, strength=0.1)
 
 
 def test_an_inpainting_model_needs_a_picture_and_a_mask(
     weights: Weights, render: Callable[..., Asset], photo: Path, mask: Path
 ) -> None:
-    made = engine(weights, "sd-inpaint")
+    model = engine(weights, "sd-inpaint")
 
-    assert made.definition.category == "Editing"
-    assert [(p.name, p.required) for p in made.definition.media] == [
+    assert model.definition.category == "Editing"
+    assert [(p.name, p.required) for p in model.definition.media] == [
         ("image", True),
         ("mask_image", True),
     ]
-    assert render(made, media={"image": [photo], "mask_image": [mask]}).width == 64
+    assert render(model, media={"image": [photo], "mask_image": [mask]}).width == 64
 
 
 def test_a_clip_is_drawn_from_a_prompt(weights: Weights, render: Callable[..., Asset]) -> None:
-    made = engine(weights, "wan")
+    model = engine(weights, "wan")
 
-    first, again = render(made), render(made)
+    first, again = render(model), render(model)
 
-    assert made.definition.category == "Video Generation"
-    assert made.definition.media == ()
+    assert model.definition.category == "Video Generation"
+    assert model.definition.media == ()
     assert (first.width, first.height, first.content_type) == (64, 64, "video/mp4")
     assert first.duration_seconds == round(5 / 16, 3)
     assert first.path.read_bytes() == again.path.read_bytes()
     assert first.thumbnail
 
 
-def test_a_clip_begins_with_a_picture(
+def test_a_clip_is_drawn_from_a_first_picture(
     weights: Weights, render: Callable[..., Asset], photo: Path
 ) -> None:
-    made = engine(weights, "wan-i2v")
+    model = engine(weights, "wan-i2v")
 
-    assert [(p.name, p.required) for p in made.definition.media] == [
+    assert [(p.name, p.required) for p in model.definition.media] == [
         ("image", True),
         ("last_image", False),
     ]
-    assert render(made, media={"image": [photo]}, width=95).width == 80  # a multiple of 16
+    assert render(model, media={"image": [photo]}, width=95).width == 80  # a multiple of 16
 
 
 def test_an_entry_may_name_another_pipeline_for_the_same_weights(
@@ -110,12 +110,12 @@ def test_an_entry_may_name_another_pipeline_for_the_same_weights(
     with Clip(path, 96, 64, fps=16) as clip:
         for number in range(8):
             clip.add(rgb_frame(np.full((64, 96, 3), number * 30, np.uint8)))
-    made = engine(weights, "wan", pipeline="WanVideoToVideoPipeline")
+    model = engine(weights, "wan", pipeline="WanVideoToVideoPipeline")
 
-    assert [(p.name, p.type, p.required) for p in made.definition.media] == [
+    assert [(p.name, p.type, p.required) for p in model.definition.media] == [
         ("video", "video", True)
     ]
-    asset = render(made, media={"video": [path]}, strength=0.9)
+    asset = render(model, media={"video": [path]}, strength=0.9)
     assert (asset.width, asset.height, asset.content_type) == (64, 64, "video/mp4")
     assert type(pipelines.loaded[0].pipeline("text")).__name__ == "WanVideoToVideoPipeline"
 
@@ -123,10 +123,10 @@ def test_an_entry_may_name_another_pipeline_for_the_same_weights(
 def test_a_picture_keeps_its_proportions(
     weights: Weights, render: Callable[..., Asset], photo: Path
 ) -> None:
-    made, small = engine(weights, "flux"), {"num_inference_steps": 4}
+    model, small = engine(weights, "flux"), {"num_inference_steps": 4}
 
-    plain = render(made, media={"image": [photo]}, small=small)
-    narrow = render(made, media={"image": [photo]}, small=small, width=64)
+    plain = render(model, media={"image": [photo]}, small=small)
+    narrow = render(model, media={"image": [photo]}, small=small, width=64)
 
     assert (plain.width, plain.height) == (128, 80)  # of 133 x 91
     assert (narrow.width, narrow.height) == (64, 32)

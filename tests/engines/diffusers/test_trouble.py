@@ -1,4 +1,4 @@
-"""Jobs on pipelines that are called off, refused, or too large."""
+"""Jobs on pipelines that are canceled, refused, or fail."""
 
 import threading
 import weakref
@@ -20,22 +20,22 @@ pytest.importorskip("transformers")
 
 from tests.engines.diffusers.tiny_engines import Weights, engine
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn of each other
+pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about each other
 
 
-def test_a_cancel_between_steps_ends_the_job_and_leaves_the_model_sound(
+def test_a_cancel_between_steps_ends_the_job_and_keeps_the_model(
     weights: Weights, render: Callable[..., Asset]
 ) -> None:
-    made = engine(weights, "wan")
-    before = render(made)
+    model = engine(weights, "wan")
+    before = render(model)
     progress = Progress(lambda fraction: progress.cancel() if fraction > 0.05 else None)
 
     with pytest.raises(CanceledError):
-        render(made, progress=progress, num_inference_steps=150)
-    assert render(made).path.read_bytes() == before.path.read_bytes()
+        render(model, progress=progress, num_inference_steps=150)
+    assert render(model).path.read_bytes() == before.path.read_bytes()
 
 
-def test_a_cancel_is_heard_while_the_model_is_busy(
+def test_a_cancel_ends_a_job_while_the_model_is_busy(
     weights: Weights, render: Callable[..., Asset]
 ) -> None:
     busy, release = threading.Event(), threading.Event()
@@ -43,75 +43,75 @@ def test_a_cancel_is_heard_while_the_model_is_busy(
     def slow(entry: Any) -> Any:
         busy.set()
         release.wait(20)
-        raise EngineError("never heard")
+        raise EngineError("never reported")
 
-    made = Pipeline(engine(weights, "wan").entry, load=slow)
+    model = Pipeline(engine(weights, "wan").entry, load=slow)
     progress = Progress(lambda _: progress.cancel() if busy.is_set() else None)
 
     with pytest.raises(CanceledError):
-        render(made, progress=progress)
+        render(model, progress=progress)
     release.set()
 
 
-def test_what_a_pipeline_refuses_is_told(weights: Weights, render: Callable[..., Asset]) -> None:
-    made = engine(weights, "sd", always={"callback_on_step_end_tensor_inputs": ["no_such"]})
+def test_a_pipelines_refusal_is_reported(weights: Weights, render: Callable[..., Asset]) -> None:
+    model = engine(weights, "sd", always={"callback_on_step_end_tensor_inputs": ["no_such"]})
 
     with pytest.raises(EngineError, match="refuses the job") as caught:
-        render(made)
+        render(model)
     assert caught.value.code == "bad_parameters"
 
 
 class Large:
-    """Something that a library's frame holds while it fails."""
+    """An object in a frame of the library that fails."""
 
 
 @pytest.mark.parametrize(
-    ("trouble", "told"),
+    ("trouble", "expected"),
     [
         (RuntimeError("CUDA out of memory"), EngineError),
         (RuntimeError("a kernel failed"), EngineError),
         (CanceledError("canceled"), CanceledError),
     ],
 )
-def test_what_a_failing_pipeline_held_is_let_go(
+def test_an_error_does_not_keep_the_tensors_of_a_failed_pipeline(
     weights: Weights,
     render: Callable[..., Asset],
     monkeypatch: pytest.MonkeyPatch,
     trouble: Exception,
-    told: type[Exception],
+    expected: type[Exception],
 ) -> None:
-    made, held = engine(weights, "sd"), []
-    render(made)
+    model, held = engine(weights, "sd"), []
+    render(model)
 
-    def failing(*_: Any, **__: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         latents = Large()
         held.append(weakref.ref(latents))
         raise trouble
 
-    monkeypatch.setattr(pipelines.loaded[0].pipeline("text").vae, "decode", failing)
-    with pytest.raises(told) as caught:
-        render(made)
+    monkeypatch.setattr(pipelines.loaded[0].pipeline("text").vae, "decode", fail)
+    with pytest.raises(expected) as caught:
+        render(model)
 
-    # Whoever has the error at hand does not keep gigabytes of tensors alive with it.
+    # The error must not keep gigabytes of tensors alive.
     assert caught.value
     assert [one() for one in held] == [None]
 
 
-def test_a_gpu_that_refuses_everything_spends_the_process(
+def test_a_broken_gpu_raises_spent_error(
     weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = engine(weights, "sd")
-    before = render(made)
+    model = engine(weights, "sd")
+    before = render(model)
 
-    def refused() -> None:
+    def raise_cuda_error() -> None:
         raise RuntimeError("CUDA error: device-side assert triggered\nand more of it")
 
     monkeypatch.setattr("torch.cuda.is_initialized", lambda: True)
-    monkeypatch.setattr("torch.cuda.synchronize", refused)
+    monkeypatch.setattr("torch.cuda.synchronize", raise_cuda_error)
     with pytest.raises(SpentError, match=r"assert triggered$"):
-        render(made)
+        render(model)
     monkeypatch.undo()
-    assert render(made).path.read_bytes() == before.path.read_bytes()
+    assert render(model).path.read_bytes() == before.path.read_bytes()
 
 
 class Scheduler:
@@ -120,13 +120,13 @@ class Scheduler:
     def step(self) -> None: ...
 
 
-class Silent:
-    """A pipeline that calls nobody after a step, and takes as many as it is let."""
+class PipelineWithoutCallback:
+    """A pipeline without a callback after a step, which never ends if it has many steps."""
 
     def __init__(self) -> None:
         self.scheduler = Scheduler()
 
-    def pipeline(self, _: str) -> "Silent":
+    def pipeline(self, _: str) -> "PipelineWithoutCallback":
         return self
 
     def __call__(self, prompt: str, num_inference_steps: int = 4) -> Any:
@@ -136,11 +136,11 @@ class Silent:
         return SimpleNamespace(images=np.full((1, 64, 64, 3), 0.5))
 
 
-def test_a_pipeline_that_tells_nobody_of_its_steps_is_watched_all_the_same(
+def test_a_pipeline_without_a_callback_reports_progress_and_can_be_canceled(
     weights: Weights, render: Callable[..., Asset]
 ) -> None:
-    silent: Any = Silent()
-    made = Pipeline(engine(weights, "sd").entry, load=lambda _: silent)
+    silent: Any = PipelineWithoutCallback()
+    model = Pipeline(engine(weights, "sd").entry, load=lambda _: silent)
     seen: list[float] = []
 
     def stop(fraction: float) -> None:
@@ -150,8 +150,8 @@ def test_a_pipeline_that_tells_nobody_of_its_steps_is_watched_all_the_same(
 
     progress = Progress(stop)
     with pytest.raises(CanceledError):
-        render(made, progress=progress, num_inference_steps=150)
+        render(model, progress=progress, num_inference_steps=150)
 
-    # The thread of the library is free again, though that pipeline never ends by itself.
-    assert render(made).width == 64
+    # The thread of the library is free again, although that pipeline never ends by itself.
+    assert render(model).width == 64
     assert vars(silent.scheduler) == {}

@@ -13,7 +13,7 @@ pytest.importorskip("diffusers")
 pytest.importorskip("transformers")
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # the libraries warn of each other on import
+    warnings.simplefilter("ignore")  # the libraries warn about each other on import
     import diffusers as d
     import torch
     import transformers as t
@@ -22,7 +22,7 @@ _EVEN = {"norm_num_groups": 8}
 
 
 def _bytes() -> list[str]:
-    """The 256 characters that byte-level tokenizers write bytes as."""
+    """Return the 256 characters that stand for bytes in byte-level tokenizers."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     rest = [byte for byte in range(256) if byte not in printable]
     return [chr(code) for code in [*printable, *range(256, 256 + len(rest))]]
@@ -61,8 +61,8 @@ def _clip_text(tokenizer: Any, kind: Any = None) -> Any:
 
 def _t5(tokenizer: Any, kind: Any = None, config: Any = None) -> Any:
     small = {"d_model": 32, "d_kv": 8, "d_ff": 37, "num_layers": 2, "num_heads": 4}
-    made = (config or t.T5Config)(vocab_size=len(tokenizer), **small)
-    return (kind or t.T5EncoderModel)(made).eval()
+    settings = (config or t.T5Config)(vocab_size=len(tokenizer), **small)
+    return (kind or t.T5EncoderModel)(settings).eval()
 
 
 def _vae(**more: Any) -> Any:

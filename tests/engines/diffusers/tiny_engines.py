@@ -1,4 +1,4 @@
-"""Engines on tiny weights."""
+"""Engines with tiny weights."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +15,6 @@ _ALWAYS = {"flux": _SHORT, "wan": _SHORT, "wan-i2v": _SHORT}
 def engine(weights: Weights, name: str, **more: Any) -> Pipeline:
     """Return the engine of an entry with the weights of a short name."""
     entry = {"id": name, "path": str(weights(name)), "price": 0.1, "threads": 1}
-    (made,) = engines(entry | {"always": _ALWAYS.get(name, {})} | more, Path(), False)
-    assert isinstance(made, Pipeline)
-    return made
+    (model,) = engines(entry | {"always": _ALWAYS.get(name, {})} | more, Path(), False)
+    assert isinstance(model, Pipeline)
+    return model

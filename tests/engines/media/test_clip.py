@@ -14,23 +14,23 @@ from kit.errors import EngineError
 from tests.engines.films import clicks
 
 
-def frames(count: int) -> list[np.ndarray]:
+def make_frames(count: int) -> list[np.ndarray]:
     ramp = np.linspace(0, 200, 64)[None, :, None].repeat(48, 0).repeat(3, 2)
     return [rgb_frame((ramp + n).astype(np.uint8)) for n in range(count)]
 
 
-#: How FFmpeg converts without the steps that its fast ways lose.
+#: Conversion by FFmpeg without the losses of its fast paths.
 EXACT = Interpolation.FULL_CHR_H_INT | Interpolation.ACCURATE_RND
 
 
-def threads() -> list[str]:
+def encoder_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name == "clip-encoder"]
 
 
 @pytest.mark.parametrize(
     "size", [(62, 50), (64, 46), (66, 54), (854, 480), (1280, 720), (1920, 1080)]
 )
-def test_colors_come_back_as_a_player_shows_them(tmp_path: Path, size: tuple[int, int]) -> None:
+def test_decoded_colors_are_those_of_a_player(tmp_path: Path, size: tuple[int, int]) -> None:
     colors = np.array([[220, 30, 30], [30, 200, 40], [40, 60, 220], [250, 250, 250], [8, 8, 8]])
     pixels = np.repeat(colors[None].astype(np.uint8), 6, axis=1)
     pixels = np.ascontiguousarray(cv2.resize(pixels, size, interpolation=cv2.INTER_NEAREST))
@@ -46,7 +46,7 @@ def test_colors_come_back_as_a_player_shows_them(tmp_path: Path, size: tuple[int
         assert np.abs(back[:, middles].astype(int) - colors).max() <= 2
 
 
-def test_odd_sizes_and_frames_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+def test_odd_sizes_and_frames_of_another_size_are_refused(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="even sizes, not 63 x 48"):
         Clip(tmp_path / "a.mp4", 63, 48, fps=24)
     with (
@@ -55,7 +55,7 @@ def test_odd_sizes_and_frames_that_do_not_fit_are_refused(tmp_path: Path) -> Non
     ):
         clip.add(np.zeros((10, 10), np.uint8))
 
-    assert threads() == []
+    assert encoder_threads() == []
 
 
 @pytest.mark.parametrize(
@@ -67,23 +67,23 @@ def test_odd_sizes_and_frames_that_do_not_fit_are_refused(tmp_path: Path) -> Non
         (60, np.float64, "could not be encoded"),
     ],
 )
-def test_an_error_while_drawing_or_encoding_comes_through_and_ends_the_encoder(
+def test_an_error_in_drawing_or_encoding_is_raised_and_ends_the_encoder(
     tmp_path: Path, count: int, kind: type, sentence: str
 ) -> None:
     def draw() -> None:
         with Clip(tmp_path / "a.mp4", 64, 48, fps=24) as clip:
-            for frame in frames(count):
+            for frame in make_frames(count):
                 clip.add(frame.astype(kind))
             raise RuntimeError("the drawing broke")
 
     with pytest.raises((RuntimeError, EngineError), match=sentence):
         draw()
 
-    assert threads() == []
+    assert encoder_threads() == []
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_a_clip_can_be_given_up_while_the_encoder_empties_itself(tmp_path: Path, kind: str) -> None:
+def test_a_clip_can_be_canceled_while_the_encoder_is_flushed(tmp_path: Path, kind: str) -> None:
     _, ending, codec = FORMATS[kind]
     rng = np.random.default_rng(1)
     drawn = threading.Event()
@@ -102,24 +102,24 @@ def test_a_clip_can_be_given_up_while_the_encoder_empties_itself(tmp_path: Path,
     with pytest.raises(InterruptedError):
         draw()
 
-    assert threads() == []
+    assert encoder_threads() == []
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_every_format_has_its_frames_rate_tags_and_sound_and_the_same_bytes_twice(
+def test_every_format_has_its_frames_rate_tags_sound_and_is_deterministic(
     tmp_path: Path, kind: str
 ) -> None:
     _, ending, codec = FORMATS[kind]
 
-    def written(name: str) -> bytes:
+    def write_clip(name: str) -> bytes:
         path = tmp_path / f"{name}{ending}"
         with Clip(path, 64, 48, fps=30, codec=codec, sound=Sound.of(clicks(1.0))) as clip:
-            for frame in frames(31):
+            for frame in make_frames(31):
                 clip.add(frame)
         return path.read_bytes()
 
-    content = written("a")
-    assert content == written("b")
+    content = write_clip("a")
+    assert content == write_clip("b")
     assert ending == ".webm" or 0 < content.index(b"moov") < content.index(b"mdat")
     with av.open(str(tmp_path / f"a{ending}")) as container:
         picture, sound = container.streams.video[0], container.streams.audio[0]
@@ -133,7 +133,7 @@ def test_every_format_has_its_frames_rate_tags_and_sound_and_the_same_bytes_twic
 
 def test_sound_ends_with_the_last_frame(tmp_path: Path) -> None:
     with Clip(tmp_path / "a.mp4", 64, 48, fps=24, sound=Sound.of(clicks(9.0))) as clip:
-        for frame in frames(48):
+        for frame in make_frames(48):
             clip.add(frame)
 
     with av.open(str(tmp_path / "a.mp4")) as container:
@@ -142,7 +142,7 @@ def test_sound_ends_with_the_last_frame(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_encoders_say_nothing_even_when_a_clip_is_given_up(
+def test_encoders_print_nothing_even_when_a_clip_is_canceled(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str
 ) -> None:
     _, ending, codec = FORMATS[kind]
@@ -151,7 +151,7 @@ def test_encoders_say_nothing_even_when_a_clip_is_given_up(
             contextlib.suppress(RuntimeError),
             Clip(tmp_path / f"a{ending}", 64, 48, fps=24, codec=codec) as clip,
         ):
-            for frame in frames(3):
+            for frame in make_frames(3):
                 clip.add(frame)
             if not ends:
                 raise RuntimeError

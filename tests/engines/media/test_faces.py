@@ -10,7 +10,7 @@ import pytest
 from kit.engines import samples
 from kit.engines.media import networks, stills
 from kit.engines.media.faces import find
-from tests.engines.drawn import EYES, LINE, MOUTH_HALF, face, place
+from tests.engines.drawings import EYES, LINE, MOUTH_HALF, face, locate
 
 AT = {"x": 150.0, "y": 190.0, "size": 110.0}
 
@@ -24,20 +24,20 @@ def portrait(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.1, -0.42, 0.3])
-def test_a_face_and_its_eyes_are_found_where_they_are(tilt: float) -> None:
+def test_a_face_is_found_with_its_eyes_and_mouth(tilt: float) -> None:
     found = find(face(**AT, tilt=tilt))
 
     assert len(found) == 1
     assert found[0].eyes is not None
     for eye, side in zip(found[0].eyes, (-1, 1), strict=True):
-        assert math.dist(eye, place(side * EYES[0], EYES[1], **AT, tilt=tilt)) < 9
+        assert math.dist(eye, locate(side * EYES[0], EYES[1], **AT, tilt=tilt)) < 9
     assert math.dist(found[0].center, (AT["x"], AT["y"])) < 25
     assert found[0].mouth is not None
     for corner, side in zip(found[0].mouth, (-1, 1), strict=True):
-        assert math.dist(corner, place(side * MOUTH_HALF, LINE, **AT, tilt=tilt)) < 10
+        assert math.dist(corner, locate(side * MOUTH_HALF, LINE, **AT, tilt=tilt)) < 10
 
 
-def test_a_large_picture_is_measured_in_its_own_pixels() -> None:
+def test_a_face_in_a_large_picture_is_given_in_its_pixels() -> None:
     small = face(**AT)
     large = cv2.resize(small, None, fx=4, fy=4, interpolation=cv2.INTER_CUBIC)
 
@@ -58,7 +58,7 @@ def test_the_larger_face_comes_first() -> None:
 
 
 @pytest.mark.parametrize("shape", [(360, 480, 3), (1, 1, 3), (4, 900, 3), (900, 3, 3), (60, 60)])
-def test_where_there_is_no_face_none_is_found(shape: tuple[int, ...]) -> None:
+def test_no_face_is_found_in_a_plain_or_noisy_picture(shape: tuple[int, ...]) -> None:
     noise = np.random.default_rng(3).integers(0, 255, shape).astype(np.uint8)
 
     assert find(np.full(shape, 128, np.uint8)) == []
@@ -80,7 +80,7 @@ def test_many_threads_find_the_same() -> None:
         (networks.SUBJECTS, "APACHE-MediaPipe.txt", "Apache License"),
     ],
 )
-def test_networks_are_those_that_were_published_and_their_licenses_are_beside_them(
+def test_networks_have_the_published_hash_and_their_license(
     file: Path, license_file: str, name: str
 ) -> None:
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -90,9 +90,7 @@ def test_networks_are_those_that_were_published_and_their_licenses_are_beside_th
 
 
 @pytest.mark.parametrize("side", [24, 32, 60, 200])
-def test_a_face_that_was_cut_out_closely_is_found_at_any_size(
-    portrait: np.ndarray, side: int
-) -> None:
+def test_a_closely_cropped_face_is_found_at_any_size(portrait: np.ndarray, side: int) -> None:
     (whole,) = find(portrait)
     (x, y), reach = whole.center, 0.62 * whole.width
     rows, columns = slice(int(y - reach), int(y + reach)), slice(int(x - reach), int(x + reach))
@@ -108,7 +106,7 @@ def test_a_face_that_was_cut_out_closely_is_found_at_any_size(
 @pytest.mark.parametrize(
     "shape", [(90, 900), (128, 1280), (200, 4000), (50, 1600), (900, 90), (28, 128)]
 )
-def test_long_and_narrow_pictures_show_no_faces_that_are_not_there(shape: tuple[int, int]) -> None:
+def test_no_face_is_found_in_long_and_narrow_pictures_without_one(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(3)
     even = np.full((*shape, 3), 90, np.uint8)
     noise = cv2.GaussianBlur(rng.integers(0, 256, (*shape, 3)).astype(np.uint8), (0, 0), 3)

@@ -1,4 +1,4 @@
-"""Texts of any length: what is done with them before they are refused takes time in proportion."""
+"""Texts of any length are processed in linear time before they are refused."""
 
 import os
 import time
@@ -18,10 +18,10 @@ from kit.errors import EngineError
 
 #: Characters of the shorter text; the longer one has four times as many.
 LENGTH = 5_000
-#: Four times the text takes four times as long; what looks through all of it again, sixteen times.
+#: Four times the text takes four times as long, and sixteen times if the work is quadratic.
 MOST = 8
 
-#: What stands once before, again and again, and once behind.
+#: Text before, repeated text, and text behind.
 TEXTS = {
     "one word": ("", "a", ""),
     "words": ("", "word ", ""),
@@ -48,7 +48,7 @@ WORK: dict[str, Callable[[str], Any]] = {
 }
 
 
-def took(work: Callable[[str], Any], text: str) -> float:
+def measure(work: Callable[[str], Any], text: str) -> float:
     """Return the processor time of some work at its best."""
     times = []
     for _ in range(3):
@@ -61,25 +61,25 @@ def took(work: Callable[[str], Any], text: str) -> float:
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("name", WORK)
-def test_four_times_the_text_takes_about_four_times_as_long(name: str, text: str) -> None:
+def test_processing_time_is_linear_in_the_length_of_a_text(name: str, text: str) -> None:
     before, again, behind = TEXTS[text]
     texts = [before + (again * length)[:length] + behind for length in (LENGTH, 4 * LENGTH)]
-    short, long = (took(WORK[name], one) for one in texts)
+    short, long = (measure(WORK[name], one) for one in texts)
 
-    assert long <= MOST * max(short, 0.016 if os.name == "nt" else 0.001)  # its clock ticks so
-
-
-def test_a_text_of_symbols_that_differ_is_read_in_time() -> None:
-    text = "".join(chr(0x31500 + number) for number in range(4 * LENGTH))  # none has a name yet
-
-    assert took(WORK["wording"], text) < 1
+    assert long <= MOST * max(short, 0.016 if os.name == "nt" else 0.001)  # the step of its clock
 
 
-def test_more_marks_than_any_script_has_are_left_out() -> None:
+def test_a_text_of_different_symbols_is_read_in_time() -> None:
+    text = "".join(chr(0x31500 + number) for number in range(4 * LENGTH))  # none has a name
+
+    assert measure(WORK["wording"], text) < 1
+
+
+def test_too_many_combining_marks_are_left_out() -> None:
     assert wording("x" + "\u0323" * 99, "inter").text == "x" + "\u0323" * 30
     assert wording("Việt Nam", "inter").text == "Việt Nam"
 
 
-def test_signs_before_a_stop_leave_no_gap() -> None:
+def test_symbols_that_are_left_out_leave_no_gap() -> None:
     assert wording("a \U0001fffa \U0001fffa.", "anton").text == "a."
     assert wording("a \U0001fffa b\n \U0001fffa c", "anton").text == "a b\nc"

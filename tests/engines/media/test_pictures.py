@@ -1,4 +1,4 @@
-"""Pictures in and out: any file becomes upright pixels, and pixels become files and previews."""
+"""Reading pictures as upright pixels, and writing pixels as files and previews."""
 
 import io
 import struct
@@ -20,7 +20,7 @@ from kit.errors import EngineError
 RED = (200, 40, 30)
 
 
-def saved(path: Path, image: Image.Image, kind: str = "PNG", **options: Any) -> Path:
+def save(path: Path, image: Image.Image, kind: str = "PNG", **options: Any) -> Path:
     image.save(path, kind, **options)
     return path
 
@@ -33,18 +33,18 @@ def corner(width: int = 40, height: int = 20) -> Image.Image:
 
 
 @pytest.mark.parametrize("tag", range(1, 9))
-def test_a_picture_that_a_phone_took_sideways_stands_upright(tmp_path: Path, tag: int) -> None:
+def test_a_picture_that_a_phone_took_sideways_is_upright(tmp_path: Path, tag: int) -> None:
     turns = {
         1: [], 2: [0], 3: [3], 4: [1], 5: [5], 6: [2], 7: [6], 8: [4],
     }  # fmt: skip
     image = corner()
     for turn in turns[tag]:
-        # What the camera stored is the picture turned the other way.
+        # The camera stores the picture rotated the other way.
         image = image.transpose(Image.Transpose(turn))
     exif = Image.Exif()
     exif[0x0112] = tag
 
-    still = open_still(saved(tmp_path / "a", image, "JPEG", exif=exif, quality=95))
+    still = open_still(save(tmp_path / "a", image, "JPEG", exif=exif, quality=95))
 
     assert still.pixels.shape == (20, 40, 3)
     assert still.pixels[4, 8].min() > 240
@@ -52,12 +52,10 @@ def test_a_picture_that_a_phone_took_sideways_stands_upright(tmp_path: Path, tag
 
 
 @pytest.mark.parametrize("times", [1, 2, 4, 8])
-def test_a_jpeg_has_the_pixels_that_pillow_finds(tmp_path: Path, times: int) -> None:
+def test_a_jpeg_has_the_same_pixels_as_with_pillow(tmp_path: Path, times: int) -> None:
     ramp = np.add.outer(np.arange(333), np.arange(555))[..., None] * [1, 2, 3] % 256
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    path = saved(
-        tmp_path / "a", Image.fromarray(ramp.astype(np.uint8)), "JPEG", icc_profile=profile
-    )
+    path = save(tmp_path / "a", Image.fromarray(ramp.astype(np.uint8)), "JPEG", icc_profile=profile)
 
     still = open_still(path, cover=(555 // times, 333 // times))
 
@@ -68,8 +66,8 @@ def test_a_jpeg_has_the_pixels_that_pillow_finds(tmp_path: Path, times: int) -> 
     assert np.abs(still.pixels - found).max() <= 2
 
 
-def test_a_jpeg_that_is_cut_off_is_refused(tmp_path: Path) -> None:
-    path = saved(tmp_path / "a", corner(400, 200), "JPEG")
+def test_a_truncated_jpeg_is_refused(tmp_path: Path) -> None:
+    path = save(tmp_path / "a", corner(400, 200), "JPEG")
     path.write_bytes(path.read_bytes()[:-200])
 
     with pytest.raises(EngineError, match="cut off or damaged"):
@@ -85,21 +83,23 @@ def gray_profile(power: float) -> bytes:
 
 
 @pytest.mark.parametrize(("mode", "gray"), [("L", 128), ("LA", (128, 90)), ("I;16", 128 * 257)])
-def test_gray_of_every_kind_is_shown_by_its_profile(tmp_path: Path, mode: str, gray: Any) -> None:
+def test_gray_of_every_mode_is_converted_by_its_profile(
+    tmp_path: Path, mode: str, gray: Any
+) -> None:
     image = Image.new(mode, (8, 8), gray)
 
-    still = open_still(saved(tmp_path / "a", image, icc_profile=gray_profile(1.0)))
+    still = open_still(save(tmp_path / "a", image, icc_profile=gray_profile(1.0)))
 
     assert np.abs(still.pixels.astype(int) - 188).max() <= 1
 
 
 @pytest.mark.parametrize("kind", ["PNG", "WEBP"])
-def test_alpha_is_kept_apart_from_the_colors(tmp_path: Path, kind: str) -> None:
+def test_alpha_is_separate_from_the_colors(tmp_path: Path, kind: str) -> None:
     image = corner().convert("RGBA")
     image.putalpha(Image.linear_gradient("L").resize((40, 20)))
 
     still = open_still(
-        saved(tmp_path / "a", image, kind, **({"lossless": True} if kind == "WEBP" else {}))
+        save(tmp_path / "a", image, kind, **({"lossless": True} if kind == "WEBP" else {}))
     )
 
     assert still.alpha is not None
@@ -108,8 +108,8 @@ def test_alpha_is_kept_apart_from_the_colors(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_a_large_picture_is_scaled_down_and_a_small_one_never_up(tmp_path: Path, kind: str) -> None:
-    path = saved(tmp_path / "a", corner(400, 100), kind)
+def test_a_large_picture_is_scaled_down_and_a_small_one_is_kept(tmp_path: Path, kind: str) -> None:
+    path = save(tmp_path / "a", corner(400, 100), kind)
 
     small = open_still(path, side=50).pixels
     assert small.shape == (13, 50, 3) or small.shape == (12, 50, 3)
@@ -122,7 +122,7 @@ def test_hidden_colors_do_not_bleed_into_the_edge_when_scaled(tmp_path: Path) ->
     pixels[:, :44] = (*RED, 255)
     pixels[:, 44:] = (0, 255, 0, 0)
 
-    still = open_still(saved(tmp_path / "a", Image.fromarray(pixels)), side=30)
+    still = open_still(save(tmp_path / "a", Image.fromarray(pixels)), side=30)
 
     assert still.alpha is not None
     seen = still.pixels[still.alpha > 60].astype(int)
@@ -130,20 +130,20 @@ def test_hidden_colors_do_not_bleed_into_the_edge_when_scaled(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("side", [7100, 20_000])
-def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path: Path, side: int) -> None:
+def test_too_many_pixels_are_refused_before_they_are_decoded(tmp_path: Path, side: int) -> None:
     assert side**2 > MAX_PIXELS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        saved(tmp_path / "a", Image.new("1", (side, side)))
+        save(tmp_path / "a", Image.new("1", (side, side)))
 
-    with pytest.raises(EngineError, match="megapixels") as told:
+    with pytest.raises(EngineError, match="megapixels") as caught:
         open_still(tmp_path / "a")
-    assert told.value.code == "too_large"
+    assert caught.value.code == "too_large"
     with pytest.raises(EngineError, match="megapixels"):
         info_of(tmp_path / "a")
 
 
-def test_the_origin_of_a_picture_is_its_upright_size_and_how_many_there_are(tmp_path: Path) -> None:
+def test_picture_info_has_the_upright_size_and_the_number_of_frames(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     Image.new("RGB", (30, 20)).save(tmp_path / "turned.jpg", exif=exif)
@@ -156,10 +156,10 @@ def test_the_origin_of_a_picture_is_its_upright_size_and_how_many_there_are(tmp_
 
 
 @pytest.mark.parametrize("behind", [False, True])
-def test_a_png_tells_its_upright_size_without_being_decoded(tmp_path: Path, behind: bool) -> None:
+def test_the_upright_size_of_a_png_is_read_without_decoding(tmp_path: Path, behind: bool) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    path = saved(tmp_path / "a", corner(), exif=exif)
+    path = save(tmp_path / "a", corner(), exif=exif)
     content = path.read_bytes()
     at = content.index(b"eXIf") - 4
     length = 12 + int.from_bytes(content[at : at + 4], "big")
@@ -168,7 +168,7 @@ def test_a_png_tells_its_upright_size_without_being_decoded(tmp_path: Path, behi
     if behind:
         path.write_bytes(rest[:end] + content[at : at + length] + rest[end:])
     else:
-        # Cut in the pixels: whoever decodes it fails.
+        # Cut in the pixels: decoding would fail.
         path.write_bytes(content[: content.index(b"IDAT") + 6])
 
     assert info_of(path) == PictureInfo(20, 40)
@@ -205,7 +205,7 @@ def job(folder: Path, **values: object) -> Job:
     return Job(prompt="", parameters=values, folder=folder)
 
 
-def test_whoever_leaves_while_it_is_encoded_finds_no_file(tmp_path: Path) -> None:
+def test_a_cancel_during_encoding_leaves_no_file(tmp_path: Path) -> None:
     pixels = np.random.default_rng(1).integers(0, 255, (900, 900, 3), np.uint8)
     progress = Progress(lambda _: progress.cancel())
 
@@ -214,7 +214,7 @@ def test_whoever_leaves_while_it_is_encoded_finds_no_file(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_see_through_parts_are_white(tmp_path: Path) -> None:
+def test_transparent_parts_become_white(tmp_path: Path) -> None:
     pixels = np.zeros((4, 6, 4), np.uint8)
     pixels[..., 0] = 200
     pixels[:, :2, 3] = 255

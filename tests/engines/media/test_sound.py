@@ -1,4 +1,4 @@
-"""Sound of any file at one rate, in time; cut, stretched, mixed and leveled, never held whole."""
+"""Sound of any file at one rate: cut, stretched, mixed and normalized, never all in memory."""
 
 import os
 import tracemalloc
@@ -31,7 +31,7 @@ from kit.engines.media.sound import (
 )
 from kit.engines.media.soundfile import open_sound
 from kit.errors import EngineError
-from tests.engines.films import clicks, onsets, picture, written
+from tests.engines.films import clicks, onsets, picture, record
 
 
 def tone(seconds: float, *, pitch: float = 440.0, level: float = 0.5, channels: int = 2) -> Sound:
@@ -55,10 +55,8 @@ def pitch(sound: Sound) -> float:
         ("m4a", "aac"),
     ],
 )
-def test_every_kind_of_sound_file_is_read_at_one_rate(
-    tmp_path: Path, ending: str, codec: str
-) -> None:
-    path = written(tmp_path / f"a.{ending}", clicks(3.0), codec)
+def test_every_format_of_sound_is_read_at_one_rate(tmp_path: Path, ending: str, codec: str) -> None:
+    path = record(tmp_path / f"a.{ending}", clicks(3.0), codec)
 
     sound = open_sound(path)
 
@@ -70,14 +68,14 @@ def test_every_kind_of_sound_file_is_read_at_one_rate(
 
 
 def test_other_rates_and_channels_are_converted(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.wav", tone(1.0, channels=1).samples[:, :8000], "pcm_s16le", 8000)
+    path = record(tmp_path / "a.wav", tone(1.0, channels=1).samples[:, :8000], "pcm_s16le", 8000)
 
     assert open_sound(path).samples.shape == pytest.approx((2, RATE), abs=40)
     assert open_sound(path, channels=1).samples.shape == pytest.approx((1, RATE), abs=40)
 
 
 def test_an_mp3_of_a_slow_rate_needs_no_tag(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.mp3", clicks(3.0, channels=1)[:, :8000], "libmp3lame", 8000)
+    path = record(tmp_path / "a.mp3", clicks(3.0, channels=1)[:, :8000], "libmp3lame", 8000)
     content = path.read_bytes()
     path.write_bytes(content[content.index(b"\xff\xe3") :])
 
@@ -85,7 +83,7 @@ def test_an_mp3_of_a_slow_rate_needs_no_tag(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_flash_and_click_stay_together_through_every_format(tmp_path: Path, kind: str) -> None:
+def test_flash_and_click_stay_in_sync_in_every_format(tmp_path: Path, kind: str) -> None:
     _, ending, codec = FORMATS[kind]
     path = tmp_path / f"a{ending}"
     with Clip(path, 64, 48, fps=30, codec=codec, sound=Sound.of(clicks(3.0))) as clip:
@@ -101,7 +99,7 @@ def test_flash_and_click_stay_together_through_every_format(tmp_path: Path, kind
     assert onsets(open_sound(path).samples) == pytest.approx(flashes, abs=0.003)
 
 
-def test_a_part_is_cut_and_filled_with_silence_where_there_is_none() -> None:
+def test_a_part_is_cut_and_filled_with_silence_outside_of_the_sound() -> None:
     sound = tone(1.0)
 
     part = cut(sound, 0.75, 1.25)
@@ -114,7 +112,7 @@ def test_a_part_is_cut_and_filled_with_silence_where_there_is_none() -> None:
     assert normalize(overlay([], 0.0)).seconds == 0.0
 
 
-def test_fitting_cuts_fills_repeats_and_fades() -> None:
+def test_fit_length_cuts_fills_repeats_and_fades() -> None:
     sound = tone(1.0)
 
     assert fit_length(sound, 0.4).seconds == 0.4
@@ -128,7 +126,7 @@ def test_fitting_cuts_fills_repeats_and_fades() -> None:
 
 
 @pytest.mark.parametrize("speed", [0.25, 0.5, 0.8, 1.0, 1.5, 4.0])
-def test_another_speed_keeps_the_pitch_and_has_the_exact_length(speed: float) -> None:
+def test_stretched_sound_keeps_its_pitch_and_has_the_exact_length(speed: float) -> None:
     sound = stretch(tone(2.0), speed)
 
     assert sound.samples.shape == (2, round(2 * RATE / speed))
@@ -144,7 +142,7 @@ def test_a_known_tone_has_the_loudness_of_the_standard() -> None:
 
 
 @pytest.mark.parametrize("level", [0.04, 0.2, 0.9])
-def test_leveled_sound_has_the_asked_loudness_and_no_peak_over_the_top(level: float) -> None:
+def test_normalized_sound_has_the_given_loudness_and_a_limited_peak(level: float) -> None:
     rng = np.random.default_rng(3)
     speech = tone(4.0, level=level).samples * (rng.random(4 * RATE) < 0.999)
     sound = normalize(Sound.of(speech.astype(np.float32)), -14.0)
@@ -153,7 +151,7 @@ def test_leveled_sound_has_the_asked_loudness_and_no_peak_over_the_top(level: fl
     assert np.abs(sound.samples).max() <= 10 ** (-1 / 20) + 1e-4
 
 
-def test_peaks_are_turned_down_instead_of_clipped() -> None:
+def test_peaks_are_reduced_instead_of_clipped() -> None:
     samples = tone(4.0, level=0.02).samples.copy()
     samples[:, 2 * RATE : 2 * RATE + 200] *= 45
 
@@ -163,7 +161,7 @@ def test_peaks_are_turned_down_instead_of_clipped() -> None:
     assert np.abs(sound.samples[:, RATE : RATE + 4800]).max() > 4 * 0.02
 
 
-def test_music_makes_room_for_a_voice_and_comes_back() -> None:
+def test_music_is_quieter_during_a_voice_and_loud_again_after_it() -> None:
     voice = cut(cut(tone(2.0, pitch=200), 0.0, 2.0), -2.0, 6.0)
     music = tone(8.0, pitch=3000, level=0.3)
 
@@ -178,8 +176,8 @@ def test_music_makes_room_for_a_voice_and_comes_back() -> None:
     )
 
 
-def test_the_cover_of_a_song_neither_delays_it_nor_makes_it_a_video(tmp_path: Path) -> None:
-    plain = written(tmp_path / "a.mp3", clicks(3.0), "libmp3lame")
+def test_a_song_with_a_cover_picture_is_not_delayed_and_not_a_video(tmp_path: Path) -> None:
+    plain = record(tmp_path / "a.mp3", clicks(3.0), "libmp3lame")
     with av.open(str(tmp_path / "b.mp3"), "w") as container, av.open(str(plain)) as song:
         image: Any = container.add_stream("mjpeg", rate=1)
         image.width, image.height, image.pix_fmt = 64, 64, "yuvj420p"
@@ -197,7 +195,7 @@ def test_the_cover_of_a_song_neither_delays_it_nor_makes_it_a_video(tmp_path: Pa
         Footage(tmp_path / "b.mp3")
 
 
-def test_a_clock_that_jumps_by_a_day_does_not_fill_the_memory(tmp_path: Path) -> None:
+def test_a_timestamp_that_jumps_by_a_day_does_not_fill_the_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.mkv"
     with av.open(str(path), "w") as container:
         stream: Any = container.add_stream("pcm_s16le", rate=RATE)
@@ -217,15 +215,15 @@ def test_a_clock_that_jumps_by_a_day_does_not_fill_the_memory(tmp_path: Path) ->
     assert not sound.samples[:, RATE + 100 :].any()
 
 
-def test_samples_that_are_no_numbers_are_silent(tmp_path: Path) -> None:
+def test_samples_that_are_not_numbers_become_silence(tmp_path: Path) -> None:
     samples = tone(1.0, level=1e30).samples
     samples[:, 9000:9100] = np.nan
-    heard = open_sound(written(tmp_path / "a.wav", samples, "pcm_f32le")).samples
-    assert not heard[:, 9000:9100].any()
-    assert np.abs(heard).max() == 100
+    result = open_sound(record(tmp_path / "a.wav", samples, "pcm_f32le")).samples
+    assert not result[:, 9000:9100].any()
+    assert np.abs(result).max() == 100
 
 
-def test_channels_may_change_on_the_way(tmp_path: Path) -> None:
+def test_the_number_of_channels_may_change_within_a_file(tmp_path: Path) -> None:
     path = tmp_path / "a.mkv"
     packets: list[Any] = []
     for layout, channels in (("stereo", 2), ("5.1", 6), ("mono", 1)):
@@ -246,34 +244,32 @@ def test_channels_may_change_on_the_way(tmp_path: Path) -> None:
             packet.pts = packet.dts = 32 * number
             container.mux(packet)
 
-    heard = open_sound(path)
+    result = open_sound(path)
 
-    assert heard.channels == 2
-    assert onsets(heard.samples) == pytest.approx([0.5, 1.524, 2.548], abs=0.03)
+    assert result.channels == 2
+    assert onsets(result.samples) == pytest.approx([0.5, 1.524, 2.548], abs=0.03)
 
 
 @pytest.mark.parametrize("pace", [0.97, 1.03])
-def test_sound_whose_clock_runs_at_another_pace_stays_with_the_pictures(
-    tmp_path: Path, pace: float
-) -> None:
-    path = written(tmp_path / "a.mkv", clicks(20.0), "pcm_s16le", pace=pace)
+def test_sound_with_a_fast_or_slow_clock_stays_in_sync(tmp_path: Path, pace: float) -> None:
+    path = record(tmp_path / "a.mkv", clicks(20.0), "pcm_s16le", pace=pace)
 
-    heard = onsets(open_sound(path).samples)
+    result = onsets(open_sound(path).samples)
 
-    # What is too much may have been a beep.
-    assert len(heard) >= 18
-    assert max(abs((moment / pace) % 1 - 0.5) for moment in heard) < 0.13
-    assert heard[-1] == pytest.approx(19.5 * pace, abs=0.13)
+    # A part that was cut may have been a beep.
+    assert len(result) >= 18
+    assert max(abs((moment / pace) % 1 - 0.5) for moment in result) < 0.13
+    assert result[-1] == pytest.approx(19.5 * pace, abs=0.13)
 
 
-def test_what_is_left_out_for_the_clock_leaves_no_click(tmp_path: Path) -> None:
+def test_cuts_for_the_clock_make_no_click(tmp_path: Path) -> None:
     samples = tone(12.0, pitch=97).samples
-    path = written(tmp_path / "a.mkv", samples, "pcm_s16le", pace=0.97)
+    path = record(tmp_path / "a.mkv", samples, "pcm_s16le", pace=0.97)
 
-    heard = open_sound(path).samples
+    result = open_sound(path).samples
 
-    assert heard.shape[1] < 11.8 * RATE, "something was left out"
-    assert np.abs(np.diff(heard)).max() < 1.5 * np.abs(np.diff(samples)).max()
+    assert result.shape[1] < 11.8 * RATE, "a part was cut"
+    assert np.abs(np.diff(result)).max() < 1.5 * np.abs(np.diff(samples)).max()
 
 
 def noise(seconds: float, seed: int = 1, level: float = 0.2) -> Sound:
@@ -284,8 +280,8 @@ def noise(seconds: float, seed: int = 1, level: float = 0.2) -> Sound:
     return Sound.of(samples.astype(np.float32))
 
 
-def humming(seconds: float) -> Sound:
-    """Return a long sound of which nothing is there until it is read."""
+def make_hum(seconds: float) -> Sound:
+    """Return a long sound whose samples are computed when they are read."""
 
     def part(first: int, last: int) -> np.ndarray:
         line = 0.2 * np.sin(np.arange(first, last) * (2 * np.pi * 300 / RATE))
@@ -294,7 +290,7 @@ def humming(seconds: float) -> Sound:
     return Sound(2, round(seconds * RATE), part)
 
 
-MADE = {
+SOUNDS = {
     "louder, its peaks held": lambda: normalize(noise(2.0), -6.0),
     "over music": lambda: mix(noise(2.0), noise(3.0, seed=2)),
     "repeated and faded": lambda: fit_length(noise(0.4), 3.0, loop=True, fade_in=0.7, fade_out=0.9),
@@ -304,9 +300,9 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
-def test_parts_of_any_length_are_the_same_as_the_whole(made: Callable[[], Sound]) -> None:
-    sound = made()
+@pytest.mark.parametrize("make", SOUNDS.values(), ids=SOUNDS)
+def test_parts_of_any_length_equal_the_whole_sound(make: Callable[[], Sound]) -> None:
+    sound = make()
     whole = sound.samples
     bounds = [0, 1, 4800, 4831, 20_000, 21_111, 50_001, sound.count]
 
@@ -317,7 +313,7 @@ def test_parts_of_any_length_are_the_same_as_the_whole(made: Callable[[], Sound]
     assert whole.any()
 
 
-def test_what_lies_in_a_file_is_the_same_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_sound_in_a_temporary_file_is_the_same_and_the_file_is_removed(tmp_path: Path) -> None:
     parts = [noise(0.5).samples, noise(0.7, seed=2).samples]
 
     held, kept = gather(parts, 2), gather(parts, 2, tmp_path)
@@ -329,8 +325,8 @@ def test_what_lies_in_a_file_is_the_same_and_leaves_nothing_behind(tmp_path: Pat
     assert gather([], 1, tmp_path).samples.shape == (1, 0)
 
 
-def test_minutes_of_sound_are_never_held_whole(tmp_path: Path) -> None:
-    minutes = humming(100.0)  # 38 MB
+def test_minutes_of_sound_are_never_all_in_memory(tmp_path: Path) -> None:
+    minutes = make_hum(100.0)  # 38 MB
     tracemalloc.start()
     try:
         kept = gather((part for _, part in minutes.parts()), 2, tmp_path)

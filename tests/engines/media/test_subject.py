@@ -1,16 +1,16 @@
-"""Whatever crops a picture keeps its heads and its subject."""
+"""Crops of a picture keep its heads and its subject."""
 
 import cv2
 import numpy as np
 import pytest
 
 from kit.engines.media.subject import crop, find
-from tests.engines.drawn import ball, face
+from tests.engines.drawings import ball, face
 
 
 @pytest.mark.parametrize("aspect", [16 / 9, 1.0, 9 / 16, 3.0])
 @pytest.mark.parametrize("at", [(110.0, 150.0), (390.0, 150.0), (250.0, 420.0)])
-def test_a_head_is_whole_in_every_crop_that_has_room_for_it(
+def test_a_head_is_complete_in_every_crop_that_has_room_for_it(
     aspect: float, at: tuple[float, float]
 ) -> None:
     pixels = cv2.resize(face(320, 360, size=110), (160, 180), interpolation=cv2.INTER_AREA)
@@ -30,7 +30,7 @@ def test_a_head_is_whole_in_every_crop_that_has_room_for_it(
     assert head.y + head.height <= y + high
 
 
-def test_a_thing_without_a_face_draws_the_crop_and_the_eye() -> None:
+def test_a_subject_without_a_face_is_found_and_kept_in_the_crop() -> None:
     scene = np.full((200, 640, 3), (90, 150, 90), np.uint8)
     scene[10:190, 380:620] = ball()
 
@@ -40,7 +40,7 @@ def test_a_thing_without_a_face_draws_the_crop_and_the_eye() -> None:
     assert (crop(scene, 1.0) == (210, 60, 40)).all(axis=2).sum() > 5000
 
 
-def test_a_plain_picture_is_cut_in_its_middle_and_has_no_subject() -> None:
+def test_a_plain_picture_is_cropped_in_the_middle_and_has_no_subject() -> None:
     plain = np.full((100, 300, 3), 120, np.uint8)
 
     seen = find(plain)

@@ -1,4 +1,4 @@
-"""Letters: which face has them, how lines break and run, and what is drawn."""
+"""Text setting: fonts with the letters, line breaks, direction, and drawing."""
 
 import subprocess
 import sys
@@ -22,13 +22,13 @@ def test_a_text_fits_its_space_and_keeps_its_words(face: str, most_lines: int) -
     block = balance_lines(TEXT, face, 300, height=120, most_lines=most_lines)
 
     width, height, _ = extent(block)
-    assert width <= (302 if SHAPED else 315)  # letters that are not shaped stand on whole pixels
+    assert width <= (302 if SHAPED else 315)  # without shaping, letters are placed at whole pixels
     assert height <= 122
     assert len(block.lines) <= most_lines
     assert " ".join(block.lines) == TEXT
 
 
-def test_one_endless_word_is_broken_rather_than_shrunk_away() -> None:
+def test_one_endless_word_is_broken_into_lines() -> None:
     block = balance_lines("a" * 100, "inter", 200, height=200, most_lines=8)
 
     assert len(block.lines) > 1
@@ -50,7 +50,7 @@ def test_an_accent_colors_both_parts_of_a_broken_word() -> None:
 
 
 @pytest.mark.parametrize("text", ["word " * 161, "many words " * 40])
-def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
+def test_a_text_too_long_for_its_space_is_refused(text: str) -> None:
     with pytest.raises(EngineError) as caught:
         balance_lines(text, "inter", 60, height=20, smallest=10)
 
@@ -61,7 +61,7 @@ def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("line", "face", "number"), [("one two", "anton", 1), ("we say שלום עולם", "rubik", 2)]
 )
-def test_an_accent_colors_one_word_and_no_other(line: str, face: str, number: int) -> None:
+def test_an_accent_colors_only_one_word(line: str, face: str, number: int) -> None:
     picture = sprite(Block((line,), face, 50), accent=(255, 0, 0), accented=(number,))
 
     solid = picture[..., 3] > 200
@@ -71,7 +71,7 @@ def test_an_accent_colors_one_word_and_no_other(line: str, face: str, number: in
 
 
 @pytest.mark.parametrize(("left", "top"), [(-5, -5), (35, 25), (100, 100), (-100, 0)])
-def test_a_stamp_that_hangs_over_the_edge_is_cut_off(left: int, top: int) -> None:
+def test_a_stamp_is_clipped_at_the_edge(left: int, top: int) -> None:
     pixels = np.zeros((30, 40, 3), np.uint8)
     picture = np.full((10, 12, 4), 255, np.uint8)
 
@@ -99,7 +99,7 @@ def test_every_face_has_its_license_beside_it(face: str) -> None:
     ("text", "face"),
     [("Hello", "anton"), ("Ωμέγα", "inter-bold"), ("Привет", "inter-bold"), ("שלום", "rubik")],
 )
-def test_a_face_without_the_letters_gives_way_to_one_that_has_them(text: str, face: str) -> None:
+def test_a_text_is_set_in_a_face_that_has_its_letters(text: str, face: str) -> None:
     assert face_for(text, "anton") == face
 
 
@@ -114,7 +114,7 @@ face_for("שלום", "anton")
 """
 
 
-def test_without_fribidi_right_to_left_text_is_refused_and_other_text_set() -> None:
+def test_without_fribidi_only_right_to_left_text_is_refused() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", _WITHOUT_RAQM], capture_output=True, text=True
     )
@@ -147,25 +147,25 @@ def test_letters_that_no_single_face_has_are_named() -> None:
         ("be\x07low\x00 zero\nnext", "below zero\nnext", ()),
     ],
 )
-def test_symbols_that_no_font_has_are_left_out_and_told(
+def test_symbols_that_no_font_has_are_left_out_and_listed(
     text: str, rest: str, left_out: tuple[str, ...]
 ) -> None:
     assert wording(text, "anton") == Wording(rest, left_out)
 
 
 @pytest.mark.parametrize("text", ["日本 news 🌅", "नमस्ते", "한국어", "🌅 🌙", "\u20e3 🌅"])
-def test_missing_letters_and_texts_of_nothing_but_emoji_are_problems(text: str) -> None:
+def test_missing_letters_and_texts_of_only_emoji_are_problems(text: str) -> None:
     ((name, sentence),) = wording_problems("prompt", text, "anton")
 
     assert name == "prompt"
     assert sentence.startswith("no font has these characters: ")
-    with pytest.raises(EngineError) as told:
+    with pytest.raises(EngineError) as caught:
         wording(text, "anton")
-    assert (told.value.code, str(told.value)) == ("no_letters", sentence)
+    assert (caught.value.code, str(caught.value)) == ("no_letters", sentence)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "Ωμέγα", "Привет 🌅", "Café, 5 €"])
-def test_what_can_be_set_and_an_empty_text_are_no_problem(text: str) -> None:
+def test_a_text_with_known_letters_and_an_empty_text_are_no_problem(text: str) -> None:
     assert list(wording_problems("text", text, "playfair")) == []
 
 
@@ -184,7 +184,7 @@ def test_greek_capitals_have_no_accents_others_keep_theirs(text: str, large: str
 @pytest.mark.parametrize(
     "word", ["x" * 44, "a" * 50, "1234567890" * 5, "schsch" * 12, "b\u0301" * 30]
 )
-def test_no_part_is_longer_than_a_line_bears_and_none_is_lost(word: str) -> None:
+def test_parts_of_a_word_are_short_and_none_is_lost(word: str) -> None:
     parts = [piece.text for piece in pieces(word)]
 
     assert "".join(parts) == word
@@ -201,7 +201,7 @@ def test_no_part_is_longer_than_a_line_bears_and_none_is_lost(word: str) -> None
         ("", False),
     ],
 )
-def test_a_text_runs_as_most_of_its_letters_do(text: str, left: bool) -> None:
+def test_the_direction_of_a_text_is_that_of_most_letters(text: str, left: bool) -> None:
     assert is_rtl(text) is left
 
 
@@ -215,7 +215,7 @@ def test_a_text_runs_as_most_of_its_letters_do(text: str, left: bool) -> None:
         ("we say שלום – עולם", False, "we say עולם – שלום"),
     ],
 )
-def test_words_stand_where_they_are_read(line: str, left: bool, seen: str) -> None:
+def test_words_of_both_directions_are_ordered_for_display(line: str, left: bool, seen: str) -> None:
     words = line.split()
 
     assert [words[number] for number in visual_order(words, rtl=left)] == seen.split()

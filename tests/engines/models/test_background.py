@@ -1,4 +1,4 @@
-"""The subject of a picture stays, and what is behind it goes, changes or blurs."""
+"""The subject of a picture is kept, and its background is removed, replaced or blurred."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from kit.errors import EngineError
-from tests.engines.drawn import ball, ball_mask
+from tests.engines.drawings import ball, ball_mask
 from tests.engines.rendering import edit, pixels_of
 
 RED = (210, 60, 40)
@@ -18,14 +18,14 @@ def near(pixel: np.ndarray, color: tuple[int, ...], slack: int = 14) -> bool:
     return bool((np.abs(pixel[:3] - color) <= slack).all())
 
 
-def overlap(alpha: np.ndarray, thing: np.ndarray) -> float:
-    """Return the share of two shapes together that both have."""
-    one, other = alpha > 127, thing > 0
+def overlap(alpha: np.ndarray, drawn: np.ndarray) -> float:
+    """Return the intersection of two shapes over their union."""
+    one, other = alpha > 127, drawn > 0
     return float((one & other).sum() / (one | other).sum())
 
 
-def striped() -> np.ndarray:
-    """Return the ball before stripes."""
+def stripes() -> np.ndarray:
+    """Return the ball in front of stripes."""
     pixels = ball()
     pixels[::6] //= 2
     pixels[60:120, 90:150] = ball()[60:120, 90:150]
@@ -36,7 +36,7 @@ def roughness(pixels: np.ndarray) -> float:
     return float(pixels[20:60, 10, 0].std())
 
 
-def test_the_background_goes_and_the_subject_stays_as_it_was(tmp_path: Path) -> None:
+def test_the_background_is_removed_and_the_subject_unchanged(tmp_path: Path) -> None:
     asset = edit("background", tmp_path, ball())
     out = pixels_of(asset)
 
@@ -55,7 +55,7 @@ def test_the_background_goes_and_the_subject_stays_as_it_was(tmp_path: Path) -> 
         ("Navy", {}, (16, 29, 72)),
     ],
 )
-def test_a_named_color_comes_behind_the_subject(
+def test_a_named_color_replaces_the_background(
     tmp_path: Path, prompt: str, values: dict[str, str], corner: tuple[int, int, int]
 ) -> None:
     out = pixels_of(edit("background", tmp_path, ball(), prompt, operation="replace", **values))
@@ -64,7 +64,7 @@ def test_a_named_color_comes_behind_the_subject(
     assert near(out[90, 120], RED)
 
 
-def test_a_picture_comes_behind_the_subject_before_any_words(tmp_path: Path) -> None:
+def test_a_backdrop_picture_takes_precedence_over_the_prompt(tmp_path: Path) -> None:
     green = np.full((50, 90, 4), (10, 200, 30, 255), np.uint8)
     hidden = green.copy()
     hidden[..., 3] = 0
@@ -76,7 +76,7 @@ def test_a_picture_comes_behind_the_subject_before_any_words(tmp_path: Path) -> 
         assert near(out[90, 120], RED)
 
 
-def test_a_picture_that_is_cut_out_already_keeps_its_own_outline(tmp_path: Path) -> None:
+def test_a_picture_with_alpha_keeps_its_own_outline(tmp_path: Path) -> None:
     pixels = np.dstack([ball(), np.zeros((180, 240), np.uint8)])
     pixels[:, :120, 3] = 255
 
@@ -86,23 +86,23 @@ def test_a_picture_that_is_cut_out_already_keeps_its_own_outline(tmp_path: Path)
     assert np.array_equal(out[:, :110], ball()[:, :110])
 
 
-def test_what_is_see_through_stays_so_when_the_rest_is_blurred(tmp_path: Path) -> None:
+def test_transparent_parts_stay_transparent_when_the_rest_is_blurred(tmp_path: Path) -> None:
     cover = np.full((180, 240), 255, np.uint8)
     cover[:12, :12] = 0
-    out = pixels_of(edit("background", tmp_path, np.dstack([striped(), cover]), operation="blur"))
+    out = pixels_of(edit("background", tmp_path, np.dstack([stripes(), cover]), operation="blur"))
     cover[:] = 0
     cover[20:160, 40:200] = 255
 
     assert np.array_equal(out[:12, :12, 3], np.zeros((12, 12)))
-    assert roughness(out) < roughness(striped())
-    with pytest.raises(EngineError, match="no background to blur") as told:
+    assert roughness(out) < roughness(stripes())
+    with pytest.raises(EngineError, match="no background to blur") as caught:
         edit("background", tmp_path, np.dstack([ball(), cover]), operation="blur")
-    assert told.value.code == "no_background"
+    assert caught.value.code == "no_background"
 
 
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize("way", ["box", "mask"])
-def test_a_box_or_a_rough_mask_says_which_of_two_things_is_the_subject(
+def test_a_box_or_a_rough_mask_selects_one_of_two_subjects(
     tmp_path: Path, side: int, way: str
 ) -> None:
     pixels = np.hstack([ball(), ball()[:, :, [2, 0, 1]]])
@@ -123,7 +123,7 @@ def test_a_box_or_a_rough_mask_says_which_of_two_things_is_the_subject(
 
 
 @pytest.mark.parametrize("size", [(0.4, 0.55), (0.7, 0.9), (0.9, 0.9)])
-def test_a_box_with_room_around_its_subject_takes_nothing_of_the_ground_along(
+def test_a_box_larger_than_its_subject_includes_no_background(
     tmp_path: Path, size: tuple[float, float]
 ) -> None:
     box = {"subject_x": 0.5, "subject_y": 0.5, "subject_width": size[0], "subject_height": size[1]}
@@ -132,8 +132,8 @@ def test_a_box_with_room_around_its_subject_takes_nothing_of_the_ground_along(
     assert overlap(alpha, cv2.erode(ball_mask(), np.ones((7, 7)))) > 0.9
 
 
-def busy() -> np.ndarray:
-    """Return a spot without an edge, hardly told by its color from the patches all around it."""
+def make_unclear_subject() -> np.ndarray:
+    """Return a spot without an edge, whose color is close to that of the patches around it."""
     rng = np.random.default_rng(0)
     patches = cv2.GaussianBlur(rng.normal(0, 1, (180, 240, 3)), (0, 0), 9)
     spot = np.zeros((180, 240), np.float32)
@@ -142,14 +142,14 @@ def busy() -> np.ndarray:
     return np.asarray((125 + 25 * patches / patches.std() + spot).clip(0, 255), np.uint8)
 
 
-def test_a_subject_that_cannot_be_told_is_refused_unless_it_is_pointed_at(tmp_path: Path) -> None:
+def test_an_unclear_subject_is_refused_unless_it_has_a_box(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"clearly enough.*a mask or with subject_x") as unsure:
-        edit("background", tmp_path, busy())
+        edit("background", tmp_path, make_unclear_subject())
     with pytest.raises(EngineError, match=r"no subject.*subject_x") as none:
         edit("background", tmp_path, np.full((60, 80, 3), 120, np.uint8))
     box = {"subject_x": 0.5, "subject_y": 0.53, "subject_width": 0.5, "subject_height": 0.6}
 
-    assert "certainty" not in edit("background", tmp_path, busy(), **box).metadata
+    assert "certainty" not in edit("background", tmp_path, make_unclear_subject(), **box).metadata
     assert (unsure.value.code, none.value.code) == ("unsure_subject", "no_subject")
     assert edit("background", tmp_path, ball()).metadata["certainty"] > 0.9
 

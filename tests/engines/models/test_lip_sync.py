@@ -1,4 +1,4 @@
-"""Talking portraits: the mouth moves while a voice is heard, as it sounds, and not otherwise."""
+"""Talking portraits: the mouth moves with the voice, and only then."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -12,8 +12,8 @@ from kit.engines.base import Asset, Progress
 from kit.engines.editing.lipsync.voice import analyze_voice
 from kit.engines.media import sound, soundfile
 from kit.errors import EngineError
-from tests.engines.drawn import LINE, face, place
-from tests.engines.rendering import RATE, filmed, frames_of, recorded, render, saved
+from tests.engines.drawings import LINE, face, locate
+from tests.engines.rendering import RATE, film, frames_of, record, render, save
 
 AT = {"x": 160.0, "y": 175.0, "size": 115.0}
 STILL = face(**AT)
@@ -39,19 +39,19 @@ def pause(seconds: float) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def spoken(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Asset]:
-    """Render what the drawn face says, each sound once."""
+def speak(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Asset]:
+    """Render the drawn face with a sound, each only once."""
     folder = tmp_path_factory.mktemp("spoken")
-    portrait = saved(STILL, folder / "face.png")
+    portrait = save(STILL, folder / "face.png")
 
     @cache
-    def made(name: str, intensity: float) -> Asset:
+    def render_once(name: str, intensity: float) -> Asset:
         voice = recording(folder / f"{name}.wav", STEPS[name]())
         values = {"head_motion": 0, "blink": False, "intensity": intensity}
         job = folder / f"{name} {intensity}"
         return render("lip-sync", job, media={"portrait": portrait, "audio": voice}, **values)
 
-    return lambda name, intensity=1.0: made(name, intensity)
+    return lambda name, intensity=1.0: render_once(name, intensity)
 
 
 STEPS: Mapping[str, Callable[[], np.ndarray]] = {
@@ -59,41 +59,41 @@ STEPS: Mapping[str, Callable[[], np.ndarray]] = {
     "louder": lambda: np.concatenate([vowel(0.4, 0.3), pause(0.2), vowel(0.4, 0.8)]),
     "open and round": lambda: np.concatenate([vowel(0.4), pause(0.2), vowel(0.4, name="oo")]),
 }
-Spoken = Callable[..., Asset]
+Speak = Callable[..., Asset]
 
 
 def recording(path: Path, line: np.ndarray) -> Path:
-    return recorded(np.stack([line, line]).astype(np.float32), path)
+    return record(np.stack([line, line]).astype(np.float32), path)
 
 
 def darkness(frame: np.ndarray) -> int:
-    """Count the dark pixels where the drawing's mouth opens."""
+    """Count the dark pixels in the open mouth of the drawing."""
     scale = frame.shape[0] / STILL.shape[0]
-    x, y = (round(value * scale) for value in place(0, LINE + 0.06, **AT))
+    x, y = (round(value * scale) for value in locate(0, LINE + 0.06, **AT))
     reach = round(28 * scale)
     return int((frame[y - reach : y + reach, x - reach : x + reach].max(axis=2) < 75).sum())
 
 
-def dark(asset: Asset) -> np.ndarray:
-    """Return how far the mouth is open in each frame, beside the picture as it was."""
+def mouth_opening(asset: Asset) -> np.ndarray:
+    """Return how far the mouth is open in each frame, compared with the closed mouth."""
     counts = np.array([darkness(frame) for frame in frames_of(asset)])
     return np.asarray(counts - counts.min())
 
 
-def test_the_mouth_opens_while_the_voice_sounds_and_both_are_together(spoken: Spoken) -> None:
-    asset = spoken("once")
+def test_the_mouth_opens_in_sync_with_the_voice(speak: Speak) -> None:
+    asset = speak("once")
 
-    opened = np.flatnonzero(dark(asset) > 0.4 * dark(asset).max()) / 25
-    assert dark(asset).max() > 150
+    opened = np.flatnonzero(mouth_opening(asset) > 0.4 * mouth_opening(asset).max()) / 25
+    assert mouth_opening(asset).max() > 150
     assert opened[0] == pytest.approx(0.28, abs=0.07)
     assert opened[-1] == pytest.approx(0.50, abs=0.09)
-    heard = np.abs(soundfile.open_sound(asset.path).samples.mean(axis=0))
-    loud = np.flatnonzero(heard > 0.2 * heard.max()) / sound.RATE
+    level = np.abs(soundfile.open_sound(asset.path).samples.mean(axis=0))
+    loud = np.flatnonzero(level > 0.2 * level.max()) / sound.RATE
     assert (loud[0], loud[-1]) == (pytest.approx(0.28, abs=0.02), pytest.approx(0.52, abs=0.02))
 
 
-def test_louder_and_opener_vowels_open_the_mouth_more(spoken: Spoken, tmp_path: Path) -> None:
-    louder = dark(spoken("louder"))
+def test_louder_and_more_open_vowels_open_the_mouth_more(speak: Speak, tmp_path: Path) -> None:
+    louder = mouth_opening(speak("louder"))
     voice = soundfile.open_sound(recording(tmp_path / "voice.wav", STEPS["open and round"]()))
     jaw = analyze_voice(voice, 25, Progress()).jaw
 
@@ -116,23 +116,23 @@ def test_a_voice_moves_the_mouth_and_noise_does_not(kind: str, moves: bool, tmp_
     assert (analyze_voice(voice, 25, Progress()).jaw.mean() > 0.3) == moves
 
 
-def test_intensity_says_how_far_the_mouth_opens(spoken: Spoken) -> None:
-    none, some, usual = (dark(spoken("once", intensity)).max() for intensity in (0, 0.5, 1))
+def test_intensity_sets_how_far_the_mouth_opens(speak: Speak) -> None:
+    none, some, usual = (mouth_opening(speak("once", intensity)).max() for intensity in (0, 0.5, 1))
 
     assert none < 30 < some < usual
 
 
 @pytest.fixture(scope="module")
-def swaying(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def swaying_video(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A silent video of the face, which moves to the right and back in 0.6 s."""
     shifts = (0, 1, 3, 5, 7, 8, 8, 7, 5, 3, 1, 0)
     frames = [np.roll(STILL, shift, axis=1) for shift in shifts]
-    return filmed(tmp_path_factory.mktemp("swaying") / "video.mp4", frames, fps=20)
+    return film(tmp_path_factory.mktemp("swaying") / "video.mp4", frames, fps=20)
 
 
-def test_a_video_speaks_and_starts_over_where_it_is_short(swaying: Path, tmp_path: Path) -> None:
+def test_a_short_video_is_repeated_while_it_speaks(swaying_video: Path, tmp_path: Path) -> None:
     voice = recording(tmp_path / "steps.wav", STEPS["louder"]())
-    media = {"video": swaying, "audio": voice}
+    media = {"video": swaying_video, "audio": voice}
 
     asset = render("lip-sync", tmp_path / "job", media=media)
 
@@ -145,32 +145,30 @@ def test_a_video_speaks_and_starts_over_where_it_is_short(swaying: Path, tmp_pat
 
 
 @pytest.mark.parametrize("kind", ["portrait", "video"])
-def test_without_a_face_there_is_a_clear_error_and_a_told_mouth_helps(
-    tmp_path: Path, kind: str
-) -> None:
+def test_a_missing_face_is_an_error_unless_the_mouth_is_given(tmp_path: Path, kind: str) -> None:
     blank = np.full((120, 160, 3), 180, np.uint8)
     blank[70:73, 60:100] = 40
     files = {
-        "portrait": saved(blank, tmp_path / "portrait.png"),
-        "video": filmed(tmp_path / "video.mp4", [blank] * 5),
+        "portrait": save(blank, tmp_path / "portrait.png"),
+        "video": film(tmp_path / "video.mp4", [blank] * 5),
     }
     voice = recording(tmp_path / "voice.wav", STEPS["once"]())
     media = {kind: files[kind], "audio": voice}
 
-    with pytest.raises(EngineError, match=r"no face was found.*mouth_width") as told:
+    with pytest.raises(EngineError, match=r"no face was found.*mouth_width") as caught:
         render("lip-sync", tmp_path / "a", media=media)
     mouth = {"mouth_x": 0.5, "mouth_y": 0.6, "mouth_width": 0.25, "head_motion": 0}
     shown = frames_of(render("lip-sync", tmp_path / "b", media=media, **mouth))
 
-    assert told.value.code == "no_face"
+    assert caught.value.code == "no_face"
     changes = [np.abs(frame - shown[0]).mean() for frame in shown]
     assert max(changes) > 1.5
     assert changes[-1] < 0.4 * max(changes)
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_told_place_chooses_among_faces(tmp_path: Path, side: int) -> None:
-    crowd = saved(np.hstack([STILL, STILL]), tmp_path / "crowd.png")
+def test_a_given_mouth_position_selects_one_of_two_faces(tmp_path: Path, side: int) -> None:
+    crowd = save(np.hstack([STILL, STILL]), tmp_path / "crowd.png")
     voice = recording(tmp_path / "voice.wav", STEPS["once"]())
     media = {"portrait": crowd, "audio": voice}
     values: dict[str, Any] = {"mouth_x": 0.25 + 0.5 * side, "head_motion": 0, "blink": False}
@@ -185,34 +183,36 @@ def test_a_told_place_chooses_among_faces(tmp_path: Path, side: int) -> None:
 
 
 @pytest.mark.parametrize("values", [{"mouth_x": 0.02, "mouth_y": 0.5}, {"mouth_y": 0.01}])
-def test_a_mouth_told_beside_the_face_is_refused(tmp_path: Path, values: dict[str, float]) -> None:
-    portrait = saved(STILL, tmp_path / "face.png")
+def test_a_mouth_position_outside_the_face_is_refused(
+    tmp_path: Path, values: dict[str, float]
+) -> None:
+    portrait = save(STILL, tmp_path / "face.png")
     voice = recording(tmp_path / "voice.wav", pause(0.2))
 
-    with pytest.raises(EngineError, match="outside the face") as told:
+    with pytest.raises(EngineError, match="outside the face") as caught:
         render("lip-sync", tmp_path / "a", media={"portrait": portrait, "audio": voice}, **values)
 
-    assert told.value.code == "off_face"
+    assert caught.value.code == "off_face"
 
 
-def test_a_video_in_which_nobody_faces_the_camera_for_long_is_refused(tmp_path: Path) -> None:
+def test_a_video_that_shows_a_face_only_briefly_is_refused(tmp_path: Path) -> None:
     frames = [STILL] * 4 + [np.full_like(STILL, 180)] * 36
     voice = recording(tmp_path / "long.wav", vowel(1.6, 0.7))
-    media = {"video": filmed(tmp_path / "video.mp4", frames), "audio": voice}
+    media = {"video": film(tmp_path / "video.mp4", frames), "audio": voice}
 
-    with pytest.raises(EngineError, match=r"only 1\d% of the video; trim it") as told:
+    with pytest.raises(EngineError, match=r"only 1\d% of the video; trim it") as caught:
         render("lip-sync", tmp_path / "a", media=media)
 
-    assert told.value.code == "no_face"
+    assert caught.value.code == "no_face"
 
 
 def test_audio_that_is_too_long_is_refused_before_any_work(tmp_path: Path) -> None:
-    portrait = saved(STILL, tmp_path / "face.png")
+    portrait = save(STILL, tmp_path / "face.png")
     media = {"portrait": portrait, "audio": recording(tmp_path / "long.wav", pause(121))}
     seen: list[float] = []
 
-    with pytest.raises(EngineError, match="more than 120 s; cut it") as told:
+    with pytest.raises(EngineError, match="more than 120 s; cut it") as caught:
         render("lip-sync", tmp_path / "a", media=media, progress=Progress(seen.append))
 
-    assert told.value.code == "too_long"
+    assert caught.value.code == "too_long"
     assert max(seen) < 0.03

@@ -1,4 +1,4 @@
-"""Pictures as people really have them: each model that edits one reads it, or says why not."""
+"""Unusual pictures: each model that edits pictures reads them, or reports the reason."""
 
 import threading
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from kit.engines.base import Asset, CanceledError, Job, Progress
 from kit.engines.editing.edit_thread import keep_reporting
 from kit.engines.media.stills import info_of
 from kit.errors import EngineError
-from tests.engines.drawn import ball
-from tests.engines.odd import READ, REFUSED
-from tests.engines.rendering import edit, pixels_of, saved
+from tests.engines.drawings import ball
+from tests.engines.rendering import edit, pixels_of, save
+from tests.engines.unusual_pictures import READ, REFUSED
 
 ORDERS: Mapping[str, Mapping[str, Any]] = {
     "background": {"operation": "remove", "feather": 3},
@@ -25,20 +25,20 @@ ORDERS: Mapping[str, Mapping[str, Any]] = {
     "retouch": {"operation": "erase"},
     "title-card": {"prompt": "Hello"},
 }
-#: What a picture may be refused for that can be read: nothing stands out, a mask covers all of it,
-#: or no letter fits in.
-MAY_SAY = {"no_background", "no_subject", "unsure_subject", "mask_full", "text_too_long"}
+#: Reasons to refuse a picture that can be read: it has no subject, a mask covers all of it, or no
+#: letter fits in.
+ALLOWED_CODES = {"no_background", "no_subject", "unsure_subject", "mask_full", "text_too_long"}
 
 
-def made(model: str, folder: Path, content: bytes) -> Asset:
+def edit_file(model: str, folder: Path, content: bytes) -> Asset:
     path = folder / "input.bin"
     path.write_bytes(content)
-    others = {"mask": masked(path)} if model == "retouch" else {}
+    others = {"mask": make_mask(path)} if model == "retouch" else {}
     return edit(model, folder, path, others=others, **ORDERS[model])
 
 
-def masked(path: Path) -> np.ndarray:
-    """Return a mask of a picture's shape; of any shape where it is no picture."""
+def make_mask(path: Path) -> np.ndarray:
+    """Return a mask of a picture's shape; of any shape if it is not a picture."""
     height, width = 9, 9
     with suppress(OSError, Image.DecompressionBombError):
         found = info_of(path)
@@ -50,15 +50,15 @@ def masked(path: Path) -> np.ndarray:
 
 @pytest.mark.parametrize("model", ORDERS)
 @pytest.mark.parametrize("kind", READ)
-def test_any_picture_is_edited_or_told_why_not(tmp_path: Path, model: str, kind: str) -> None:
+def test_every_picture_is_edited_or_gets_a_reason(tmp_path: Path, model: str, kind: str) -> None:
     why: EngineError | None = None
     try:
-        asset = made(model, tmp_path, READ[kind]())
+        asset = edit_file(model, tmp_path, READ[kind]())
     except EngineError as error:
         why = error
 
     if why is not None:
-        assert why.code in MAY_SAY
+        assert why.code in ALLOWED_CODES
         assert len(str(why).split()) > 4
     else:
         assert pixels_of(asset).shape[:2] == (asset.height, asset.width)
@@ -67,14 +67,14 @@ def test_any_picture_is_edited_or_told_why_not(tmp_path: Path, model: str, kind:
 
 @pytest.mark.parametrize("model", ORDERS)
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_is_no_picture_is_refused_in_a_sentence(tmp_path: Path, model: str, kind: str) -> None:
+def test_a_broken_file_is_refused_with_its_code(tmp_path: Path, model: str, kind: str) -> None:
     code, content = REFUSED[kind]
 
-    with pytest.raises(EngineError) as told:
-        made(model, tmp_path, content())
+    with pytest.raises(EngineError) as caught:
+        edit_file(model, tmp_path, content())
 
-    assert told.value.code == code
-    assert len(str(told.value).split()) > 4
+    assert caught.value.code == code
+    assert len(str(caught.value).split()) > 4
 
 
 @pytest.mark.parametrize("model", ["restyle", "retouch", "reframe"])
@@ -83,7 +83,7 @@ def test_a_photo_taken_sideways_is_edited_upright(tmp_path: Path, model: str) ->
     pixels[:, :50] = 255
     exif = Image.Exif()
     exif[0x0112] = 6
-    image = saved(pixels, tmp_path / "in.jpg", exif=exif)
+    image = save(pixels, tmp_path / "in.jpg", exif=exif)
     values = {"restyle": {"look": "noir"}, "retouch": {}, "reframe": {"aspect_ratio": "2:3"}}
 
     out = pixels_of(edit(model, tmp_path, image, **values[model]))
@@ -106,7 +106,7 @@ def test_transparency_is_kept(tmp_path: Path, model: str, values: dict[str, Any]
     assert alpha[len(alpha) // 2 + 2 :].min() == 255
 
 
-def test_a_cancel_does_not_wait_for_work_that_cannot_be_stopped(tmp_path: Path) -> None:
+def test_a_cancel_does_not_wait_for_uninterruptible_work(tmp_path: Path) -> None:
     release, stopped = threading.Event(), threading.Event()
 
     def work(job: Job, progress: Progress) -> Asset:
@@ -127,12 +127,12 @@ def test_a_cancel_does_not_wait_for_work_that_cannot_be_stopped(tmp_path: Path) 
     assert stopped.wait(20)
 
 
-def test_work_without_news_is_reported_again_and_what_goes_wrong_is_raised(tmp_path: Path) -> None:
+def test_the_last_progress_is_repeated_and_an_error_is_raised(tmp_path: Path) -> None:
     enough = threading.Event()
     seen: list[float] = []
     job = Job(prompt="", parameters={}, folder=tmp_path)
 
-    def hear(done: float) -> None:
+    def note(done: float) -> None:
         seen.append(done)
         if seen.count(0.4) == 3:
             enough.set()
@@ -143,5 +143,5 @@ def test_work_without_news_is_reported_again_and_what_goes_wrong_is_raised(tmp_p
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        keep_reporting(work)(job, Progress(hear))
+        keep_reporting(work)(job, Progress(note))
     assert seen == sorted(seen)

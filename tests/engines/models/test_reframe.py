@@ -1,19 +1,19 @@
-"""Another shape for a picture: what is kept, and where."""
+"""Reframing a picture: what is kept, and where."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.engines.drawn import ball
-from tests.engines.rendering import edit, pixels_of, saved
+from tests.engines.drawings import ball
+from tests.engines.rendering import edit, pixels_of, save
 
 MODES = ("smart_crop", "blurred_fill", "stretch_edges")
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("size", [(1, 1), (3, 400), (400, 2)])
-def test_the_strangest_pictures_can_be_reframed(
+def test_pictures_of_extreme_shapes_can_be_reframed(
     tmp_path: Path, mode: str, size: tuple[int, int]
 ) -> None:
     out = pixels_of(edit("reframe", tmp_path, np.full((*size, 3), 99, np.uint8), mode=mode))
@@ -32,11 +32,11 @@ def test_a_blurred_fill_keeps_the_whole_picture_in_the_middle(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_transparency_is_kept_but_below_a_fill(tmp_path: Path, mode: str) -> None:
+def test_transparency_is_kept_except_with_a_fill(tmp_path: Path, mode: str) -> None:
     alpha = np.full((90, 120), 255, np.uint8)
     alpha[:45] = 0
 
-    path = saved(np.dstack([ball(120, 90), alpha]), tmp_path / "in.png")
+    path = save(np.dstack([ball(120, 90), alpha]), tmp_path / "in.png")
     out = pixels_of(edit("reframe", tmp_path, path, mode=mode, aspect_ratio="1:1"))
 
     if mode == "blurred_fill":

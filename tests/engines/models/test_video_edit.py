@@ -1,4 +1,4 @@
-"""Edits of videos: what is cut, how fast it runs, and what is seen, read and heard of it."""
+"""Edits of videos: trim, speed, size, captions and sound."""
 
 import threading
 import tracemalloc
@@ -18,32 +18,31 @@ from kit.engines.media import soundfile
 from kit.engines.media.sound import measure
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
-from tests.engines.films import clicks, onsets
-from tests.engines.films import filmed as encoded
-from tests.engines.rendering import filmed, frames_of, parameters_of, recorded, render, tone
+from tests.engines.films import clicks, encode, onsets
+from tests.engines.rendering import film, frames_of, parameters_of, record, render, tone
 
 EDIT = engine_for("video-edit")
 GREEN = np.full((96, 128, 3), (60, 160, 90), np.uint8)
 CAPTION = np.full((180, 320, 3), (60, 120, 80), np.uint8)
 
 
-def edited(folder: Path, video: Path, progress: Progress | None = None, **values: Any) -> Asset:
+def edit(folder: Path, video: Path, progress: Progress | None = None, **values: Any) -> Asset:
     number = sum(1 for _ in folder.glob("job*"))
     media = {name: values.pop(name) for name in ("voice", "music") if name in values}
     how = {"media": {"video": video, **media}, **values}
     return render("video-edit", folder / f"job{number}", progress=progress, **how)
 
 
-def flashes(folder: Path, seconds: int = 3) -> Path:
+def film_flashes(folder: Path, seconds: int = 3) -> Path:
     """Film a flash with a beep in the middle of every second."""
     lit = [15 <= number % 30 < 21 for number in range(30 * seconds)]
     frames = [np.full((96, 128, 3), 235 if light else 30, np.uint8) for light in lit]
-    return filmed(folder / "flashes.mp4", frames, fps=30, heard=clicks(float(seconds)))
+    return film(folder / "flashes.mp4", frames, fps=30, samples=clicks(float(seconds)))
 
 
-def humming(folder: Path, seconds: float, heard: np.ndarray, fps: int = 30) -> Path:
+def film_hum(folder: Path, seconds: float, samples: np.ndarray, fps: int = 30) -> Path:
     frames = [GREEN[:48, :64]] * round(seconds * fps)
-    return filmed(folder / "humming.mp4", frames, fps=fps, heard=heard)
+    return film(folder / "humming.mp4", frames, fps=fps, samples=samples)
 
 
 def fps_of(asset: Asset) -> float:
@@ -52,15 +51,15 @@ def fps_of(asset: Asset) -> float:
 
 
 def strength(asset: Asset, pitch: float) -> float:
-    """Return how loud one pitch is in the middle second of a result."""
+    """Return the loudness of one pitch in the middle second of a result."""
     line = soundfile.open_sound(asset.path).samples[0]
     part = line[len(line) // 2 - 24_000 : len(line) // 2 + 24_000]
     return float(np.abs(np.fft.rfft(part))[round(pitch)]) / 24_000
 
 
-def test_without_wishes_the_video_stays_what_it_is(tmp_path: Path) -> None:
-    source = flashes(tmp_path)
-    asset = edited(tmp_path, source)
+def test_a_video_without_edits_stays_the_same(tmp_path: Path) -> None:
+    source = film_flashes(tmp_path)
+    asset = edit(tmp_path, source)
 
     assert (asset.width, asset.height, asset.duration_seconds) == (128, 96, 3.0)
     assert fps_of(asset) == 30
@@ -69,10 +68,10 @@ def test_without_wishes_the_video_stays_what_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("speed", [0.5, 1, 2])
 @pytest.mark.parametrize("kind", ["mp4", "webm"])
-def test_picture_and_sound_stay_together_through_trim_and_speed(
+def test_picture_and_sound_stay_in_sync_with_trim_and_speed(
     tmp_path: Path, speed: float, kind: str
 ) -> None:
-    asset = edited(tmp_path, flashes(tmp_path), start=0.25, end=2.75, speed=speed, format=kind)
+    asset = edit(tmp_path, film_flashes(tmp_path), start=0.25, end=2.75, speed=speed, format=kind)
 
     expected = [(moment - 0.25) / speed for moment in (0.5, 1.5, 2.5)]
     bright = [frame.mean() > 128 for frame in frames_of(asset)]
@@ -83,18 +82,18 @@ def test_picture_and_sound_stay_together_through_trim_and_speed(
 
 
 @pytest.mark.parametrize("fps", [12, Fraction("12.5"), 24, 25, 30, 50, 60])
-def test_a_usual_rate_is_kept(tmp_path: Path, fps: int | Fraction) -> None:
-    asset = edited(tmp_path, filmed(tmp_path / "a.mp4", [GREEN] * 12, fps=fps))
+def test_a_usual_frame_rate_is_kept(tmp_path: Path, fps: int | Fraction) -> None:
+    asset = edit(tmp_path, film(tmp_path / "a.mp4", [GREEN] * 12, fps=fps))
 
     assert fps_of(asset) == pytest.approx(float(fps), rel=0.001)
     assert asset.duration_seconds == pytest.approx(float(12 / fps), abs=0.01)
 
 
 @pytest.mark.parametrize("speed", [0.25, 0.5, 0.8])
-def test_slow_motion_shows_every_frame_equally_long(tmp_path: Path, speed: float) -> None:
+def test_slow_motion_shows_every_frame_for_the_same_time(tmp_path: Path, speed: float) -> None:
     frames = [np.full((48, 64, 3), 40 + 20 * number, np.uint8) for number in range(10)]
 
-    shown = frames_of(edited(tmp_path, filmed(tmp_path / "a.mp4", frames, fps=30), speed=speed))
+    shown = frames_of(edit(tmp_path, film(tmp_path / "a.mp4", frames, fps=30), speed=speed))
 
     light = [round((frame.mean() - 40) / 20) for frame in shown]
     counts = [light.count(number) for number in range(1, 9)]
@@ -112,25 +111,25 @@ def test_slow_motion_shows_every_frame_equally_long(tmp_path: Path, speed: float
         ((320, 180), {"aspect_ratio": "4:5"}, (180, 226)),
     ],
 )
-def test_sizes_are_even_and_follow_the_wish_or_the_input(
+def test_sizes_are_even_and_follow_the_settings_or_the_input(
     tmp_path: Path, size: tuple[int, int], values: dict[str, str], expected: tuple[int, int]
 ) -> None:
     pixels = [np.full((size[1], size[0], 3), 90, np.uint8)] * 3
 
-    asset = edited(tmp_path, encoded(tmp_path / "a.webm", pixels, codec="libvpx-vp9"), **values)
+    asset = edit(tmp_path, encode(tmp_path / "a.webm", pixels, codec="libvpx-vp9"), **values)
 
     assert asset.width % 2 == asset.height % 2 == 0
     assert (asset.width, asset.height) == pytest.approx(expected, abs=2)
 
 
-def moved(frames: list[np.ndarray]) -> np.ndarray:
-    """Return how far each frame is shifted from the one before."""
+def measure_shifts(frames: list[np.ndarray]) -> np.ndarray:
+    """Return the shift of each frame from the one before."""
     gray = [frame.mean(axis=2).astype(np.float32) for frame in frames]
     return np.array([cv2.phaseCorrelate(one, other)[0] for one, other in pairwise(gray)])
 
 
 @pytest.mark.parametrize("shaken", [True, False])
-def test_a_steadied_video_loses_the_shake_and_a_still_one_is_left_alone(
+def test_a_stabilized_video_loses_its_shake_and_a_still_one_is_unchanged(
     tmp_path: Path, shaken: bool
 ) -> None:
     rng = np.random.default_rng(1)
@@ -142,11 +141,11 @@ def test_a_steadied_video_loses_the_shake_and_a_still_one_is_left_alone(
         base[40 + y : 220 + y, 40 + n * shaken + x : 360 + n * shaken + x]
         for n, (x, y) in enumerate(jitter)
     ]
-    source = filmed(tmp_path / "a.mp4", frames)
+    source = film(tmp_path / "a.mp4", frames)
 
     before, after = (
-        moved(frames_of(source)),
-        moved(frames_of(edited(tmp_path, source, stabilize=True))),
+        measure_shifts(frames_of(source)),
+        measure_shifts(frames_of(edit(tmp_path, source, stabilize=True))),
     )
 
     if shaken:
@@ -156,7 +155,7 @@ def test_a_steadied_video_loses_the_shake_and_a_still_one_is_left_alone(
         assert np.abs(after).max() < 0.5
 
 
-def test_a_crop_that_follows_a_walker_keeps_the_walker_inside(tmp_path: Path) -> None:
+def test_a_crop_follows_a_walking_person(tmp_path: Path) -> None:
     wall = cv2.resize(np.random.default_rng(3).integers(90, 130, (12, 20, 3), np.uint8), (320, 180))
     frames = [wall.copy() for _ in range(48)]
     for number, frame in enumerate(frames):
@@ -164,7 +163,7 @@ def test_a_crop_that_follows_a_walker_keeps_the_walker_inside(tmp_path: Path) ->
         cv2.rectangle(frame, (x - 10, 70), (x + 10, 150), (220, 30, 40), -1)
         cv2.circle(frame, (x, 58), 11, (240, 200, 170), -1)
 
-    shown = frames_of(edited(tmp_path, filmed(tmp_path / "a.mp4", frames), aspect_ratio="9:16"))
+    shown = frames_of(edit(tmp_path, film(tmp_path / "a.mp4", frames), aspect_ratio="9:16"))
 
     red = [(frame[..., 0] - frame[..., 1] > 90).any(axis=0) for frame in shown]
     assert all(columns.sum() > 16 and not columns[[0, -1]].any() for columns in red)
@@ -174,9 +173,9 @@ def test_a_crop_that_follows_a_walker_keeps_the_walker_inside(tmp_path: Path) ->
 def test_fades_begin_and_end_in_black_and_leave_the_middle_bright(
     tmp_path: Path, seconds: float
 ) -> None:
-    source = filmed(tmp_path / "a.mp4", [np.full((96, 128, 3), 200, np.uint8)] * 60, fps=30)
+    source = film(tmp_path / "a.mp4", [np.full((96, 128, 3), 200, np.uint8)] * 60, fps=30)
 
-    shown = frames_of(edited(tmp_path, source, fade_in=seconds, fade_out=seconds))
+    shown = frames_of(edit(tmp_path, source, fade_in=seconds, fade_out=seconds))
 
     light = [frame.mean() for frame in shown]
     assert max(light[0], light[-1]) < 4
@@ -184,14 +183,14 @@ def test_fades_begin_and_end_in_black_and_leave_the_middle_bright(
     assert max(light[25:35]) == pytest.approx(200, abs=10)
 
 
-def lettered(frame: np.ndarray) -> np.ndarray:
+def find_letters(frame: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(frame - CAPTION[0, 0]).max(axis=2) > 40)
 
 
-def captioned(folder: Path, text: str, **values: Any) -> list[np.ndarray]:
+def caption(folder: Path, text: str, **values: Any) -> list[np.ndarray]:
     count = round(25 * values.pop("seconds", 2.0))
     return frames_of(
-        edited(folder, filmed(folder / "c.mp4", [CAPTION] * count), captions=text, **values)
+        edit(folder, film(folder / "c.mp4", [CAPTION] * count), captions=text, **values)
     )
 
 
@@ -206,28 +205,28 @@ def captioned(folder: Path, text: str, **values: Any) -> list[np.ndarray]:
         ("bold", "Donaudampfschifffahrtsgesellschaft"),
     ],
 )
-def test_captions_stand_where_they_were_asked_to_inside_the_frame(
+def test_captions_are_at_their_position_inside_the_frame(
     tmp_path: Path, position: str, rows: int, style: str, text: str
 ) -> None:
-    shown = captioned(tmp_path, text, caption_style=style, caption_position=position, seconds=1)
+    shown = caption(tmp_path, text, caption_style=style, caption_position=position, seconds=1)
 
-    where = lettered(shown[10])
+    where = find_letters(shown[10])
     assert where[rows : rows + 60].sum() > 0.9 * where.sum() > 100
     assert not where[:, :3].any()
     assert not where[:, -3:].any()
 
 
-def test_words_are_shown_while_they_are_said(tmp_path: Path) -> None:
+def test_captions_are_shown_while_they_are_spoken(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     loud = np.full(4 * 48_000, 0.0005)
     for start, end in ((0.8, 1.6), (2.6, 3.6)):
         loud[round(start * 48_000) : round(end * 48_000)] = 0.2
     line = (rng.standard_normal(len(loud)) * loud).astype(np.float32)
-    voice = recorded(np.stack([line, line]), tmp_path / "v.wav")
+    voice = record(np.stack([line, line]), tmp_path / "v.wav")
 
-    shown = captioned(tmp_path, "The sea is deep. Nobody lives there.", seconds=4.0, voice=voice)
+    shown = caption(tmp_path, "The sea is deep. Nobody lives there.", seconds=4.0, voice=voice)
 
-    there = np.array([lettered(frame).any() for frame in shown])
+    there = np.array([find_letters(frame).any() for frame in shown])
     at = np.arange(len(there)) / 25
     spoken = ((at > 0.9) & (at < 1.6)) | ((at > 2.7) & (at < 3.6))
     quiet = (at < 0.7) | ((at > 1.9) & (at < 2.5)) | (at > 3.9)
@@ -235,9 +234,9 @@ def test_words_are_shown_while_they_are_said(tmp_path: Path) -> None:
     assert not there[quiet].any()
 
 
-def test_emoji_in_captions_are_left_out_and_told(tmp_path: Path) -> None:
-    plain = edited(tmp_path, flashes(tmp_path, 1), captions="a b")
-    asset = edited(tmp_path, flashes(tmp_path, 1), captions="a 🦑 b")
+def test_emoji_in_captions_are_left_out_and_listed(tmp_path: Path) -> None:
+    plain = edit(tmp_path, film_flashes(tmp_path, 1), captions="a b")
+    asset = edit(tmp_path, film_flashes(tmp_path, 1), captions="a 🦑 b")
 
     assert asset.metadata["left_out"] == ["🦑"]
     assert "left_out" not in plain.metadata
@@ -245,8 +244,8 @@ def test_emoji_in_captions_are_left_out_and_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", [0.6, 1.0, 99, 0])
-def test_the_preview_shows_the_asked_moment(tmp_path: Path, moment: float) -> None:
-    asset = edited(tmp_path, flashes(tmp_path), poster_time=moment)
+def test_the_preview_shows_the_given_moment(tmp_path: Path, moment: float) -> None:
+    asset = edit(tmp_path, film_flashes(tmp_path), poster_time=moment)
 
     assert asset.thumbnail is not None
     with Image.open(asset.thumbnail) as preview:
@@ -254,22 +253,22 @@ def test_the_preview_shows_the_asked_moment(tmp_path: Path, moment: float) -> No
 
 
 @pytest.mark.parametrize(
-    ("wishes", "own", "voice", "music"),
+    ("options", "own", "voice", "music"),
     [
         ({"sound": "keep"}, True, True, True),
         ({"sound": "replace"}, False, True, True),
         ({"sound": "keep", "music_volume": 0}, True, True, False),
     ],
 )
-def test_what_is_heard_is_what_was_asked_for(
-    tmp_path: Path, wishes: dict[str, Any], own: bool, voice: bool, music: bool
+def test_the_result_has_the_sounds_of_its_settings(
+    tmp_path: Path, options: dict[str, Any], own: bool, voice: bool, music: bool
 ) -> None:
-    asset = edited(
+    asset = edit(
         tmp_path,
-        humming(tmp_path, 3.0, tone(3.0, 300), fps=10),
-        voice=recorded(tone(3.0, 700), tmp_path / "v.wav"),
-        music=recorded(tone(1.0, 2500), tmp_path / "m.wav"),
-        **wishes,
+        film_hum(tmp_path, 3.0, tone(3.0, 300), fps=10),
+        voice=record(tone(3.0, 700), tmp_path / "v.wav"),
+        music=record(tone(1.0, 2500), tmp_path / "m.wav"),
+        **options,
     )
 
     assert [strength(asset, pitch) > 0.005 for pitch in (300, 700, 2500)] == [own, voice, music]
@@ -277,29 +276,29 @@ def test_what_is_heard_is_what_was_asked_for(
 
 
 def test_a_mute_or_silent_video_has_no_sound_track(tmp_path: Path) -> None:
-    silent = filmed(tmp_path / "s.mp4", [GREEN] * 4)
-    for asset in (edited(tmp_path, flashes(tmp_path, 1), sound="mute"), edited(tmp_path, silent)):
+    silent = film(tmp_path / "s.mp4", [GREEN] * 4)
+    for asset in (edit(tmp_path, film_flashes(tmp_path, 1), sound="mute"), edit(tmp_path, silent)):
         with av.open(str(asset.path)) as container:
             assert not container.streams.audio
 
 
 def test_sound_is_brought_to_the_usual_loudness(tmp_path: Path) -> None:
-    source = humming(tmp_path, 3.0, tone(3.0, 500, level=0.06), fps=10)
+    source = film_hum(tmp_path, 3.0, tone(3.0, 500, level=0.06), fps=10)
     found = [
-        measure(soundfile.open_sound(edited(tmp_path, source, normalize=on).path))[0]
+        measure(soundfile.open_sound(edit(tmp_path, source, normalize=on).path))[0]
         for on in (True, False)
     ]
 
     assert found == pytest.approx([-14.0, -24.4], abs=1.0)
 
 
-def test_the_sound_of_an_edit_is_never_held_whole(tmp_path: Path) -> None:
-    source = humming(tmp_path, 50.0, tone(50.0, 300), fps=4)
-    music = recorded(tone(2.0, 2500), tmp_path / "m.wav")
+def test_the_sound_of_an_edit_is_never_all_in_memory(tmp_path: Path) -> None:
+    source = film_hum(tmp_path, 50.0, tone(50.0, 300), fps=4)
+    music = record(tone(2.0, 2500), tmp_path / "m.wav")
 
     tracemalloc.start()
     try:
-        asset = edited(tmp_path, source, speed=4, music=music)
+        asset = edit(tmp_path, source, speed=4, music=music)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -309,17 +308,17 @@ def test_the_sound_of_an_edit_is_never_held_whole(tmp_path: Path) -> None:
 
 
 def test_a_part_that_begins_within_a_sound_does_not_click(tmp_path: Path) -> None:
-    source = humming(tmp_path, 2.0, tone(2.0, 110), fps=10)
+    source = film_hum(tmp_path, 2.0, tone(2.0, 110), fps=10)
 
-    # A quarter of a wave after one has begun: at its top.
-    line = soundfile.open_sound(edited(tmp_path, source, start=1 + 0.25 / 110).path).samples[0]
+    # A quarter of a wave after its start: at its peak.
+    line = soundfile.open_sound(edit(tmp_path, source, start=1 + 0.25 / 110).path).samples[0]
 
     assert np.abs(np.diff(line, 2))[:480].max() < 0.003
     assert np.abs(line[480:4800]).max() > 0.1
 
 
 @pytest.mark.parametrize(
-    ("wishes", "code"),
+    ("options", "code"),
     [
         ({"start": 9}, "bad_range"),
         ({"start": 0.5, "end": 0.5}, "bad_range"),
@@ -327,14 +326,14 @@ def test_a_part_that_begins_within_a_sound_does_not_click(tmp_path: Path) -> Non
         ({"captions": "a 日 b"}, "no_letters"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_a_sentence(
-    tmp_path: Path, wishes: dict[str, Any], code: str
+def test_an_impossible_edit_is_refused_with_its_code(
+    tmp_path: Path, options: dict[str, Any], code: str
 ) -> None:
-    with pytest.raises(EngineError) as told:
-        edited(tmp_path, flashes(tmp_path, 1), **wishes)
+    with pytest.raises(EngineError) as caught:
+        edit(tmp_path, film_flashes(tmp_path, 1), **options)
 
-    assert told.value.code == code
-    assert str(tmp_path) not in str(told.value)
+    assert caught.value.code == code
+    assert str(tmp_path) not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -354,7 +353,7 @@ def test_what_cannot_be_done_is_told_in_a_sentence(
         (None, {"captions": "今日は", "caption_style": "karaoke"}, "captions", "今"),
     ],
 )
-def test_what_cannot_be_done_is_refused_before_the_charge(
+def test_an_impossible_edit_is_refused_before_it_is_charged(
     seconds: float | None, values: dict[str, Any], field: str, sentence: str
 ) -> None:
     known = {} if seconds is None else {"video": [seconds]}
@@ -372,10 +371,10 @@ def test_a_canceled_edit_leaves_no_thread_and_no_open_file(tmp_path: Path, at: f
     progress = Progress(lambda done: progress.cancel() if done >= at else None)
 
     with pytest.raises(CanceledError):
-        edited(tmp_path, flashes(tmp_path, 1), progress, stabilize=True, aspect_ratio="1:1")
+        edit(tmp_path, film_flashes(tmp_path, 1), progress, stabilize=True, aspect_ratio="1:1")
 
     assert [t.name for t in threading.enumerate() if t.name == "clip-encoder"] == []
-    opened = Path("/proc/self/fd")
-    if opened.exists():
-        targets = [str(fd.readlink()) for fd in opened.iterdir() if fd.is_symlink()]
+    descriptors = Path("/proc/self/fd")
+    if descriptors.exists():
+        targets = [str(fd.readlink()) for fd in descriptors.iterdir() if fd.is_symlink()]
         assert not [target for target in targets if str(tmp_path) in target]

@@ -7,7 +7,7 @@ from kit.engines.prompt.brief import Brief
 @pytest.mark.parametrize(
     "text", ["foggy forest", "mountains at sunset", "snow", "birds", "🌊", "autumn", "red hills"]
 )
-def test_a_place_an_hour_or_the_weather_asks_for_a_landscape(text: str) -> None:
+def test_words_for_a_place_an_hour_or_weather_give_a_landscape(text: str) -> None:
     assert isinstance(background_of(text, 1), Brief)
 
 
@@ -24,11 +24,11 @@ def test_a_place_an_hour_or_the_weather_asks_for_a_landscape(text: str) -> None:
         ("green", ((0, 128, 0),)),
     ],
 )
-def test_all_else_asks_for_its_colors(text: str, colors: object) -> None:
+def test_words_for_colors_give_the_colors(text: str, colors: object) -> None:
     assert background_of(text, 1) == colors
 
 
-def test_words_that_ask_for_nothing_are_refused() -> None:
+def test_unknown_words_are_refused() -> None:
     assert [name for name, _ in background_problems("background", "asdf")] == ["background"]
     assert list(background_problems("background", "")) == []
     assert background_of("asdf", 1) == ()

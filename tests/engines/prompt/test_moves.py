@@ -8,8 +8,8 @@ from kit.engines.prompt.moves import moves_of
 from kit.engines.prompt.reading import read
 
 
-def camera(prompt: str, able: Collection[str], asked: str = "auto") -> str:
-    return moves_of(prompt, {"camera": asked}, able).camera
+def camera(prompt: str, able: Collection[str], setting: str = "auto") -> str:
+    return moves_of(prompt, {"camera": setting}, able).camera
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def camera(prompt: str, able: Collection[str], asked: str = "auto") -> str:
         ("a lake. First zoom out, then pan left", "pull"),
     ],
 )
-def test_words_direct_the_camera(prompt: str, expected: str) -> None:
+def test_words_select_the_camera_move(prompt: str, expected: str) -> None:
     assert camera(prompt, CAMERAS) == expected
 
 
@@ -42,7 +42,7 @@ def test_words_direct_the_camera(prompt: str, expected: str) -> None:
         ("fly straight through the canyon", "forward"),
     ],
 )
-def test_words_direct_a_flight(prompt: str, expected: str) -> None:
+def test_words_select_the_move_of_a_flight(prompt: str, expected: str) -> None:
     assert camera(prompt, MOVES) == expected
 
 
@@ -58,12 +58,12 @@ def test_words_direct_a_flight(prompt: str, expected: str) -> None:
         "without any camera pan left",
     ],
 )
-def test_what_is_not_said_of_a_camera_leaves_it_as_usual(prompt: str) -> None:
+def test_words_that_are_not_about_the_camera_select_no_move(prompt: str) -> None:
     assert camera(prompt, CAMERAS) == ""
 
 
-def test_a_setting_goes_before_words_and_a_move_must_be_known_to_the_model() -> None:
-    assert camera("pan left", CAMERAS, asked="rise") == "rise"
+def test_a_setting_overrules_words_and_a_model_ignores_unknown_moves() -> None:
+    assert camera("pan left", CAMERAS, setting="rise") == "rise"
     assert camera("pan left", MOVES) == ""
     assert read("pan left over hills", {"camera": "auto"}, 1, moves=MOVES).unused == ("pan",)
 
@@ -81,7 +81,7 @@ def test_a_setting_goes_before_words_and_a_move_must_be_known_to_the_model() -> 
         ("night_to_day", "from day to night", "night_to_day"),
     ],
 )
-def test_words_let_time_pass_unless_a_setting_says_otherwise(
+def test_words_select_the_passing_hours_unless_a_setting_does(
     asked: str, prompt: str, hours: str
 ) -> None:
     assert moves_of(prompt, {"hours": asked}, CAMERAS).hours == hours

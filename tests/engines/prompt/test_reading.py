@@ -10,7 +10,7 @@ from kit.engines.prompt.vocabulary import vocabulary
 
 
 def briefs(prompt: str, **options: str) -> list[Brief]:
-    """Return a prompt's briefs of several seeds: what it says must not hang on luck."""
+    """Return a prompt's briefs for several seeds: its words must not depend on the seed."""
     return [read(prompt, {}, seed, **options) for seed in range(6)]
 
 
@@ -62,12 +62,12 @@ def tints(names: str) -> tuple[Any, ...]:
         ("a cascade of ocean waves", "sea"),
     ],
 )
-def test_words_choose_the_painter(prompt: str, family: str) -> None:
+def test_words_select_the_family(prompt: str, family: str) -> None:
     assert {brief.family for brief in briefs(prompt)} == {family}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_setting_overrules_the_words(family: str) -> None:
+def test_the_family_setting_overrules_the_words(family: str) -> None:
     assert read("a mountain lake", {"family": family}, 1).family == family
 
 
@@ -82,7 +82,7 @@ def test_the_setting_overrules_the_words(family: str) -> None:
         ("FORÊT au crépuscule, lake", "lake"),
     ],
 )
-def test_the_first_place_is_drawn_flat(prompt: str, place: str) -> None:
+def test_the_first_place_in_a_prompt_is_drawn_in_a_poster(prompt: str, place: str) -> None:
     assert {brief.place for brief in briefs(prompt, family="poster")} == {place}
 
 
@@ -161,7 +161,7 @@ def test_the_first_place_is_drawn_flat(prompt: str, place: str) -> None:
         ("an empty street, overcast", {"hour": "day", "weather": "overcast"}),
     ],
 )
-def test_words_direct_light_weather_and_camera(prompt: str, expected: dict[str, object]) -> None:
+def test_words_select_light_weather_and_camera(prompt: str, expected: dict[str, object]) -> None:
     for brief in briefs(prompt):
         assert {name: getattr(brief, name) for name in expected} == expected
 
@@ -191,7 +191,7 @@ def test_words_direct_light_weather_and_camera(prompt: str, expected: dict[str, 
         ("a polar bear by a lake", "lake", "", "aurora"),
     ],
 )
-def test_things_show_where_they_belong(prompt: str, family: str, shown: str, absent: str) -> None:
+def test_things_belong_to_their_families(prompt: str, family: str, shown: str, absent: str) -> None:
     for brief in briefs(prompt):
         assert brief.family == family
         assert brief.things >= set(shown.split())
@@ -243,14 +243,14 @@ def test_a_color_beside_a_thing_colors_the_thing_or_nothing(
         ("夜の海 by a lake", "lake", "夜の海"),
     ],
 )
-def test_it_is_told_which_words_are_used(prompt: str, used: str, unused: str) -> None:
+def test_a_brief_lists_its_used_and_unused_words(prompt: str, used: str, unused: str) -> None:
     brief = briefs(prompt)[0]
 
     assert brief.used == tuple(used.split("|"))
     assert brief.unused == tuple(filter(None, unused.split("|")))
 
 
-def test_what_is_read_stands_in_the_facts() -> None:
+def test_the_facts_of_a_brief_contain_its_words() -> None:
     facts = read("a cat by a crimson sea, birds", {"palette": "ink"}, 9).facts()
 
     assert json.loads(json.dumps(facts)) == facts
@@ -258,14 +258,14 @@ def test_what_is_read_stands_in_the_facts() -> None:
     assert (facts["scene"]["family"], facts["scene"]["palette"]) == ("sea", "ink")
 
 
-def test_unknown_words_change_the_seed_alone() -> None:
+def test_unknown_words_change_only_the_seed() -> None:
     one, other = briefs("zebra lake at dawn in clear air"), briefs("piano lake at dawn, clear air")
 
     assert one[0].seed != other[0].seed
     assert [(it.hour, it.things) for it in one] == [(it.hour, it.things) for it in other]
 
 
-def test_words_of_every_script_vary_the_picture() -> None:
+def test_words_in_any_script_change_the_seed() -> None:
     prompts = ["夜の海", "森", "Ночной лес", "غابة", "12345", "1", "🎹", "🦓", "forêt", "for t"]
 
     assert len({read(prompt, {}, 5).seed for prompt in prompts}) == len(prompts)
@@ -274,7 +274,7 @@ def test_words_of_every_script_vary_the_picture() -> None:
 @pytest.mark.parametrize(
     "words", ["minimalist", "epic", "wide shot of", "close-up of", "menacing", "low angle"]
 )
-def test_a_word_of_mood_or_camera_keeps_the_scene(words: str) -> None:
+def test_a_word_for_mood_or_camera_keeps_the_scene(words: str) -> None:
     both = zip(briefs("lake at dawn"), briefs(f"{words} lake at dawn"), strict=True)
     for plain, directed in both:
         assert (directed.seed, directed.hour) == (plain.seed, plain.hour)
@@ -284,30 +284,30 @@ def test_case_spaces_and_punctuation_do_not_matter() -> None:
     assert read("A LAKE,  at night!", {}, 3) == read("a lake at night", {}, 3)
 
 
-def test_an_open_prompt_visits_every_hour_and_several_painters() -> None:
+def test_an_open_prompt_gives_every_hour_and_several_families() -> None:
     found = [read("calm", {}, seed) for seed in range(200)]
 
     assert {brief.hour for brief in found} == {"dawn", "day", "sunset", "dusk", "night"}
     assert len({brief.family for brief in found}) == 6
 
 
-def test_weather_and_seasons_are_painted_where_there_is_land() -> None:
+def test_a_season_alone_gives_a_family_with_land() -> None:
     found = {brief.family for seed in range(60) for brief in [read("winter", {}, seed)]}
 
     assert found == {"lake", "desert", "forest", "sea"}
 
 
-def test_the_size_is_the_longer_side() -> None:
+def test_the_size_setting_is_the_longer_side() -> None:
     tall = read("a lake", {"aspect_ratio": "9:16", "size": 640}, 1)
 
     assert (tall.width, tall.height) == (360, 640)
 
 
-def test_every_painter_has_words() -> None:
+def test_every_family_has_words() -> None:
     assert set(vocabulary().families) == set(FAMILIES)
 
 
-def test_every_thing_is_read_where_it_belongs_and_nowhere_else() -> None:
+def test_every_thing_is_read_only_in_its_families() -> None:
     families = vocabulary().families
     for thing in vocabulary().things:
         word = next(word for word in sorted(thing.words) if not word.startswith("no-"))

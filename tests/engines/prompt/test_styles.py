@@ -17,14 +17,14 @@ from kit.engines.registry import engine_for
         ("a cat", "none", "none"),
     ],
 )
-def test_a_sentence_chooses_look_and_manner(prompt: str, look: str, redrawn: str) -> None:
+def test_a_sentence_selects_look_and_redrawing(prompt: str, look: str, redrawn: str) -> None:
     style = read_style(prompt)
 
     assert (style.look, style.redrawn) == (look, redrawn)
 
 
-#: A choice of the settings, and how somebody might ask for it.
-ASKED = {
+#: Sentences that select a choice of the settings.
+SENTENCES = {
     "painting": (
         *("like a Van Gogh painting", "In the style of Monet's water lilies", "as an oil-painting"),
         *("a water-color of this", "paint it with thick brush strokes", "an impressionistic view"),
@@ -52,24 +52,24 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("choice", ASKED)
-def test_every_choice_is_found_in_sentences_that_ask_for_it(choice: str) -> None:
+@pytest.mark.parametrize("choice", SENTENCES)
+def test_every_choice_is_found_in_its_sentences(choice: str) -> None:
     manner = choice in ("painting", "sketch", "poster")
-    styles = {prompt: read_style(prompt) for prompt in (choice, *ASKED[choice])}
+    styles = {prompt: read_style(prompt) for prompt in (choice, *SENTENCES[choice])}
 
     found = {prompt: s.redrawn if manner else s.look for prompt, s in styles.items()}
     assert found == dict.fromkeys(styles, choice)
-    assert not is_idle(ASKED[choice][0], {"look": "auto", "stylize": "auto"})
+    assert not is_idle(SENTENCES[choice][0], {"look": "auto", "stylize": "auto"})
 
 
-def test_sentences_are_known_for_every_choice() -> None:
+def test_every_choice_has_sentences() -> None:
     settings = {p.name: p.enum for p in engine_for("restyle").definition.settings}
 
     for name in ("look", "stylize"):
-        assert {*settings[name]} - {"auto", "none"} <= {*ASKED}
+        assert {*settings[name]} - {"auto", "none"} <= {*SENTENCES}
 
 
-def test_settings_go_before_words() -> None:
+def test_settings_overrule_words() -> None:
     style = read_style("a warm painting")
 
     assert look_of("noir", style)[0] == "noir"
@@ -77,7 +77,7 @@ def test_settings_go_before_words() -> None:
     assert manner_of("auto", style) == "painting"
 
 
-def test_words_that_ask_for_nothing_are_told() -> None:
+def test_a_style_lists_its_used_and_unused_words() -> None:
     style = read_style("make it darker and more teal, with a dragon")
 
     assert (style.used, style.unused) == (("darker", "teal"), ("dragon",))
@@ -85,7 +85,7 @@ def test_words_that_ask_for_nothing_are_told() -> None:
     assert style.tint is not None
 
 
-def test_a_sentence_without_a_style_leaves_a_picture_as_it_is() -> None:
+def test_a_sentence_without_a_style_changes_nothing() -> None:
     values = {"look": "auto", "stylize": "auto", "text": None}
 
     assert is_idle("a dragon", values)

@@ -1,4 +1,4 @@
-"""A little server that answers what a test tells it to, and remembers what it was asked."""
+"""A small server that sends the responses of a test, and records the requests."""
 
 import json
 import struct
@@ -15,12 +15,12 @@ import pytest
 
 from kit.engines.base import CanceledError, Engine, Job, Progress
 
-#: What the fixture `job` makes jobs with.
+#: The type of the fixture `job`, which creates jobs.
 Jobs = Callable[..., Job]
 
 
 @dataclass(frozen=True)
-class Asked:
+class SentRequest:
     """A request that arrived."""
 
     method: str
@@ -34,7 +34,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """What to answer; `claims` is a length other than the true one, `waits` is set when it may."""
+    """A response; `claims` is a wrong content length, it is sent once `waits` is set."""
 
     status: int = 200
     body: Any = b""
@@ -48,26 +48,26 @@ class Answer:
 
 @dataclass
 class Server:
-    """Answers by (method, path): each call takes the next answer, the last one for ever."""
+    """Responses by (method, path): each request gets the next one, the last one repeatedly."""
 
     url: str
     routes: dict[tuple[str, str], list[Answer]] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[SentRequest] = field(default_factory=list)
     arrived: threading.Event = field(default_factory=threading.Event)
 
     def on(self, method: str, path: str, *answers: Answer) -> None:
         self.routes[method, path] = list(answers)
 
-    def answer(self, asked: Asked) -> Answer:
-        self.asked.append(asked)
+    def answer(self, asked: SentRequest) -> Answer:
+        self.requests.append(asked)
         self.arrived.set()
         answers = self.routes.get((asked.method, asked.path))
         if not answers:
             return Answer(404, {"error": {"message": f"no {asked.method} {asked.path} here"}})
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
-    def to(self, method: str, path: str) -> list[Asked]:
-        return [one for one in self.asked if (one.method, one.path) == (method, path)]
+    def to(self, method: str, path: str) -> list[SentRequest]:
+        return [one for one in self.requests if (one.method, one.path) == (method, path)]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -76,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        answer = self.serving.answer(Asked(self.command, self.path, dict(self.headers), body))
+        answer = self.serving.answer(SentRequest(self.command, self.path, dict(self.headers), body))
         if answer.waits is not None:
             answer.waits.wait(20)
         content = answer.content()
@@ -88,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(content)
         except ConnectionError:
-            pass  # whoever asked is gone
+            pass  # the client has disconnected
         if answer.claims is not None:
             self.close_connection = True
 
@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[], Server]]:
-    """Start little servers; they stop at the end of the test."""
+    """Start small servers; they stop at the end of the test."""
     running: list[ThreadingHTTPServer] = []
 
     def start() -> Server:
@@ -121,11 +121,11 @@ def serve() -> Iterator[Callable[[], Server]]:
 
 @pytest.fixture
 def server(serve: Callable[[], Server]) -> Server:
-    """One little server."""
+    """One small server."""
     return serve()
 
 
-def canceled_while_asked(
+def cancel_during_request(
     server: Server,
     render: Callable[[Progress], Any],
     answered: threading.Event,
@@ -133,9 +133,9 @@ def canceled_while_asked(
     after: float,
     within: float,
 ) -> None:
-    """Cancel a job while a request of it is on its way, which is answered some seconds after.
+    """Cancel a job during a request, which gets its response some seconds later.
 
-    The job must be over within some seconds of the cancel.
+    The job must end within some seconds after the cancel.
     """
     server.arrived.clear()
     progress = Progress()
@@ -150,7 +150,7 @@ def canceled_while_asked(
 
 @pytest.fixture
 def job(tmp_path: Path) -> Jobs:
-    """Make jobs with a folder each."""
+    """Create jobs, each with its own folder."""
     count = iter(range(100))
 
     def make(prompt: str = "a lake", *, seed: int = 7, **more: Any) -> Job:
@@ -163,8 +163,8 @@ def job(tmp_path: Path) -> Jobs:
     return make
 
 
-def model(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
-    """Return the model of an entry of a kind."""
+def build(server: Server, kind: Any, folder: Path, **more: Any) -> Engine:
+    """Return the engine of an entry of a kind."""
     data = {"id": "far", "url": server.url, "model": "tiny", "price": 1, "pause": 0.01, **more}
     (engine,) = kind(data, folder / "copies", False)
     found: Engine = engine

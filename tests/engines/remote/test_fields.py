@@ -1,4 +1,4 @@
-"""What an entry may say of the fields of a request, and what is sent for it."""
+"""Keys of an entry for the fields of a request, and the fields that are sent."""
 
 import re
 from collections.abc import Callable
@@ -10,24 +10,24 @@ import pytest
 from kit.engines.base import Job, Progress
 from kit.engines.remote.endpoints import images, videos
 from kit.errors import ConfigError, EngineError
-from tests.engines.remote.conftest import Server, model
+from tests.engines.remote.conftest import Server, build
 
 Jobs = Callable[..., Job]
 
 
 @pytest.mark.parametrize("kind", [images, videos])
-def test_what_every_request_has_is_sent_and_is_no_setting(
+def test_constant_fields_are_sent_and_are_not_settings(
     server: Server, job: Jobs, kind: Any
 ) -> None:
-    """SGLang draws its noise on a GPU unless ``generator_device`` says otherwise."""
+    """SGLang draws its noise on a GPU unless ``generator_device`` is set."""
     always = {"generator_device": "cpu", "extra_params": {"shift": 3}}
-    engine = model(server, kind, job().folder, always=always)
+    engine = build(server, kind, job().folder, always=always)
     assert engine.definition.settings == ()
 
     with pytest.raises(EngineError):
         engine.render(job(), Progress())
 
-    body = server.asked[0].body
+    body = server.requests[0].body
     assert b"generator_device" in body
     assert b'"shift"' in body
 
@@ -43,11 +43,11 @@ def test_what_every_request_has_is_sent_and_is_no_setting(
         ),
     ],
 )
-def test_what_every_request_has_is_said_once(
+def test_a_constant_field_cannot_be_defined_twice(
     kind: Any, change: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
-        model(Server("http://host"), kind, tmp_path, **change)
+        build(Server("http://host"), kind, tmp_path, **change)
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,6 @@ def test_what_every_request_has_is_said_once(
         ({"edits": "http://elsewhere.org/x"}, "must be a path below the address"),
     ],
 )
-def test_fields_that_make_no_sense_are_refused(
-    change: dict[str, Any], sentence: str, tmp_path: Path
-) -> None:
+def test_invalid_fields_are_refused(change: dict[str, Any], sentence: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
-        model(Server("http://host"), images, tmp_path, **change)
+        build(Server("http://host"), images, tmp_path, **change)

@@ -1,4 +1,4 @@
-"""The door to other machines: addresses, waits, and what is shown of an answer."""
+"""HTTP requests to other services: URLs, retries, redirects, and errors."""
 
 import asyncio
 import gzip
@@ -21,11 +21,11 @@ from tests.engines.remote.conftest import Answer, Server
 QUICK = {"pause": 0.01}
 
 
-def replied(status: int = 200, content: bytes = b"", **headers: str) -> RemoteReply:
+def make_reply(status: int = 200, content: bytes = b"", **headers: str) -> RemoteReply:
     return RemoteReply(status, {k.replace("_", "-"): v for k, v in headers.items()}, content)
 
 
-def asked(site: Site, request: RemoteRequest, **how: Any) -> RemoteReply:
+def send(site: Site, request: RemoteRequest, **how: Any) -> RemoteReply:
     async def once() -> RemoteReply:
         async with RemoteCaller(site, **how) as caller:
             return await caller.send(request)
@@ -33,7 +33,7 @@ def asked(site: Site, request: RemoteRequest, **how: Any) -> RemoteReply:
     return asyncio.run(once())
 
 
-def fetched(site: Site, path: str, target: Path, **how: Any) -> bytes:
+def fetch(site: Site, path: str, target: Path, **how: Any) -> bytes:
     async def once() -> None:
         async with RemoteCaller(site) as caller:
             await caller.fetch(path, target, **how)
@@ -51,7 +51,7 @@ def fetched(site: Site, path: str, target: Path, **how: Any) -> bytes:
         ("https://elsewhere/x", "https://elsewhere/x"),
     ],
 )
-def test_paths_are_below_the_site(path: str, address: str) -> None:
+def test_paths_are_joined_with_the_url_of_the_site(path: str, address: str) -> None:
     assert RemoteCaller(Site("https://host/deep")).address(path) == address
 
 
@@ -67,19 +67,19 @@ def test_paths_are_below_the_site(path: str, address: str) -> None:
         ("https://host:port/x", False),
     ],
 )
-def test_only_the_same_origin_is_ones_own(url: str, own: bool) -> None:
+def test_only_urls_of_the_same_origin_are_own(url: str, own: bool) -> None:
     assert RemoteCaller(Site("https://host")).is_own(url) is own
 
 
-def test_a_wait_may_be_a_number_or_a_date() -> None:
+def test_retry_after_may_be_a_number_or_a_date() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
 
-    assert replied(retry_after="7").retry_after == 7
-    assert replied(retry_after="-7").retry_after is None
-    assert 90 < (replied(retry_after=soon).retry_after or 0) <= 100
-    assert replied(retry_after="later").retry_after is None
-    assert replied(retry_after="Sun, 99 Mar 2026 12:00:00 GMT").retry_after is None
-    assert replied().retry_after is None
+    assert make_reply(retry_after="7").retry_after == 7
+    assert make_reply(retry_after="-7").retry_after is None
+    assert 90 < (make_reply(retry_after=soon).retry_after or 0) <= 100
+    assert make_reply(retry_after="later").retry_after is None
+    assert make_reply(retry_after="Sun, 99 Mar 2026 12:00:00 GMT").retry_after is None
+    assert make_reply().retry_after is None
 
 
 @pytest.mark.parametrize(
@@ -102,17 +102,17 @@ def test_a_wait_may_be_a_number_or_a_date() -> None:
         (b"\xff", ""),
     ],
 )
-def test_the_sentence_of_an_error_is_found(content: bytes, sentence: str) -> None:
-    assert replied(400, content).sentence == sentence
+def test_the_message_of_an_error_is_found(content: bytes, sentence: str) -> None:
+    assert make_reply(400, content).sentence == sentence
 
 
-def test_an_answer_that_is_nested_without_end_is_a_clear_error() -> None:
+def test_a_deeply_nested_response_is_not_json() -> None:
     with pytest.raises(EngineError, match="not JSON"):
-        replied(200, b"[" * 200_000 + b"]" * 200_000).json()
+        make_reply(200, b"[" * 200_000 + b"]" * 200_000).json()
 
 
 @pytest.mark.parametrize("key", ["", "  ", "with\nbreak", "schlüssel"])
-def test_what_cannot_be_a_key_is_not_sent(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_key_is_not_sent(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", key)
 
     with pytest.raises(EngineError, match="variable SOME_KEY of the service, which") as caught:
@@ -121,7 +121,7 @@ def test_what_cannot_be_a_key_is_not_sent(key: str, monkeypatch: pytest.MonkeyPa
     assert key.strip() == "" or key not in str(caught.value)
 
 
-def test_a_file_elsewhere_is_asked_for_without_the_key(
+def test_a_file_on_another_host_is_requested_without_the_key(
     serve: Callable[[], Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = serve(), serve()
@@ -130,12 +130,12 @@ def test_a_file_elsewhere_is_asked_for_without_the_key(
     here.on("GET", "/x", Answer(body=b"x"))
     site = Site(here.url, "SOME_KEY")
 
-    asked(site, RemoteRequest(method="GET", path=f"{there.url}/x"))
-    asked(site, RemoteRequest(method="GET", path="x"))
-    asked(site, RemoteRequest(method="GET", path="x", without_key=True))
+    send(site, RemoteRequest(method="GET", path=f"{there.url}/x"))
+    send(site, RemoteRequest(method="GET", path="x"))
+    send(site, RemoteRequest(method="GET", path="x", without_key=True))
 
-    assert "Authorization" not in there.asked[0].headers
-    assert [a.headers.get("Authorization") for a in here.asked] == ["Bearer secret", None]
+    assert "Authorization" not in there.requests[0].headers
+    assert [a.headers.get("Authorization") for a in here.requests] == ["Bearer secret", None]
 
 
 @pytest.mark.parametrize(
@@ -150,70 +150,70 @@ def test_a_file_elsewhere_is_asked_for_without_the_key(
         ([Answer(502)], True, 5),
     ],
 )
-def test_what_does_no_harm_is_sent_again(
+def test_only_repeatable_requests_are_sent_again(
     server: Server, answers: list[Answer], again: bool, sent: int
 ) -> None:
     server.on("POST", "/x", *answers)
     outcome: Any = None
     try:
-        outcome = asked(
+        outcome = send(
             Site(server.url, **QUICK), RemoteRequest(method="POST", path="x", repeatable=again)
         )
     except EngineError as error:
         outcome = error
 
-    assert len(server.asked) == sent
+    assert len(server.requests) == sent
     assert isinstance(outcome, RemoteReply) is (sent == 2)
 
 
-@pytest.mark.parametrize("packed", [gzip.compress, zlib.compress])
-def test_an_answer_that_is_packed_unasked_is_unpacked(
-    server: Server, tmp_path: Path, packed: Callable[[bytes], bytes]
+@pytest.mark.parametrize("compress", [gzip.compress, zlib.compress])
+def test_a_compressed_response_is_decompressed(
+    server: Server, tmp_path: Path, compress: Callable[[bytes], bytes]
 ) -> None:
-    headers = {"Content-Encoding": "gzip" if packed is gzip.compress else "deflate"}
-    server.on("GET", "/x", Answer(body=packed(b'{"a": 1}'), headers=headers))
+    headers = {"Content-Encoding": "gzip" if compress is gzip.compress else "deflate"}
+    server.on("GET", "/x", Answer(body=compress(b'{"a": 1}'), headers=headers))
     site = Site(server.url, **QUICK)
 
-    assert asked(site, RemoteRequest(method="GET", path="x")).json() == {"a": 1}
-    assert fetched(site, "x", tmp_path / "file") == b'{"a": 1}'
+    assert send(site, RemoteRequest(method="GET", path="x")).json() == {"a": 1}
+    assert fetch(site, "x", tmp_path / "file") == b'{"a": 1}'
 
 
-def test_what_unpacks_into_something_huge_is_not_taken(server: Server) -> None:
+def test_a_response_that_is_huge_when_decompressed_is_refused(server: Server) -> None:
     small = gzip.compress(b" " * 300_000)
     server.on("GET", "/x", Answer(body=small, headers={"Content-Encoding": "gzip"}))
 
     with pytest.raises(EngineError, match="sends more than"):
-        asked(Site(server.url, **QUICK), RemoteRequest(method="GET", path="x"), most=100_000)
+        send(Site(server.url, **QUICK), RemoteRequest(method="GET", path="x"), most=100_000)
 
 
 @pytest.mark.parametrize("status", [202, 404])
-def test_a_file_that_is_not_ready_is_asked_for_again(
+def test_a_file_that_is_not_ready_is_requested_again(
     server: Server, tmp_path: Path, status: int
 ) -> None:
     server.on("GET", "/x", Answer(status, {"status": "preparing"}), Answer(body=b"x"))
 
-    assert fetched(Site(server.url, **QUICK), "x", tmp_path / "file", late=True) == b"x"
+    assert fetch(Site(server.url, **QUICK), "x", tmp_path / "file", late=True) == b"x"
 
 
-def test_a_file_that_is_too_large_is_not_taken(server: Server, tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_refused(server: Server, tmp_path: Path) -> None:
     server.on("GET", "/x", Answer(body=bytes(500)))
 
     with pytest.raises(EngineError, match="more than"):
-        fetched(Site(server.url, **QUICK), "x", tmp_path / "file", most=100)
+        fetch(Site(server.url, **QUICK), "x", tmp_path / "file", most=100)
 
 
-def test_an_account_there_that_is_out_of_quota_is_not_asked_again(server: Server) -> None:
+def test_a_request_over_the_quota_is_not_sent_again(server: Server) -> None:
     """OpenAI API documentation, "Error codes": the status is that of requests too fast."""
     error = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
     server.on("POST", "/x", Answer(429, {"error": error}, {"Retry-After": "0"}))
 
     with pytest.raises(EngineError, match="out of credits") as caught:
-        asked(Site(server.url, **QUICK), RemoteRequest(method="POST", path="x"))
+        send(Site(server.url, **QUICK), RemoteRequest(method="POST", path="x"))
     assert caught.value.code == "upstream_no_credits"
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
-def test_a_local_server_may_call_itself_by_another_local_name(
+def test_a_local_server_may_use_another_local_host_name(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_KEY", "secret")
@@ -223,13 +223,13 @@ def test_a_local_server_may_call_itself_by_another_local_name(
     site, target = Site(server.url, "SOME_KEY", **QUICK), tmp_path / "file"
 
     for url in (f"http://0.0.0.0:{port}/x", f"http://localhost:{port}/moved"):
-        assert fetched(site, url, target) == b"x"
-    assert {one.headers["Host"] for one in server.asked} == {f"127.0.0.1:{port}"}
+        assert fetch(site, url, target) == b"x"
+    assert {one.headers["Host"] for one in server.requests} == {f"127.0.0.1:{port}"}
     with pytest.raises(EngineError, match="not safe"):
-        fetched(site, "http://localhost:9/x", target)
+        fetch(site, "http://localhost:9/x", target)
 
 
-def test_a_file_may_have_moved_within_the_site_only(
+def test_redirects_are_followed_only_within_the_site(
     serve: Callable[[], Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = serve(), serve()
@@ -240,15 +240,15 @@ def test_a_file_may_have_moved_within_the_site_only(
     here.on("GET", "/x", Answer(body=b"found"))
     site, target = Site(here.url, "SOME_KEY", **QUICK), tmp_path / "file"
 
-    assert fetched(site, "/moved", target) == b"found"
+    assert fetch(site, "/moved", target) == b"found"
     for path in ("/gone", "/round"):
         with pytest.raises(EngineError, match="redirect"):
-            fetched(site, path, target)
-    assert there.asked == []
+            fetch(site, path, target)
+    assert there.requests == []
     assert len(here.to("GET", "/round")) == 4
 
 
-def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
+def test_a_redirect_to_a_store_is_followed_with_https_without_the_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_KEY", "secret")
@@ -262,12 +262,12 @@ def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
         stream = httpx.ByteStream(b"" if own else b"found")
         return httpx.Response(302 if own else 200, headers=moved, stream=stream)
 
-    async def fetch() -> None:
+    async def download() -> None:
         store = httpx.MockTransport(answer)
         async with RemoteCaller(Site("http://host", "SOME_KEY"), transport=store) as caller:
             await caller.fetch("v1/x", target)
 
-    asyncio.run(fetch())
+    asyncio.run(download())
     assert target.read_bytes() == b"found"
     assert seen == [
         ("http://host/v1/x", "Bearer secret"),
@@ -275,12 +275,12 @@ def test_a_redirect_to_a_store_is_followed_over_https_and_without_the_key(
     ]
 
 
-def test_a_server_that_is_not_there_is_said_within_five_seconds() -> None:
-    async def asked() -> None:
+def test_an_unreachable_server_is_reported_within_five_seconds() -> None:
+    async def send_once() -> None:
         async with RemoteCaller(Site("http://127.0.0.1:9", pause=1.0)) as caller:
             await caller.send(RemoteRequest(method="POST", path="v1/images/generations", json={}))
 
     start = time.monotonic()
     with pytest.raises(EngineError, match="does not answer"):
-        asyncio.run(asked())
+        asyncio.run(send_once())
     assert time.monotonic() - start < 5.0

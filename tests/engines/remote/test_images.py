@@ -1,4 +1,4 @@
-"""Pictures from another machine: what is sent, what is believed, and what never leaves."""
+"""Pictures of other services: requests, responses, errors, and secrets."""
 
 import base64
 import io
@@ -17,7 +17,7 @@ from PIL import Image
 from kit.engines.base import Asset, Job, Order, Progress
 from kit.engines.remote.endpoints import images as engines
 from kit.errors import ConfigError, EngineError
-from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, png
+from tests.engines.remote.conftest import Answer, Jobs, Server, cancel_during_request, png
 
 SECRET = "sk-not-to-be-seen-123456"
 MAKE = ("POST", "/v1/images/generations")
@@ -46,12 +46,12 @@ def render(data: dict[str, Any], job: Job, progress: Progress | None = None) -> 
     return engine.render(job, progress or Progress())
 
 
-def encoded(content: bytes) -> Answer:
+def image_answer(content: bytes) -> Answer:
     return Answer(body={"data": [{"b64_json": base64.b64encode(content).decode()}]})
 
 
-def test_a_picture_is_asked_for_and_taken(server: Server, job: Jobs) -> None:
-    server.on(*MAKE, encoded(png(20, 10)))
+def test_a_picture_is_requested_and_stored(server: Server, job: Jobs) -> None:
+    server.on(*MAKE, image_answer(png(20, 10)))
     seen: list[float] = []
 
     asset = render(
@@ -63,7 +63,7 @@ def test_a_picture_is_asked_for_and_taken(server: Server, job: Jobs) -> None:
     assert (asset.width, asset.height, asset.content_type) == (20, 10, "image/png")
     assert asset.path.read_bytes() == png(20, 10)
     assert seen[-1] == 1.0
-    (asked,) = server.asked
+    (asked,) = server.requests
     assert asked.headers["Authorization"] == f"Bearer {SECRET}"
     assert asked.json() == {
         "model": "far-1",
@@ -76,7 +76,7 @@ def test_a_picture_is_asked_for_and_taken(server: Server, job: Jobs) -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
+    "write",
     [
         lambda text: "\n".join(text[at : at + 76] for at in range(0, len(text), 76)),
         lambda text: f"data:image/png;base64,{text}",
@@ -84,31 +84,27 @@ def test_a_picture_is_asked_for_and_taken(server: Server, job: Jobs) -> None:
         lambda text: text.replace("+", "-").replace("/", "_"),
     ],
 )
-def test_base64_may_be_written_in_any_way(
-    server: Server, job: Jobs, written: Callable[[str], str]
+def test_base64_is_decoded_in_any_variant(
+    server: Server, job: Jobs, write: Callable[[str], str]
 ) -> None:
     content = png(20, 10)
     text = base64.b64encode(content).decode()
     assert text.endswith("=")
-    server.on(*MAKE, Answer(body={"data": [{"b64_json": written(text)}]}))
+    server.on(*MAKE, Answer(body={"data": [{"b64_json": write(text)}]}))
 
     assert render(entry(server), job()).path.read_bytes() == content
 
 
-def test_an_endpoint_that_refuses_the_field_for_the_format_is_asked_without_it(
-    server: Server, job: Jobs
-) -> None:
+def test_a_refused_response_format_field_is_left_out(server: Server, job: Jobs) -> None:
     sentence = "Unknown parameter: 'response_format'."
-    server.on(*MAKE, Answer(400, {"error": {"message": sentence}}), encoded(png()))
+    server.on(*MAKE, Answer(400, {"error": {"message": sentence}}), image_answer(png()))
 
     for _ in range(2):
         assert render(entry(server), job()).width == 8
-    assert ["response_format" in asked.json() for asked in server.asked] == [True, False, False]
+    assert ["response_format" in asked.json() for asked in server.requests] == [True, False, False]
 
 
-def test_a_picture_may_be_a_data_address_or_a_file_on_the_same_host(
-    server: Server, job: Jobs
-) -> None:
+def test_a_picture_may_be_a_data_url_or_a_file_on_the_same_host(server: Server, job: Jobs) -> None:
     data = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
     for url in (data, f"{server.url}/files/1.png", "/files/1.png"):
         server.on(*MAKE, Answer(body={"data": [{"url": url}]}))
@@ -124,24 +120,26 @@ def test_a_file_on_another_host_is_not_fetched(
 
     with pytest.raises(EngineError, match="not safe"):
         render(entry(server), job())
-    assert other.asked == []
+    assert other.requests == []
 
 
-def test_a_redirect_is_not_followed_and_the_key_stays(
+def test_a_redirect_of_a_request_is_not_followed(
     serve: Callable[[], Server], server: Server, job: Jobs
 ) -> None:
     other = serve()
-    other.on(*MAKE, encoded(png()))
+    other.on(*MAKE, image_answer(png()))
     server.on(*MAKE, Answer(307, headers={"Location": f"{other.url}{MAKE[1]}"}))
 
     with pytest.raises(EngineError, match="redirect") as caught:
         render(entry(server), job())
     assert caught.value.code == "upstream_malformed"
-    assert other.asked == []
+    assert other.requests == []
 
 
-def test_pictures_and_a_mask_are_sent_as_a_form(server: Server, job: Jobs, tmp_path: Path) -> None:
-    server.on(*EDIT, encoded(png()))
+def test_pictures_and_a_mask_are_sent_as_form_data(
+    server: Server, job: Jobs, tmp_path: Path
+) -> None:
+    server.on(*EDIT, image_answer(png()))
     picture, mask = tmp_path / "a", tmp_path / "b"
     picture.write_bytes(png(40, 20))
     mask.write_bytes(png(20, 10, gray=255))
@@ -151,7 +149,7 @@ def test_pictures_and_a_mask_are_sent_as_a_form(server: Server, job: Jobs, tmp_p
         job(media={"image": [picture], "mask_image": [mask]}, parameters={"sharp": True}),
     )
 
-    (asked,) = server.asked
+    (asked,) = server.requests
     assert asked.headers["Content-Type"].startswith("multipart/form-data")
     names = re.findall(rb' name="([^"]+)"', asked.body)
     assert sorted(names) == sorted(
@@ -161,17 +159,19 @@ def test_pictures_and_a_mask_are_sent_as_a_form(server: Server, job: Jobs, tmp_p
     start = asked.body.index(b"\x89PNG", asked.body.index(b'name="mask"'))
     sent = np.asarray(Image.open(io.BytesIO(asked.body[start:])))
     assert sent.shape == (20, 40, 4)
-    assert (sent[..., 3] == 0).all()  # see-through, as OpenAI has it: it may change
-    assert (sent[..., :3] == 255).all()  # and white, as everybody else has it
+    assert (sent[..., 3] == 0).all()  # transparent, as OpenAI expects it: it may change
+    assert (sent[..., :3] == 255).all()  # and white, as other services expect it
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_busy_service_is_asked_again_when_it_says(server: Server, job: Jobs, status: int) -> None:
+def test_a_busy_service_is_asked_again_after_retry_after(
+    server: Server, job: Jobs, status: int
+) -> None:
     busy = Answer(status, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
-    server.on(*MAKE, busy, busy, encoded(png()))
+    server.on(*MAKE, busy, busy, image_answer(png()))
 
     assert render(entry(server), job()).width == 8
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,13 @@ def test_a_busy_service_is_asked_again_when_it_says(server: Server, job: Jobs, s
         (Answer(200, [1]), "upstream_malformed"),
         (Answer(200, {"data": [{"file": [137, 80, 78, 71]}]}), "upstream_malformed"),
         (Answer(200, {"data": [{"url": "http://[bad"}]}), "upstream_malformed"),
-        (encoded(b"GIF89a and nothing more"), "upstream_malformed"),
-        (encoded(b"no picture at all"), "upstream_malformed"),
-        (encoded(png()[:40]), "upstream_malformed"),
+        (image_answer(b"GIF89a and nothing more"), "upstream_malformed"),
+        (image_answer(b"no picture at all"), "upstream_malformed"),
+        (image_answer(png()[:40]), "upstream_malformed"),
         (Answer(200, b'{"data": [', claims=5000), "upstream_unreachable"),
     ],
 )
-def test_an_answer_of_no_use_is_a_clear_error(
+def test_an_unusable_response_raises_an_error(
     server: Server, job: Jobs, answer: Answer, code: str
 ) -> None:
     server.on(*MAKE, answer)
@@ -202,7 +202,7 @@ def test_an_answer_of_no_use_is_a_clear_error(
     with pytest.raises(EngineError) as caught:
         render(entry(server), job())
     assert caught.value.code == code
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     assert SECRET not in str(caught.value)
 
 
@@ -220,7 +220,7 @@ def test_an_answer_of_no_use_is_a_clear_error(
         ),
     ],
 )
-def test_the_reason_of_a_refusal_is_said(
+def test_the_reason_of_a_refusal_is_reported(
     server: Server, job: Jobs, answer: Answer, reason: str
 ) -> None:
     server.on(*MAKE, answer)
@@ -232,11 +232,11 @@ def test_the_reason_of_a_refusal_is_said(
 
 
 @pytest.mark.parametrize("status", [301, 400, 401, 402, 403, 404, 422, 429, 500, 503])
-def test_who_orders_reads_nothing_of_where_the_service_is_or_what_it_says(
+def test_an_error_contains_neither_the_host_nor_the_message_of_the_service(
     server: Server, job: Jobs, status: int
 ) -> None:
-    said = "CUDA out of memory on gpu-7.cluster:8000"
-    server.on(*MAKE, Answer(status, {"error": {"message": said}}, {"Retry-After": "3600"}))
+    message = "CUDA out of memory on gpu-7.cluster:8000"
+    server.on(*MAKE, Answer(status, {"error": {"message": message}}, {"Retry-After": "3600"}))
     host = server.url.removeprefix("http://")
 
     with pytest.raises(EngineError, match="the service behind this model") as caught:
@@ -244,10 +244,10 @@ def test_who_orders_reads_nothing_of_where_the_service_is_or_what_it_says(
 
     for secret in (host, host.partition(":")[2], "CUDA", "gpu-7", str(status)):
         assert secret not in str(caught.value)
-    assert caught.value.detail == f"{host}: it answers {status} and says: {said}"
+    assert caught.value.detail == f"{host}: it answers {status} and says: {message}"
 
 
-def test_without_the_variable_nothing_is_sent(
+def test_nothing_is_sent_without_the_key_variable(
     server: Server, job: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PICTURES_KEY")
@@ -255,20 +255,20 @@ def test_without_the_variable_nothing_is_sent(
     with pytest.raises(EngineError, match="variable PICTURES_KEY of the service, which") as caught:
         render(entry(server), job())
     assert caught.value.code == "not_configured"
-    assert server.asked == []
+    assert server.requests == []
 
 
-def test_a_cancel_is_heard_while_the_service_thinks(server: Server, job: Jobs) -> None:
+def test_a_cancel_ends_a_job_during_its_request(server: Server, job: Jobs) -> None:
     late = threading.Event()
     server.on(*MAKE, Answer(waits=late))
 
     def work(progress: Progress) -> None:
         render(entry(server), job(), progress)
 
-    canceled_while_asked(server, work, late, after=2, within=1.5)
+    cancel_during_request(server, work, late, after=2, within=1.5)
 
 
-def test_a_service_that_never_answers_times_out(server: Server, job: Jobs) -> None:
+def test_a_service_that_never_responds_times_out(server: Server, job: Jobs) -> None:
     never = threading.Event()
     server.on(*MAKE, Answer(waits=never))
 
@@ -278,7 +278,7 @@ def test_a_service_that_never_answers_times_out(server: Server, job: Jobs) -> No
     assert caught.value.code == "timed_out"
 
 
-def test_the_definition_says_where_jobs_are_sent() -> None:
+def test_the_definition_names_the_host_and_the_parameters() -> None:
     data = {
         "id": "far",
         "url": "https://pictures.example.org/v1",
@@ -322,23 +322,21 @@ def test_the_definition_says_where_jobs_are_sent() -> None:
         ({"always": {"cfg": math.nan}}, "'cfg' cannot be sent as JSON"),
     ],
 )
-def test_an_entry_that_makes_no_sense_is_refused(change: dict[str, Any], sentence: str) -> None:
+def test_an_invalid_entry_is_refused(change: dict[str, Any], sentence: str) -> None:
     data = {"id": "far", "url": "https://x.org", "model": "m", "price": 0.1, **change}
 
     with pytest.raises(ConfigError, match=sentence):
         engines(data, Path(), False)
 
 
-def test_a_picture_may_be_the_answer_itself(server: Server, job: Jobs) -> None:
+def test_a_picture_may_be_the_body_of_the_response(server: Server, job: Jobs) -> None:
     server.on(*MAKE, Answer(body=png(20, 10), headers={"Content-Type": "image/png"}))
 
     assert render(entry(server), job()).path.read_bytes() == png(20, 10)
 
 
 @pytest.mark.parametrize("url", ["/gen/a.png", "../gen/a.png", "//HOST/gen/a.png"])
-def test_a_relative_address_is_found_as_a_browser_would(
-    server: Server, job: Jobs, url: str
-) -> None:
+def test_a_relative_url_is_resolved_as_in_a_browser(server: Server, job: Jobs, url: str) -> None:
     url = url.replace("HOST", server.url.removeprefix("http://"))
     server.on("POST", "/api/v1/images/generations", Answer(body={"data": [{"url": url}]}))
     server.on("GET", "/gen/a.png", Answer(body=png()))
@@ -350,9 +348,7 @@ def test_a_relative_address_is_found_as_a_browser_would(
 
 
 @pytest.mark.parametrize("status", [404, 405])
-def test_a_model_or_path_that_is_not_there_is_said_to_be(
-    server: Server, job: Jobs, status: int
-) -> None:
+def test_a_missing_model_or_path_is_reported(server: Server, job: Jobs, status: int) -> None:
     server.on(*MAKE, Answer(status, {"error": {"message": "no model far-1"}}))
 
     with pytest.raises(EngineError) as caught:
@@ -366,11 +362,11 @@ def test_a_model_or_path_that_is_not_there_is_said_to_be(
     assert "no model far-1" in caught.value.detail
 
 
-def test_a_mask_without_a_picture_is_refused_before_it_is_paid_for(server: Server) -> None:
+def test_a_mask_without_a_picture_is_refused_before_it_is_charged(server: Server) -> None:
     (engine,) = engines(entry(server, pictures=1, mask=True), Path(), False)
 
-    def objections(**media: int) -> list[str]:
+    def find_problems(**media: int) -> list[str]:
         return [name for name, _ in engine.check(Order(prompt="", parameters={}, media=media))]
 
-    assert objections(mask_image=1) == ["mask_image"]
-    assert objections(mask_image=1, image=1) == objections(image=1) == objections() == []
+    assert find_problems(mask_image=1) == ["mask_image"]
+    assert find_problems(mask_image=1, image=1) == find_problems(image=1) == find_problems() == []

@@ -1,4 +1,4 @@
-"""What of another machine's refusal may be read by whoever ordered."""
+"""Which part of another service's refusal the client may read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEY = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
         "Das Bild ist zu groß: höchstens 4 Megapixel",
     ],
 )
-def test_a_sentence_is_passed_on_as_it_is(reason: str) -> None:
+def test_a_plain_reason_is_passed_on_unchanged(reason: str) -> None:
     assert explain(400, reason) == (f"refuses this request: {reason}", "upstream_rejected")
 
 
@@ -49,7 +49,7 @@ def test_a_sentence_is_passed_on_as_it_is(reason: str) -> None:
         ("two\nlines\x00 and\ttabs", "two lines and tabs"),
     ],
 )
-def test_what_could_be_an_address_a_path_or_a_key_is_taken_out(reason: str, expected: str) -> None:
+def test_addresses_paths_and_keys_are_removed_from_a_reason(reason: str, expected: str) -> None:
     assert clean_reason(reason) == expected
 
 
@@ -65,14 +65,14 @@ def test_what_could_be_an_address_a_path_or_a_key_is_taken_out(reason: str, expe
         "400",
     ],
 )
-def test_what_is_no_sentence_is_not_passed_on(reason: str) -> None:
+def test_a_reason_that_is_not_a_sentence_is_not_passed_on(reason: str) -> None:
     sentence, _ = explain(422, reason)
 
     assert sentence == "refuses this request; other settings or words may help"
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 429, 500, 503])
-def test_what_nobody_who_ordered_can_cure_has_no_reason(status: int) -> None:
+def test_an_error_that_the_client_cannot_correct_has_no_reason(status: int) -> None:
     assert "too long" not in explain(status, "the prompt is too long")[0]
 
 

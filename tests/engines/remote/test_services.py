@@ -1,4 +1,4 @@
-"""Another service of this API: its models here, jobs there, paid for once."""
+"""Another service with this API: its models are listed here, jobs are forwarded and paid once."""
 
 import threading
 from collections.abc import Callable
@@ -14,38 +14,38 @@ from kit.engines.base import Asset, CanceledError, Engine, Progress
 from kit.engines.remote.services import services as engines
 from kit.errors import ConfigError, EngineError
 from tests.conftest import Service, lasting_service
-from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, png
+from tests.engines.remote.conftest import Answer, Jobs, Server, cancel_during_request, png
 
 service = lasting_service
 
 MODELS = ("GET", "/v1/creative-studio/models")
 START = ("POST", "/v1/creative-studio/generations")
-LOOK = ("GET", "/v1/creative-studio/generations/gen_1")
+POLL = ("GET", "/v1/creative-studio/generations/gen_1")
 SECRET = "cs_test_not-to-be-seen"
 
 
 @pytest.fixture
 def upstream(service: Service, key: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """An entry for a service that runs here."""
+    """An entry for a real service."""
     monkeypatch.setenv("THERE_KEY", key)
     return {"prefix": "there", "url": service.url, "key_env": "THERE_KEY", "pause": 0.02}
 
 
 @pytest.fixture
-def odd(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """An entry for a service that answers what a test says."""
+def fake_entry(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """An entry for a server that sends the responses of a test."""
     monkeypatch.setenv("THERE_KEY", SECRET)
     server.on(*MODELS, Answer(body={"image": [{"id": "m", "creditsAtDefaults": 0.3}]}))
     return {"prefix": "there", "url": server.url, "key_env": "THERE_KEY", "pause": 0.01}
 
 
 @pytest.fixture
-def far(odd: dict[str, Any], tmp_path: Path) -> Engine:
+def engine(fake_entry: dict[str, Any], tmp_path: Path) -> Engine:
     """The model of that service."""
-    return listed(odd, tmp_path)["there-m"]
+    return list_models(fake_entry, tmp_path)["there-m"]
 
 
-def listed(entry: dict[str, Any], copies: Path, *, refresh: bool = True) -> dict[str, Engine]:
+def list_models(entry: dict[str, Any], copies: Path, *, refresh: bool = True) -> dict[str, Engine]:
     return {e.definition.id: e for e in engines(entry, copies, refresh)}
 
 
@@ -53,8 +53,8 @@ def flat(**more: Any) -> dict[str, Any]:
     return {"count": 1, "strength": 0.5, "size": "small", "smooth": False, "does": "works"} | more
 
 
-def test_its_models_are_offered_under_a_prefix(upstream: dict[str, Any], tmp_path: Path) -> None:
-    found = listed({**upstream, "factor": 2, "title": "Partner"}, tmp_path)
+def test_models_of_another_service_have_a_prefix(upstream: dict[str, Any], tmp_path: Path) -> None:
+    found = list_models({**upstream, "factor": 2, "title": "Partner"}, tmp_path)
 
     assert {"there-flat", "there-clay", "there-poster"} <= found.keys()
     definition = found["there-flat"].definition
@@ -65,11 +65,11 @@ def test_its_models_are_offered_under_a_prefix(upstream: dict[str, Any], tmp_pat
     assert quote.total == 2 * Decimal("1.6")
 
 
-def test_a_job_is_forwarded_and_its_output_taken(
+def test_a_job_is_forwarded_and_its_output_is_fetched(
     upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
 ) -> None:
     seen: list[float] = []
-    engine = listed(upstream, tmp_path)["there-flat"]
+    engine = list_models(upstream, tmp_path)["there-flat"]
 
     asset = engine.render(job("a lake", parameters=flat(count=2)), Progress(seen.append))
 
@@ -80,13 +80,13 @@ def test_a_job_is_forwarded_and_its_output_taken(
     assert there["prompt"] == "a lake"
     assert there["parameters"] == flat(count=2, seed=7)
     assert there["creditsCharged"] == asset.metadata["credits_charged"] == 0.7
-    assert asset.metadata["seed"] == there["output"]["metadata"]["seed"] == 7, "what it tells too"
+    assert asset.metadata["seed"] == there["output"]["metadata"]["seed"] == 7, "in its metadata"
 
 
-def test_a_job_that_is_tried_again_finds_its_first_order(
+def test_a_repeated_job_finds_its_first_generation(
     upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
 ) -> None:
-    engine = listed(upstream, tmp_path)["there-flat"]
+    engine = list_models(upstream, tmp_path)["there-flat"]
 
     first, again, other = (
         engine.render(job(parameters=flat(), seed=seed), Progress()) for seed in (1, 1, 2)
@@ -97,10 +97,10 @@ def test_a_job_that_is_tried_again_finds_its_first_order(
     assert len(http.get(START[1]).json()) == 2
 
 
-def test_an_order_that_failed_before_is_made_anew(
+def test_a_generation_that_failed_before_is_started_again(
     upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
 ) -> None:
-    engine = listed(upstream, tmp_path)["there-flat"]
+    engine = list_models(upstream, tmp_path)["there-flat"]
 
     for count in (1, 2):
         with pytest.raises(EngineError, match="too dry") as caught:
@@ -112,7 +112,7 @@ def test_an_order_that_failed_before_is_made_anew(
 def test_files_are_sent_once_for_the_same_content(
     upstream: dict[str, Any], job: Jobs, tmp_path: Path
 ) -> None:
-    clay = listed(upstream, tmp_path)["there-clay"]
+    clay = list_models(upstream, tmp_path)["there-clay"]
     picture = tmp_path / "upl_without_an_ending"
     picture.write_bytes(png(30, 20))
 
@@ -121,7 +121,7 @@ def test_files_are_sent_once_for_the_same_content(
 
     first, again = render(), render()
 
-    file_metadata.remove(first.path)  # what the other service has written
+    file_metadata.remove(first.path)  # that of the other service
     assert first.path.read_bytes() == png(30, 20)
     assert first.metadata["generation"] == again.metadata["generation"]
 
@@ -129,7 +129,7 @@ def test_files_are_sent_once_for_the_same_content(
 def test_a_cancel_is_passed_on(
     upstream: dict[str, Any], tmp_path: Path, job: Jobs, http: httpx.Client
 ) -> None:
-    engine = listed(upstream, tmp_path)["there-flat"]
+    engine = list_models(upstream, tmp_path)["there-flat"]
     progress = Progress(lambda fraction: progress.cancel() if fraction > 0.3 else None)
 
     with pytest.raises(CanceledError):
@@ -138,27 +138,27 @@ def test_a_cancel_is_passed_on(
     assert there["status"] == "canceled"
 
 
-def test_an_order_that_is_canceled_while_it_is_placed_is_canceled_there(
-    server: Server, far: Engine, job: Jobs
+def test_a_generation_that_is_canceled_during_its_start_is_canceled_there(
+    server: Server, engine: Engine, job: Jobs
 ) -> None:
     placed = threading.Event()
     server.on(*START, Answer(202, {"id": "gen_1", "status": "processing"}, waits=placed))
 
     def work(progress: Progress) -> None:
-        far.render(job(), progress)
+        engine.render(job(), progress)
 
-    canceled_while_asked(server, work, placed, after=0.35, within=10)
-    assert len(server.to("POST", f"{LOOK[1]}/cancel")) == 1
+    cancel_during_request(server, work, placed, after=0.35, within=10)
+    assert len(server.to("POST", f"{POLL[1]}/cancel")) == 1
 
 
-def test_an_account_without_credits_there_is_a_clear_error(
+def test_an_account_without_credits_there_raises_an_error(
     service: Service,
     upstream: dict[str, Any],
     tmp_path: Path,
     job: Jobs,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    engine = listed(upstream, tmp_path)["there-flat"]
+    engine = list_models(upstream, tmp_path)["there-flat"]
     poor = service.key(service.account(0, "Bo"), "creative:generate")
     monkeypatch.setenv("THERE_KEY", poor)
 
@@ -167,10 +167,10 @@ def test_an_account_without_credits_there_is_a_clear_error(
     assert caught.value.code == "upstream_no_credits"
 
 
-def test_a_key_that_is_refused_is_a_clear_error(
+def test_a_refused_key_raises_an_error(
     upstream: dict[str, Any], tmp_path: Path, job: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = listed(upstream, tmp_path)["there-flat"]
+    engine = list_models(upstream, tmp_path)["there-flat"]
     monkeypatch.setenv("THERE_KEY", SECRET)
 
     with pytest.raises(EngineError, match="refuses its key") as caught:
@@ -179,20 +179,20 @@ def test_a_key_that_is_refused_is_a_clear_error(
     assert SECRET not in str(caught.value)
 
 
-def test_what_was_offered_last_is_offered_while_nobody_answers(
-    server: Server, odd: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_models_are_listed_from_the_cache_while_the_service_is_down(
+    server: Server, fake_entry: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(ConfigError, match="is unknown"):
-        listed({**odd, "url": "http://127.0.0.1:9"}, tmp_path)
-    assert listed(odd, tmp_path).keys() == {"there-m"}
+        list_models({**fake_entry, "url": "http://127.0.0.1:9"}, tmp_path)
+    assert list_models(fake_entry, tmp_path).keys() == {"there-m"}
 
     server.on(*MODELS, Answer(500))
-    assert listed(odd, tmp_path).keys() == {"there-m"}
+    assert list_models(fake_entry, tmp_path).keys() == {"there-m"}
     assert "from the cache" in caplog.text
 
-    asked = len(server.asked)
-    assert listed(odd, tmp_path, refresh=False).keys() == {"there-m"}
-    assert len(server.asked) == asked
+    asked = len(server.requests)
+    assert list_models(fake_entry, tmp_path, refresh=False).keys() == {"there-m"}
+    assert len(server.requests) == asked
 
 
 @pytest.mark.parametrize(
@@ -204,17 +204,17 @@ def test_what_was_offered_last_is_offered_while_nobody_answers(
         ({"pricing": {"base": 1.5}, "creditsAtDefaults": 9}, "3.0"),
     ],
 )
-def test_a_price_is_the_rule_there_or_its_usual_figure(
-    server: Server, odd: dict[str, Any], tmp_path: Path, fields: dict[str, Any], price: str
+def test_a_price_is_the_rule_of_the_other_service_or_its_estimate(
+    server: Server, fake_entry: dict[str, Any], tmp_path: Path, fields: dict[str, Any], price: str
 ) -> None:
     server.on(*MODELS, Answer(body={"image": [{"id": "m", **fields}]}))
 
-    (engine,) = listed({**odd, "factor": 2}, tmp_path).values()
+    (engine,) = list_models({**fake_entry, "factor": 2}, tmp_path).values()
     assert pricing.price(engine.definition.pricing, {}).total == Decimal(price)
 
 
-def test_models_that_cannot_be_offered_are_left_out(
-    server: Server, odd: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_unusable_models_are_left_out(
+    server: Server, fake_entry: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     models = [
         {"id": "free"},
@@ -224,62 +224,62 @@ def test_models_that_cannot_be_offered_are_left_out(
     ]
     server.on(*MODELS, Answer(body={"image": models, "video": None}))
 
-    found = listed(odd, tmp_path)
+    found = list_models(fake_entry, tmp_path)
     assert found.keys() == {"there-fine"}
     assert found["there-fine"].definition.category == "Generation"
     assert "'there-free' is left out: the service reports no price" in caplog.text
     assert "'there-loud' is left out" in caplog.text
 
 
-def started(**more: Any) -> Answer:
+def start_answer(**more: Any) -> Answer:
     return Answer(202, {"id": "gen_1", "status": "processing", **more})
 
 
-def test_a_status_address_elsewhere_is_not_told_the_key(
-    serve: Callable[[], Server], server: Server, far: Engine, job: Jobs
+def test_a_status_url_on_another_host_is_not_used(
+    serve: Callable[[], Server], server: Server, engine: Engine, job: Jobs
 ) -> None:
     other = serve()
-    server.on(*START, started(statusUrl=f"{other.url}/v1/steal"))
+    server.on(*START, start_answer(statusUrl=f"{other.url}/v1/steal"))
     done = {"id": "gen_1", "status": "succeeded", "outputUrl": f"{server.url}/out.png"}
-    server.on(*LOOK, Answer(body={**done}))
+    server.on(*POLL, Answer(body={**done}))
     server.on("GET", "/out.png", Answer(body=png()))
 
-    assert far.render(job(), Progress()).width == 8
-    assert other.asked == []
+    assert engine.render(job(), Progress()).width == 8
+    assert other.requests == []
 
 
-def test_an_output_on_an_unsafe_address_is_not_fetched(
-    serve: Callable[[], Server], server: Server, far: Engine, job: Jobs
+def test_an_output_on_an_unsafe_host_is_not_fetched(
+    serve: Callable[[], Server], server: Server, engine: Engine, job: Jobs
 ) -> None:
     other = serve()
-    server.on(*START, started())
+    server.on(*START, start_answer())
     done = {"id": "gen_1", "status": "done", "outputUrl": f"{other.url}/out.png"}
-    server.on(*LOOK, Answer(body=done))
+    server.on(*POLL, Answer(body=done))
 
     with pytest.raises(EngineError, match="not safe"):
-        far.render(job(), Progress())
-    assert other.asked == []
+        engine.render(job(), Progress())
+    assert other.requests == []
 
 
-def test_a_start_is_repeated_under_its_key(server: Server, far: Engine, job: Jobs) -> None:
+def test_a_start_is_repeated_with_the_same_key(server: Server, engine: Engine, job: Jobs) -> None:
     running = Answer(409, {"error": {"message": "running"}}, {"Retry-After": "0"})
-    server.on(*START, Answer(502), Answer(body=b"{", claims=99), running, started())
-    server.on(*LOOK, Answer(body={"id": "gen_1", "status": "done", "outputUrl": "/out.png"}))
+    server.on(*START, Answer(502), Answer(body=b"{", claims=99), running, start_answer())
+    server.on(*POLL, Answer(body={"id": "gen_1", "status": "done", "outputUrl": "/out.png"}))
     server.on("GET", "/out.png", Answer(body=png()))
 
-    assert far.render(job(), Progress()).width == 8
+    assert engine.render(job(), Progress()).width == 8
     keys = {asked.headers["Idempotency-Key"] for asked in server.to(*START)}
     assert len(server.to(*START)) == 4
     assert len(keys) == 1
 
 
-def test_an_order_that_is_paid_for_outlasts_an_outage(
-    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+def test_a_paid_generation_survives_an_outage(
+    server: Server, fake_entry: dict[str, Any], tmp_path: Path, job: Jobs
 ) -> None:
-    engine = listed({**odd, "pause": 0.001}, tmp_path)["there-m"]
-    server.on(*START, started())
+    engine = list_models({**fake_entry, "pause": 0.001}, tmp_path)["there-m"]
+    server.on(*START, start_answer())
     done = {"id": "gen_1", "status": "done", "outputUrl": "/out.png"}
-    server.on(*LOOK, *[Answer(502)] * 12, Answer(body=done))
+    server.on(*POLL, *[Answer(502)] * 12, Answer(body=done))
     server.on("GET", "/out.png", *[Answer(504)] * 12, Answer(body=png()))
 
     assert engine.render(job(), Progress()).width == 8
@@ -299,28 +299,28 @@ DONE = {"id": "gen_1", "status": "completed"}
         (Answer(body={**DONE, "status": "failed", "error": SECRET}), "upstream_failed"),
     ],
 )
-def test_an_answer_of_no_use_is_a_clear_error(
-    server: Server, far: Engine, job: Jobs, look: Answer, code: str
+def test_an_unusable_response_raises_an_error(
+    server: Server, engine: Engine, job: Jobs, look: Answer, code: str
 ) -> None:
-    server.on(*START, started())
-    server.on(*LOOK, look)
+    server.on(*START, start_answer())
+    server.on(*POLL, look)
     server.on("GET", "/x", Answer(body=png()))
 
     with pytest.raises(EngineError) as caught:
-        far.render(job(), Progress())
+        engine.render(job(), Progress())
     assert caught.value.code == code
     assert SECRET not in str(caught.value)
 
 
-def test_the_seed_fits_the_range_there(
-    server: Server, odd: dict[str, Any], tmp_path: Path, job: Jobs
+def test_the_seed_is_limited_to_the_range_of_the_other_service(
+    server: Server, fake_entry: dict[str, Any], tmp_path: Path, job: Jobs
 ) -> None:
     seed = {"name": "seed", "type": "integer", "minimum": 1, "maximum": 10}
     model = {"id": "m", "creditsFrom": 1, "settingParameters": [seed]}
     server.on(*MODELS, Answer(body={"image": [model]}))
-    far = listed(odd, tmp_path)["there-m"]
+    engine = list_models(fake_entry, tmp_path)["there-m"]
     server.on(*START, Answer(400))
 
     with pytest.raises(EngineError):
-        far.render(job(seed=4_000_000_009), Progress())
+        engine.render(job(seed=4_000_000_009), Progress())
     assert server.to(*START)[0].json()["parameters"] == {"seed": 10}

@@ -1,4 +1,4 @@
-"""Where a remote service is: what may be written for it, and what of it is told to whom."""
+"""The site of a remote service: its entry, and which part of it is public."""
 
 import pytest
 
@@ -17,16 +17,16 @@ from kit.errors import ConfigError
         "",
     ],
 )
-def test_a_key_where_its_variable_belongs_is_refused_and_not_repeated(key: str) -> None:
+def test_a_key_instead_of_its_variable_is_refused_and_not_repeated(key: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read(SiteEntry, {"url": "https://host.org", "key_env": key})
 
-    said = "'key_env': name an environment variable, not the key itself"
-    assert str(caught.value) == said
+    message = "'key_env': name an environment variable, not the key itself"
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("name", ["FAR_KEY", "OPENAI_API_KEY", "hf_token", "_K"])
-def test_a_name_of_a_variable_is_taken(name: str) -> None:
+def test_a_name_of_a_variable_is_accepted(name: str) -> None:
     entry = read(SiteEntry, {"url": "https://host.org", "key_env": name})
 
     assert entry.site().key_env == name
@@ -43,7 +43,7 @@ def test_a_name_of_a_variable_is_taken(name: str) -> None:
         ("http://gpu-7.cluster.local", ""),
     ],
 )
-def test_only_a_public_host_is_told_to_everybody(url: str, public: str) -> None:
+def test_only_a_public_host_is_named_in_the_description(url: str, public: str) -> None:
     site = Site(url)
 
     assert site.public == public

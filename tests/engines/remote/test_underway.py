@@ -1,4 +1,4 @@
-"""Clips that were left behind: followed by whoever takes the job over, and made once."""
+"""Clips of interrupted jobs: the next attempt continues them, and each is made once."""
 
 import os
 import time
@@ -39,8 +39,8 @@ def entry(url: str, **more: str) -> VideosEntry:
     return read(VideosEntry, {"id": "film", "url": url, "model": "m", "price": 1, **more})
 
 
-def left_behind(server: Server, notes: Path, job: Job) -> Path:
-    """Leave what a process leaves that is killed after a clip was started."""
+def leave_note(server: Server, notes: Path, job: Job) -> Path:
+    """Leave the note of a process that was killed after it started a clip."""
     notes.mkdir(parents=True)
     path = notes / f"{order_of(entry(server.url, model='film-1'), job)}.clip"
     path.write_text("v1/videos/left")
@@ -51,15 +51,15 @@ def clip(name: str, status: str, **more: Any) -> Answer:
     return Answer(body={"id": name, "status": status, **more})
 
 
-def test_a_clip_that_was_left_behind_is_followed_and_not_made_again(
+def test_a_clip_of_an_interrupted_job_is_continued(
     server: Server, job: Jobs, mp4: bytes, copies: Path, notes: Path
 ) -> None:
-    ordered = job()
-    note = left_behind(server, notes, ordered)
+    order = job()
+    note = leave_note(server, notes, order)
     server.on(*LEFT, clip("an-alias", "in_progress"), clip("an-alias", "completed"))
     server.on("GET", "/v1/videos/left/content", Answer(body=mp4))
 
-    assert render(server, copies, ordered).width == 32
+    assert render(server, copies, order).width == 32
     assert server.to(*START) == []
     assert not note.exists()
 
@@ -72,20 +72,20 @@ def test_a_clip_that_was_left_behind_is_followed_and_not_made_again(
         Answer(500, {"id": "left", "status": "failed"}),
     ],
 )
-def test_a_clip_that_is_lost_or_failed_is_made_anew(
+def test_a_clip_that_is_lost_or_failed_is_started_again(
     server: Server, job: Jobs, mp4: bytes, copies: Path, notes: Path, answer: Answer
 ) -> None:
-    ordered = job()
-    left_behind(server, notes, ordered)
+    order = job()
+    leave_note(server, notes, order)
     server.on(*LEFT, answer)
     server.on(*START, clip("new", "completed"))
     server.on("GET", "/v1/videos/new/content", Answer(body=mp4))
 
-    assert render(server, copies, ordered).width == 32
+    assert render(server, copies, order).width == 32
     assert len(server.to(*START)) == 1
 
 
-def test_of_two_that_wait_for_the_same_order_each_has_its_own(tmp_path: Path) -> None:
+def test_two_jobs_with_the_same_order_have_their_own_notes(tmp_path: Path) -> None:
     with open_note(tmp_path, "order") as first:
         first.write("v1/videos/first")
         with open_note(tmp_path, "order") as second:
@@ -94,7 +94,7 @@ def test_of_two_that_wait_for_the_same_order_each_has_its_own(tmp_path: Path) ->
         assert (tmp_path / "order.clip").read_text() == "v1/videos/first"
 
 
-def test_a_note_that_nobody_came_for_is_removed(tmp_path: Path) -> None:
+def test_an_old_note_is_removed(tmp_path: Path) -> None:
     old, new = tmp_path / "old.clip", tmp_path / "new.clip"
     for path in (old, new):
         path.write_text("v1/videos/x")
@@ -105,8 +105,8 @@ def test_a_note_that_nobody_came_for_is_removed(tmp_path: Path) -> None:
         assert new.exists()
 
 
-def test_an_order_is_told_by_everything_that_makes_the_clip(job: Jobs, tmp_path: Path) -> None:
-    there = entry("https://host")
+def test_an_order_id_depends_on_everything_that_makes_the_clip(job: Jobs, tmp_path: Path) -> None:
+    site = entry("https://host")
     one, two = tmp_path / "1", tmp_path / "2"
     one.write_bytes(png(8))
     two.write_bytes(png(9))
@@ -118,10 +118,10 @@ def test_an_order_is_told_by_everything_that_makes_the_clip(job: Jobs, tmp_path:
         job("a", media={"image": [one]}),
         job("a", media={"image": [two]}),
     ]
-    orders = {order_of(there, each) for each in jobs}
+    orders = {order_of(site, each) for each in jobs}
     orders |= {order_of(entry("https://other"), jobs[0])}
     orders |= {order_of(entry("https://host", model="n"), jobs[0])}
     orders |= {order_of(entry("https://host", path="video"), jobs[0])}
 
     assert len(orders) == 9
-    assert order_of(there, job("a")) in orders
+    assert order_of(site, job("a")) in orders

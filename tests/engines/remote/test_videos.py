@@ -1,4 +1,4 @@
-"""Clips from another machine: started, followed, fetched, and ended when nobody wants them."""
+"""Clips of other services: started, polled, fetched, and deleted when they are canceled."""
 
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ from kit.errors import ConfigError, EngineError
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
 
 START = ("POST", "/v1/videos")
-LOOK = ("GET", "/v1/videos/vid_1")
+POLL = ("GET", "/v1/videos/vid_1")
 FETCH = ("GET", "/v1/videos/vid_1/content")
-FORGET = ("DELETE", "/v1/videos/vid_1")
+DELETE = ("DELETE", "/v1/videos/vid_1")
 
 
 def entry(server: Server, **more: Any) -> dict[str, Any]:
@@ -37,9 +37,9 @@ def render(data: dict[str, Any], job: Job, progress: Progress | None = None) -> 
     return engine.render(job, progress or Progress())
 
 
-def test_a_clip_is_started_followed_and_fetched(server: Server, job: Jobs, mp4: bytes) -> None:
+def test_a_clip_is_started_polled_and_fetched(server: Server, job: Jobs, mp4: bytes) -> None:
     server.on(*START, state("queued", 0))
-    server.on(*LOOK, state("queued"), state("in_progress", 50), state("completed", 100))
+    server.on(*POLL, state("queued"), state("in_progress", 50), state("completed", 100))
     server.on(*FETCH, Answer(body=mp4))
     seen: list[float] = []
 
@@ -63,30 +63,30 @@ def test_a_job_may_be_sent_as_json(server: Server, job: Jobs, mp4: bytes) -> Non
 
     (start,) = server.to(*START)
     assert start.json() == {"model": "film-1", "prompt": "rain", "seconds": "4"}
-    assert server.to(*LOOK) == []
+    assert server.to(*POLL) == []
 
 
-def test_a_clip_that_is_paid_for_outlasts_an_outage(server: Server, job: Jobs, mp4: bytes) -> None:
+def test_a_paid_clip_survives_an_outage(server: Server, job: Jobs, mp4: bytes) -> None:
     server.on(*START, state("queued"))
-    server.on(*LOOK, *[Answer(502)] * 12, state("completed"))
+    server.on(*POLL, *[Answer(502)] * 12, state("completed"))
     server.on(*FETCH, *[Answer(503)] * 12, Answer(body=mp4))
 
     assert render(entry(server, pause=0.001), job()).width == 32
     assert len(server.to(*START)) == 1
 
 
-def test_the_first_answer_may_be_the_file(server: Server, job: Jobs, mp4: bytes) -> None:
+def test_the_first_response_may_be_the_file(server: Server, job: Jobs, mp4: bytes) -> None:
     """vLLM-Omni documentation, "Videos API", endpoints."""
     server.on("POST", "/v1/videos/sync", Answer(body=mp4, headers={"Content-Type": "video/mp4"}))
 
-    made = render(entry(server, path="v1/videos/sync"), job())
+    asset = render(entry(server, path="v1/videos/sync"), job())
 
-    assert made.path.read_bytes() == mp4
-    assert len(server.asked) == 1
+    assert asset.path.read_bytes() == mp4
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("path", ["", "http://elsewhere.org/v1", "a b", "v1//videos", "v1?x=1"])
-def test_the_path_of_an_entry_is_a_path(path: str) -> None:
+def test_an_invalid_path_of_an_entry_is_refused(path: str) -> None:
     with pytest.raises(ConfigError, match="'path'"):
         engines(entry(Server("http://host"), path=path), Path(), False)
 
@@ -110,9 +110,9 @@ def test_a_start_is_not_repeated(server: Server, job: Jobs, status: int) -> None
         "too rainy, see https://a.test/x?sig=1",
     ],
 )
-def test_a_clip_that_fails_says_why(server: Server, job: Jobs, error: Any) -> None:
+def test_a_failed_clip_has_a_reason(server: Server, job: Jobs, error: Any) -> None:
     server.on(*START, state("queued"))
-    server.on(*LOOK, state("failed", error=error))
+    server.on(*POLL, state("failed", error=error))
 
     with pytest.raises(EngineError, match="did not make the clip: too rainy") as caught:
         render(entry(server), job())
@@ -135,7 +135,7 @@ def test_a_clip_that_fails_says_why(server: Server, job: Jobs, error: Any) -> No
         (state("completed"), Answer(302, headers={"Location": "http://x"}), "upstream_malformed"),
     ],
 )
-def test_an_answer_of_no_use_is_a_clear_error(
+def test_an_unusable_response_raises_an_error(
     server: Server, job: Jobs, start: Answer, content: Answer, code: str
 ) -> None:
     server.on(*START, start)
@@ -146,27 +146,27 @@ def test_an_answer_of_no_use_is_a_clear_error(
     assert caught.value.code == code
 
 
-def test_a_canceled_clip_is_given_up_there_too(server: Server, job: Jobs) -> None:
+def test_a_canceled_clip_is_deleted_there_too(server: Server, job: Jobs) -> None:
     server.on(*START, state("queued"))
-    server.on(*LOOK, state("in_progress", 40))
+    server.on(*POLL, state("in_progress", 40))
     progress = Progress(lambda fraction: progress.cancel() if fraction > 0.3 else None)
 
     with pytest.raises(CanceledError):
         render(entry(server), job(), progress)
-    assert len(server.to(*FORGET)) == 1
+    assert len(server.to(*DELETE)) == 1
 
 
-def test_a_clip_that_never_ends_times_out_and_is_given_up(server: Server, job: Jobs) -> None:
+def test_a_clip_that_never_ends_times_out_and_is_deleted(server: Server, job: Jobs) -> None:
     server.on(*START, state("queued"))
-    server.on(*LOOK, state("a word that nobody knows"))
+    server.on(*POLL, state("a word that nobody knows"))
 
     with pytest.raises(EngineError) as caught:
         render(entry(server, timeout=1.2), job())
     assert caught.value.code == "timed_out"
-    assert len(server.to(*FORGET)) == 1
+    assert len(server.to(*DELETE)) == 1
 
 
-def test_the_definition_offers_what_the_endpoint_does() -> None:
+def test_the_definition_has_the_settings_of_the_entry() -> None:
     data = {
         "id": "film",
         "url": "https://film.example.org",

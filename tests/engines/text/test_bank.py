@@ -1,4 +1,4 @@
-"""What the writer knows: enough of each topic, once each, fit to be read aloud."""
+"""The bank of the offline writer: enough entries of each topic, unique, fit to be read aloud."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def texts(entry: BankEntry) -> list[str]:
 
 
 @BY_TOPIC
-def test_a_topic_has_enough_to_tell(topic: str) -> None:
+def test_a_topic_has_enough_entries(topic: str) -> None:
     source = bank(topic)
 
     assert source.topic == topic
@@ -31,14 +31,14 @@ def test_a_topic_has_enough_to_tell(topic: str) -> None:
 
 
 @BY_TOPIC
-def test_subjects_titles_and_texts_are_there_once(topic: str) -> None:
+def test_subjects_titles_and_texts_are_unique(topic: str) -> None:
     entries = bank(topic).entries
-    for things in (
+    for values in (
         [entry.subject.casefold() for entry in entries],
         [title.casefold() for entry in entries for title in entry.titles],
         [text for entry in entries for text in texts(entry)],
     ):
-        assert [thing for thing, count in Counter(things).items() if count > 1] == []
+        assert [value for value, count in Counter(values).items() if count > 1] == []
 
 
 @BY_TOPIC
@@ -68,7 +68,7 @@ def test_an_unknown_topic_is_refused_with_the_list() -> None:
         bank("COOKING")
 
 
-def test_stems_bring_forms_of_a_word_together() -> None:
+def test_forms_of_a_word_have_the_same_stem() -> None:
     assert stems("the planets") == stems("A planet's") == {"planet"}
     assert stems("cities") == stems("city")
 

@@ -1,4 +1,4 @@
-"""Scripts and titles written offline: on their subject, as long as asked for, clean to read."""
+"""Scripts and titles of the offline writer: their subject, duration and clean text."""
 
 import dataclasses
 import random
@@ -26,13 +26,13 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text)
 
 
-def script(topic: str, title: str, duration: int, *, seed: int = 3, **asked: Any) -> str:
-    order = ScriptOrder(topic=topic, title=title, duration_seconds=duration, **asked)
+def write(topic: str, title: str, duration: int, *, seed: int = 3, **options: Any) -> str:
+    order = ScriptOrder(topic=topic, title=title, duration_seconds=duration, **options)
     return write_scripts(order, seed=seed)[0]
 
 
-def told(topic: str, text: str) -> set[str]:
-    """Return the subjects that a script tells of."""
+def subjects(topic: str, text: str) -> set[str]:
+    """Return the subjects of a script."""
     return {entry.subject for entry in bank(topic).entries if entry.text in text}
 
 
@@ -56,14 +56,14 @@ def orders(draw: st.DrawFn) -> ScriptOrder:
 def test_a_title_of_ligatures_is_written_in_time() -> None:
     began = time.process_time()
 
-    assert script("SPACE", "\ufdfa" * 200, 180, use_hook=True, hook_angle="\ufdfa" * 300)
+    assert write("SPACE", "\ufdfa" * 200, 180, use_hook=True, hook_angle="\ufdfa" * 300)
 
-    assert time.process_time() - began < 2.0, "each is 18 letters, and once took 5 s"
+    assert time.process_time() - began < 2.0, "each is 18 letters, which took 5 s before"
 
 
 @given(orders(), st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
-def test_any_order_is_met_within_a_tenth_in_clean_text(order: ScriptOrder, seed: int) -> None:
+def test_any_order_gives_clean_text_of_its_duration(order: ScriptOrder, seed: int) -> None:
     first, second = write_scripts(order, seed=seed)
 
     assert first != second
@@ -74,28 +74,28 @@ def test_any_order_is_met_within_a_tenth_in_clean_text(order: ScriptOrder, seed:
         repeated = [s for s, count in Counter(sentences(text)).items() if count > 1]
         assert repeated == []
     if order.title not in ALONE:
-        assert told(order.topic, second) - told(order.topic, first), "each tells something new"
+        assert subjects(order.topic, second) - subjects(order.topic, first), "new subjects"
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_every_topic_meets_the_hardest_lengths_with_every_switch(topic: str) -> None:
+def test_every_topic_meets_the_hardest_durations_with_every_switch(topic: str) -> None:
     duration = (10, 11, 180)[TOPICS.index(topic) % 3]
     switches = {"use_hook": True, "use_cta": True, "use_ragebait": True}
     angle = "You have been told the wrong story"
 
-    text = script(topic, ALONE[0], duration, hook_angle=angle, **switches)
+    text = write(topic, ALONE[0], duration, hook_angle=angle, **switches)
 
     assert seconds(text) == pytest.approx(duration, rel=0.1)
 
 
 @pytest.mark.parametrize("rate", [3.5, 5.5])
 def test_a_script_fits_the_rate_of_its_reader(rate: float) -> None:
-    text = script("SPACE", "Venus", 60, rate=rate)
+    text = write("SPACE", "Venus", 60, rate=rate)
 
     assert seconds(text, rate=rate) == pytest.approx(60, rel=0.1)
 
 
-def test_same_seed_gives_the_same_scripts_and_another_seed_others() -> None:
+def test_scripts_depend_only_on_the_order_and_the_seed() -> None:
     order = ScriptOrder(topic="FOOD", title="Who invented toast", duration_seconds=60, variations=2)
 
     assert write_scripts(order, seed=4) == write_scripts(order, seed=4)
@@ -106,20 +106,20 @@ def test_same_seed_gives_the_same_scripts_and_another_seed_others() -> None:
 def test_a_script_is_about_its_title_from_the_start(topic: str) -> None:
     entry = bank(topic).entries[0]
 
-    assert script(topic, entry.titles[0], 30).startswith(entry.text)
+    assert write(topic, entry.titles[0], 30).startswith(entry.text)
 
 
-def test_what_the_bank_has_on_a_title_is_told_and_other_titles_are_named() -> None:
-    unknown = script("NATURE", "My Neighbor's Tomatoes", 30)
-    known = script("NATURE", "How clever is an octopus?", 30)
+def test_a_script_uses_the_bank_for_a_known_title_and_names_an_unknown_one() -> None:
+    unknown = write("NATURE", "My Neighbor's Tomatoes", 30)
+    known = write("NATURE", "How clever is an octopus?", 30)
 
     assert "My Neighbor's Tomatoes" in sentences(unknown)[0]
     assert "octopus" in " ".join(sentences(known)[:2])
 
 
-def test_the_hook_says_what_the_angle_asks_for() -> None:
+def test_the_hook_follows_the_angle() -> None:
     angle = "Open with how hot it gets on our neighbor planet"
-    text = script("SPACE", "Venus", 45, hook_angle=angle, use_hook=True)
+    text = write("SPACE", "Venus", 45, hook_angle=angle, use_hook=True)
 
     assert sentences(text)[0] == "Here is how hot it gets on our neighbor planet."
 
@@ -128,7 +128,7 @@ def test_the_hook_says_what_the_angle_asks_for() -> None:
 @pytest.mark.parametrize("switch", ["use_cta", "use_ragebait"])
 def test_a_switch_adds_its_lines(topic: str, switch: str) -> None:
     title = suggest_title(topic, seed=7).title
-    plain, switched = script(topic, title, 40), script(topic, title, 40, **{switch: True})
+    plain, switched = (write(topic, title, 40), write(topic, title, 40, **{switch: True}))
 
     changed = sentences(switched)[-1 if switch == "use_cta" else 0]
     assert changed not in plain
@@ -137,7 +137,7 @@ def test_a_switch_adds_its_lines(topic: str, switch: str) -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_titles_do_not_repeat_until_all_are_given(topic: str) -> None:
+def test_titles_are_not_repeated_until_all_were_given(topic: str) -> None:
     count = sum(len(entry.titles) for entry in bank(topic).entries)
     given_titles: list[str] = []
     for seed in range(count):
@@ -169,7 +169,7 @@ PLAIN = EntryRules(naming=(), plain=(), whole=False)
 NOTHING = Ends(opening=(), closing=(), cost=0.0)
 
 
-def test_a_riddle_is_told_with_its_answer_or_not_at_all() -> None:
+def test_a_riddle_is_always_followed_by_its_answer() -> None:
     entries = bank("MYTHOLOGY").entries
     riddles = [entry for entry in entries if entry.whole]
 
@@ -188,7 +188,7 @@ def test_whole_stories_are_never_cut() -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_every_title_of_the_bank_leads_to_its_own_entry(topic: str) -> None:
+def test_every_title_of_the_bank_finds_its_own_entry(topic: str) -> None:
     for entry in bank(topic).entries:
         assert [find_lead(topic, title.upper()) for title in entry.titles] == [entry, entry]
 
@@ -202,7 +202,7 @@ def test_every_title_of_the_bank_leads_to_its_own_entry(topic: str) -> None:
         ("FOOD", "Quantum Computers at Work", None),
     ],
 )
-def test_a_title_has_a_lead_only_if_the_bank_speaks_of_most_of_it(
+def test_a_title_has_a_lead_only_if_an_entry_has_most_of_its_words(
     topic: str, title: str, subject: str | None
 ) -> None:
     lead = find_lead(topic, title)
@@ -210,7 +210,7 @@ def test_a_title_has_a_lead_only_if_the_bank_speaks_of_most_of_it(
     assert (lead.subject if lead else None) == subject
 
 
-def test_what_a_title_speaks_of_comes_first() -> None:
+def test_entries_about_the_title_come_first() -> None:
     order = rank_entries("TRAVEL", "Hidden gems in Japan", None, random.Random(1))
 
     assert all("japan" in entry.keywords for entry in order[:3])

@@ -1,4 +1,4 @@
-"""How long a text takes to say, and how any text becomes one that can be said."""
+"""The spoken duration of a text, and cleaning of texts that are read aloud."""
 
 import math
 import re
@@ -48,13 +48,13 @@ def test_a_rate_of_zero_is_refused() -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_has_a_finite_length_and_no_word_is_silent(text: str) -> None:
+def test_any_text_has_a_finite_duration_and_each_word_takes_time(text: str) -> None:
     assert math.isfinite(seconds(text))
     assert seconds(text) >= len(words(text)) / RATE
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "spoken"),
     [
         ("**Why** _sharks_ are `old`", "Why sharks are old"),
         ("Wait... what?!", "Wait, what?"),
@@ -69,20 +69,20 @@ def test_any_text_has_a_finite_length_and_no_word_is_silent(text: str) -> None:
         ("line\nbreaks\tand  spaces", "line breaks and spaces"),
     ],
 )
-def test_clean_text_can_be_read_aloud(text: str, said: str) -> None:
-    assert clean(text) == said
+def test_clean_text_can_be_read_aloud(text: str, spoken: str) -> None:
+    assert clean(text) == spoken
 
 
 @given(st.text(max_size=120))
 def test_clean_text_has_no_doubled_marks_or_spaces(text: str) -> None:
-    said = clean(text)
+    spoken = clean(text)
 
-    assert not re.search(r"\s\s|\s[.,;:!?]|[.,;:!?]{2}|[*_`#{}<>\[\]|\n]", said)
-    assert clean(said) == said
+    assert not re.search(r"\s\s|\s[.,;:!?]|[.,;:!?]{2}|[*_`#{}<>\[\]|\n]", spoken)
+    assert clean(spoken) == spoken
 
 
 @pytest.mark.parametrize(
-    ("angle", "said"),
+    ("angle", "sentence"),
     [
         ("What if your brain lies to you?", "What if your brain lies to you?"),
         ("Your brain is lying to you", "Your brain is lying to you."),
@@ -95,12 +95,12 @@ def test_clean_text_has_no_doubled_marks_or_spaces(text: str) -> None:
         ("Reveal why bees dance", "Here is why bees dance."),
     ],
 )
-def test_an_angle_becomes_the_first_sentence(angle: str, said: str) -> None:
-    assert hook_sentence(angle) == said
+def test_an_angle_becomes_the_first_sentence(angle: str, sentence: str) -> None:
+    assert hook_sentence(angle) == sentence
 
 
 @given(st.text(min_size=1, max_size=80), st.floats(1, 20))
-def test_a_cut_text_keeps_to_its_limit(text: str, limit: float) -> None:
+def test_a_shortened_text_keeps_to_its_limit(text: str, limit: float) -> None:
     cut = shorten(clean(text), limit)
 
     assert seconds(cut) <= limit or len(cut) == 1

@@ -1,9 +1,9 @@
-"""Pictures drawn by rule: a face that a detector takes for one, and a ball that stands out."""
+"""Drawn pictures: a face that a detector finds, and a ball that stands out."""
 
 import cv2
 import numpy as np
 
-#: Where the drawing has its eyes and the line between its lips, in half heights of the face.
+#: Positions of the eyes and of the line between the lips, in half heights of the face.
 EYES = (0.30, -0.15)
 LINE = 0.485
 MOUTH_HALF = 0.25
@@ -32,7 +32,7 @@ def face(
     pixels = np.empty((height, width, 3), np.float32)
     pixels[:] = (150, 165, 180)
 
-    def lay(
+    def blend(
         color: tuple[int, int, int],
         cx: float,
         cy: float,
@@ -45,36 +45,36 @@ def face(
         cover = np.exp(-(far**2)) if edge == 0 else np.clip((1 - far) / edge, 0, 1)
         pixels[:] += (np.array(color, np.float32) - pixels) * (share * cover)[..., None]
 
-    lay((60, 42, 34), 0, -0.12, 0.86, 1.06, 0.12)
-    lay((196, 150, 126), 0, 1.3, 0.38, 0.75, 0.12)
-    lay((224, 178, 152), 0, 0.05, 0.72, 0.95, 0.05)
-    lay((180, 130, 108), 0, 0.15, 1.1, 1.2, 0, -0.25)
+    blend((60, 42, 34), 0, -0.12, 0.86, 1.06, 0.12)
+    blend((196, 150, 126), 0, 1.3, 0.38, 0.75, 0.12)
+    blend((224, 178, 152), 0, 0.05, 0.72, 0.95, 0.05)
+    blend((180, 130, 108), 0, 0.15, 1.1, 1.2, 0, -0.25)
     for side in (-1, 1):
         across, along = side * EYES[0], EYES[1]
-        lay((120, 84, 70), across, along - 0.01, 0.20, 0.10, 0, 0.55)
-        lay((70, 48, 38), side * 0.31, -0.33, 0.20, 0.045, 0.4)
-        lay((238, 234, 228), across, along, 0.145, 0.065, 0.25)
-        lay((70, 50, 36), across, along, 0.062, 0.064, 0.25)
-        lay((15, 12, 12), across, along, 0.03, 0.03)
-        lay((60, 40, 34), across, along - 0.055, 0.15, 0.022, 0.5)
-        lay((110, 70, 58), side * 0.085, 0.20, 0.045, 0.03, 0, 0.8)
-    lay((250, 215, 190), 0, 0.05, 0.07, 0.2, 0, 0.35)
-    lay((150, 108, 90), 0, 0.25, 0.2, 0.035, 0, 0.35)
-    lay((186, 92, 88), 0, LINE - 0.03, 0.27, 0.055)
-    lay((196, 104, 98), 0, LINE + 0.04, 0.24, 0.065)
+        blend((120, 84, 70), across, along - 0.01, 0.20, 0.10, 0, 0.55)
+        blend((70, 48, 38), side * 0.31, -0.33, 0.20, 0.045, 0.4)
+        blend((238, 234, 228), across, along, 0.145, 0.065, 0.25)
+        blend((70, 50, 36), across, along, 0.062, 0.064, 0.25)
+        blend((15, 12, 12), across, along, 0.03, 0.03)
+        blend((60, 40, 34), across, along - 0.055, 0.15, 0.022, 0.5)
+        blend((110, 70, 58), side * 0.085, 0.20, 0.045, 0.03, 0, 0.8)
+    blend((250, 215, 190), 0, 0.05, 0.07, 0.2, 0, 0.35)
+    blend((150, 108, 90), 0, 0.25, 0.2, 0.035, 0, 0.35)
+    blend((186, 92, 88), 0, LINE - 0.03, 0.27, 0.055)
+    blend((196, 104, 98), 0, LINE + 0.04, 0.24, 0.065)
     if smile:
-        lay((186, 92, 88), 0, LINE + 0.02, 0.30, 0.13)
-        lay((236, 230, 216), 0, LINE + 0.01, 0.26, 0.07)
+        blend((186, 92, 88), 0, LINE + 0.02, 0.30, 0.13)
+        blend((236, 230, 216), 0, LINE + 0.01, 0.26, 0.07)
     else:
-        lay((84, 34, 34), 0, LINE, MOUTH_HALF, 0.016, 0.5)
+        blend((84, 34, 34), 0, LINE, MOUTH_HALF, 0.016, 0.5)
     pixels += np.random.default_rng(1).normal(0, 2, pixels.shape)
     return np.asarray(np.clip(pixels, 0, 255), np.uint8)
 
 
-def place(
+def locate(
     across: float, along: float, *, x: float, y: float, size: float, tilt: float = 0.0
 ) -> tuple[float, float]:
-    """Return where a place of the drawing, in half heights of the face, is in the picture."""
+    """Return the pixel of a position in the drawing, given in half heights of the face."""
     cos, sin = size * np.cos(tilt), size * np.sin(tilt)
     return float(x + across * cos - along * sin), float(y + across * sin + along * cos)
 
