@@ -60,7 +60,7 @@ def make(base_url: str) -> tuple[Callable[[], wire.Generation], Callable[[], Any
 
 
 def generation(number: int) -> dict[str, Any]:
-    """Return a generation as a service tells of it."""
+    """Return a generation as a service sends it."""
     return {
         "id": ID[:-4] + f"{number:04d}",
         "status": "completed" if number % 7 else "processing",
@@ -81,10 +81,10 @@ def generation(number: int) -> dict[str, Any]:
 def seconds(call: Callable[[], Any], times: int) -> float:
     """Return the processor time of a call."""
     call()
-    begun = time.process_time()
+    started = time.process_time()
     for _ in range(times):
         call()
-    return (time.process_time() - begun) / times
+    return (time.process_time() - started) / times
 
 
 def main(rounds: int = 9) -> int:

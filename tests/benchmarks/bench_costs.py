@@ -1,9 +1,9 @@
-"""What costs ask of a long history: seconds, memory and bytes, beside DuckDB on a plain file.
+"""Seconds, memory and bytes of cost queries on a long history, beside DuckDB on a plain file.
 
     python tests/benchmarks/bench_costs.py [GENERATIONS]
 
 Each line is a fresh process, and the two candidates take turns: the kit on its archive, and DuckDB
-asked by hand on one Parquet file of the same rows, which it has written itself. The memory is the
+queried directly on one Parquet file of the same rows, which it wrote itself. The memory is the
 peak of the process, with the 130 MiB that importing takes. The ratio is one of processor seconds,
 which other work on the machine changes least.
 """
@@ -144,7 +144,7 @@ def build(folder: Path, rows: int) -> None:
 
 
 def kit(folder: Path, task: str) -> Callable[[], Any]:
-    """Return a question as the kit answers it."""
+    """Return a function that runs a query with the kit."""
     from kit.explore import costs
     from kit.explore.archive import Archive
 
@@ -160,7 +160,7 @@ def kit(folder: Path, task: str) -> Callable[[], Any]:
     return lambda: costs.by(costs.Spending(archive), *task.removeprefix("by ").split(", "))
 
 
-#: The same question for DuckDB by hand: titles and scripts stand in the ledger alone.
+#: The same queries for DuckDB: titles and scripts are only in the ledger.
 _SUMS = (
     "count(*), sum(round(credits * 1000)::bigint), "
     "sum(coalesce(round(credits_refunded * 1000)::bigint, 0)) from ("
@@ -187,7 +187,7 @@ PLAIN = {
 
 
 def plain(folder: Path, task: str) -> Callable[[], Any]:
-    """Return a question as DuckDB answers it from one file of each."""
+    """Return a function that runs a query with DuckDB on one file of each table."""
     import duckdb
 
     def ask() -> Any:
@@ -200,8 +200,8 @@ def plain(folder: Path, task: str) -> Callable[[], Any]:
     return ask
 
 
-def one(folder: Path, who: str, task: str) -> None:
-    """Ask once in this process, and print wall and CPU seconds and MiB at the peak."""
+def run_once(folder: Path, who: str, task: str) -> None:
+    """Run a query once in this process, and print wall and CPU seconds and peak MiB."""
     import pandas as pd
 
     ask = (kit if who == "kit" else plain)(folder, task)
@@ -250,6 +250,6 @@ def main(rows: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        one(Path(sys.argv[2]), sys.argv[3], sys.argv[4])
+        run_once(Path(sys.argv[2]), sys.argv[3], sys.argv[4])
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)

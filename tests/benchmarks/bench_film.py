@@ -49,20 +49,20 @@ def cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def measured(work: Callable[[], object]) -> float:
+def measure(work: Callable[[], object]) -> float:
     """Return the CPU milliseconds of some work."""
     before = cpu_seconds()
     work()
     return 1000 * (cpu_seconds() - before)
 
 
-def drained(draw: Draw) -> None:
+def draw_all(draw: Draw) -> None:
     """Draw all frames and keep none: memory that is new for each would cost as much again."""
     for number in range(FRAMES):
         draw(number)
 
 
-def encoded(frames: Iterator[np.ndarray], folder: Path) -> None:
+def encode(frames: Iterator[np.ndarray], folder: Path) -> None:
     """Encode frames into a clip."""
     with Clip(folder / "clip.mp4", TAKE.width, TAKE.height, fps=TAKE.fps) as clip:
         for frame in frames:
@@ -140,7 +140,7 @@ def zoompan(pixels: np.ndarray, folder: Path) -> float:
         for _ in range(FRAMES):
             graph.pull()
 
-    return measured(work)
+    return measure(work)
 
 
 def moviepy(python: str, pixels: np.ndarray, folder: Path) -> tuple[float, float, float]:
@@ -154,7 +154,7 @@ def moviepy(python: str, pixels: np.ndarray, folder: Path) -> tuple[float, float
     return drawn, clip, plain
 
 
-def shares(name: str, draw: Draw, folder: Path) -> None:
+def print_shares(name: str, draw: Draw, folder: Path) -> None:
     """Print what drawing adds to encoding the same frames.
 
     Of the limit is what encoding alone takes, of what drawing and encoding take together: first
@@ -163,10 +163,10 @@ def shares(name: str, draw: Draw, folder: Path) -> None:
     draw(0)
     rounds = []
     for _ in range(ROUNDS):
-        drawn = measured(lambda: drained(draw))
+        drawn = measure(lambda: draw_all(draw))
         frames = [draw(number) for number in range(FRAMES)]
-        alone = measured(lambda kept=frames: encoded(iter(kept), folder))
-        both = measured(lambda: encoded((draw(n) for n in range(FRAMES)), folder))
+        alone = measure(lambda kept=frames: encode(iter(kept), folder))
+        both = measure(lambda: encode((draw(n) for n in range(FRAMES)), folder))
         rounds.append((drawn / FRAMES, alone / FRAMES, alone / (alone + drawn), alone / both))
     drawn, alone, share, beside = (
         statistics.median(column) for column in zip(*rounds, strict=True)
@@ -179,29 +179,29 @@ def spread(ratios: Sequence[float]) -> str:
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
-def zooms(pixels: np.ndarray, folder: Path, python: str | None) -> None:
+def print_zooms(pixels: np.ndarray, folder: Path, python: str | None) -> None:
     """Print what other tools take for the zoom of ken-burns."""
     ours = ken_burns(pixels)
     pans, movies, clips, plains, limits = [], [], [], [], []
     zoompan(pixels, folder)
     for _ in range(PAIRS):
-        # On both sides of the other: whatever else runs meanwhile slows down both.
-        before = measured(lambda: drained(ours))
+        # Before and after the other: other load of the machine slows down both.
+        before = measure(lambda: draw_all(ours))
         panned = zoompan(pixels, folder)
-        pans.append(panned / statistics.mean((before, measured(lambda: drained(ours)))))
+        pans.append(panned / statistics.mean((before, measure(lambda: draw_all(ours)))))
     for _ in range(ROUNDS if python else 0):
         drawn, clip, plain = moviepy(str(python), pixels, folder)
-        movies.append(drawn / measured(lambda: drained(ours)))
-        made = measured(lambda: encoded(map(ken_burns(pixels), range(FRAMES)), folder))
+        movies.append(drawn / measure(lambda: draw_all(ours)))
+        made = measure(lambda: encode(map(ken_burns(pixels), range(FRAMES)), folder))
         clips.append(clip / made)
         plains.append(plain / made)
         kept = [ours(number) for number in range(FRAMES)]
-        limits.append(clip / measured(lambda frames=kept: encoded(iter(frames), folder)))
+        limits.append(clip / measure(lambda frames=kept: encode(iter(frames), folder)))
     print("\nthe same zoom, CPU against ken-burns (above 1: slower), median (least to largest)")
     print(f"  FFmpeg zoompan  {spread(pans)}")
     print(f"  MoviePy         {spread(movies) if movies else 'skipped: no --moviepy'}")
     if clips:
-        # Encoding is most of a clip: whoever drew for nothing would get no farther than this.
+        # Encoding is most of a clip: a tool that drew in no time would not be faster than this.
         print(f"  MoviePy, clip   {spread(clips)}; against encoding alone {spread(limits)}")
         print(f"    its own way   {spread(plains)}")
 
@@ -216,34 +216,34 @@ def main() -> None:
         folder = Path(name)
         print(f"{'720p, CPU ms a frame':<28}{'draw':>9}{'encode':>9}{'of limit':>9}{'beside':>9}")
         with one_thread():  # as these models are filmed
-            shares("ken-burns", ken_burns(pixels), folder)
-            shares("parallax", parallax(pixels), folder)
-            shares("parallax and snow", parallax(pixels, snow=True), folder)
+            print_shares("ken-burns", ken_burns(pixels), folder)
+            print_shares("parallax", parallax(pixels), folder)
+            print_shares("parallax and snow", parallax(pixels, snow=True), folder)
             for prompt in ("mountain lake at sunset", "pine forest at dawn", "nebula"):
-                shares(prompt, living(prompt), folder)
-            shares("flythrough", flight(), folder)
+                print_shares(prompt, living(prompt), folder)
+            print_shares("flythrough", flight(), folder)
 
         with one_thread():
-            zooms(pixels, folder, python)
+            print_zooms(pixels, folder, python)
 
         print("\n1024 x 1024, CPU ms")
         values = {p.name: p.default for p in Poster.definition.settings}
         job = Job(prompt="mountains at dusk", parameters=values, folder=folder, seed=1)
         Poster().render(job, Progress())  # the first one loads modules and tables
-        posters = [measured(lambda: Poster().render(job, Progress())) for _ in range(15)]
+        posters = [measure(lambda: Poster().render(job, Progress())) for _ in range(15)]
         print(f"  poster, encoded {statistics.median(posters):.0f}")
         for prompt in ("a mountain lake at sunset", "neon city street in the rain", "a nebula"):
             brief = read(prompt, PROMPT, 1)
-            scenes = [measured(lambda seen=brief: paint(seen, Progress())) for _ in range(ROUNDS)]
+            scenes = [measure(lambda seen=brief: paint(seen, Progress())) for _ in range(ROUNDS)]
             print(f"  scene, {brief.family:<8} {statistics.median(scenes):.0f}")
 
 
-def as_rendered() -> None:
-    """Begin anew in the environment of a render process: libraries read it when they load."""
+def use_render_environment() -> None:
+    """Start again in the environment of a render process: libraries read it when they load."""
     if any(os.environ.get(name) != value for name, value in ENVIRONMENT.items()):
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ENVIRONMENT})
 
 
 if __name__ == "__main__":
-    as_rendered()
+    use_render_environment()
     main()

@@ -63,7 +63,7 @@ def _to_frame(contents: list[bytes], **wanted: bool) -> Any:
     return Columns(**wanted).frame(pa.concat_tables(tables))
 
 
-def _normalized(items: list[dict[str, Any]]) -> Any:
+def _normalize(items: list[dict[str, Any]]) -> Any:
     import pandas as pd
 
     frame = pd.json_normalize(items)
@@ -72,14 +72,14 @@ def _normalized(items: list[dict[str, Any]]) -> Any:
     return frame
 
 
-def _resident(field: str) -> int:
+def _read_status(field: str) -> int:
     status = Path("/proc/self/status")
     if not status.exists():
         return 0
     return next(int(li.split()[1]) for li in status.read_text().splitlines() if field in li)
 
 
-def one(method: str, rows: int) -> None:
+def measure_once(method: str, rows: int) -> None:
     """Measure a method in this process and print its CPU seconds and MiB of peak memory."""
     items = [generation(number) for number in range(rows)]
     pages = [json.dumps(items[at : at + PAGE]).encode() for at in range(0, rows, PAGE)]
@@ -87,8 +87,8 @@ def one(method: str, rows: int) -> None:
     if method != "normalize":
         items.clear()
     work = {
-        "normalize": lambda: _normalized(items),
-        "loads + normalize": lambda: _normalized(json.loads(body)),
+        "normalize": lambda: _normalize(items),
+        "loads + normalize": lambda: _normalize(json.loads(body)),
         "kit, one body": lambda: json_to_frame(body),
         "kit, pages": lambda: _to_frame(pages),
         "kit, expanded": lambda: _to_frame(pages, parameters=True, media=True),
@@ -97,13 +97,13 @@ def one(method: str, rows: int) -> None:
     clear = Path("/proc/self/clear_refs")
     if clear.exists():
         clear.write_text("5")
-    before = _resident("VmRSS")
+    before = _read_status("VmRSS")
     frame = work()
-    peak = _resident("VmHWM") - before
+    peak = _read_status("VmHWM") - before
     del frame
-    begun = time.process_time()
+    started = time.process_time()
     work()
-    print(json.dumps({"cpu": time.process_time() - begun, "mib": peak / 1024}))
+    print(json.dumps({"cpu": time.process_time() - started, "mib": peak / 1024}))
 
 
 def main(rows: int = 100_000, rounds: int = 5) -> None:
@@ -129,6 +129,6 @@ def main(rows: int = 100_000, rounds: int = 5) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        one(sys.argv[2], int(sys.argv[3]))
+        measure_once(sys.argv[2], int(sys.argv[3]))
     else:
         main(*map(int, sys.argv[1:]))

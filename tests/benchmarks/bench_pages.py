@@ -1,9 +1,9 @@
-"""What a thousand generations and ten million cost: pages of every filter, a start, a sweep.
+"""The cost of a thousand generations and of ten million: pages of every filter, a start, a sweep.
 
     python tests/benchmarks/bench_pages.py [SMALL] [LARGE]
 
-Two services run side by side; both are asked for the same kinds of pages in turn, each time for
-another page and by another name, so that nothing kept from before answers. Client and services
+Two services run side by side; both get the same kinds of page requests in turn, each time for
+another page and with another host name, so that no cached response is used. Client and services
 share a process, whose processor time is compared; the ratio of the medians is printed. What a
 filter finds is always the oldest of the history, behind all that it leaves out. Ten million take
 12 GB and a quarter of an hour to write.
@@ -31,11 +31,11 @@ from kit.service.storage.signing import Signer
 from kit.service.store import ids
 
 #: A path and its query.
-Asked = tuple[str, dict[str, str]]
-ASKED = 300
+Query = tuple[str, dict[str, str]]
+TURNS = 300
 DAY_MS = 24 * 3600 * 1000
 GENERATIONS = "/v1/creative-studio/generations"
-#: So many of each kind that is not the usual one, at the beginning of a history.
+#: How many there are of each kind that is not the usual one, at the beginning of a history.
 RARE = 60
 _KIND = f"CASE WHEN n < 6 * {RARE} THEN n / {RARE} ELSE 6 END"
 _GENERATIONS = f"""
@@ -63,7 +63,7 @@ FROM generations WHERE account_id = :account
 
 
 def write_history(path: Path, account: str, count: int, until: int, days: int = 60) -> None:
-    """Write so many generations of the days before a moment, with their charges.
+    """Write a number of generations of the days before a time, with their charges.
 
     Parameters
     ----------
@@ -88,35 +88,35 @@ def write_history(path: Path, account: str, count: int, until: int, days: int = 
     connection.close()
 
 
-async def filled(folder: Path, count: int) -> str:
+async def create_history(folder: Path, count: int) -> str:
     """Make a data folder with a history and return a key for it."""
     config = settings.load({}, data=folder)
     database = open_database(config)
     account = await database.write(accounts.create("Bench", "bench@localhost", 10**9, clock()))
-    wish = keys.KeyRequest(account_id=account.id, name="bench", scopes=("creative:generate",))
-    made = await database.write(keys.create(wish, config.secret(), clock()))
+    request = keys.KeyRequest(account_id=account.id, name="bench", scopes=("creative:generate",))
+    key = await database.write(keys.create(request, config.secret(), clock()))
     await database.close()
     write_history(config.database_path, account.id, count, clock())
-    return str(made.text)
+    return str(key.text)
 
 
-def seconds(http: httpx.Client, asked: Asked, last: list[str], turn: int) -> float:
-    """Return the processor time of one page; `last` holds where the next begins.
+def seconds(http: httpx.Client, query: Query, last: list[str], turn: int) -> float:
+    """Return the processor time of one page; `last` is the cursor of the next one.
 
-    Each turn calls the service at another port: answers that were kept hold other addresses.
+    Each turn names another port as the host: cached responses contain other URLs.
     """
     cursor = {"cursor": last[0]} if last[0] else {}
     called = {"Host": f"localhost:{turn + 1}"}
-    begun = time.process_time()
-    answer = http.get(asked[0], params={**asked[1], **cursor}, headers=called)
-    took = time.process_time() - begun
+    started = time.process_time()
+    answer = http.get(query[0], params={**query[1], **cursor}, headers=called)
+    took = time.process_time() - started
     found = answer.raise_for_status().json()
     last[0] = found[-1]["id"] if answer.links.get("next") else ""
     return took
 
 
-def kinds() -> dict[str, Asked]:
-    """Return what is asked for, by what it is called."""
+def list_queries() -> dict[str, Query]:
+    """Return the queries by their names."""
 
     def ago(days: float) -> str:
         return (datetime.now(UTC) - timedelta(days=days)).isoformat()
@@ -152,11 +152,11 @@ def kinds() -> dict[str, Asked]:
     return {**lists, **{name: (path, {}) for name, path in others.items()}}
 
 
-class Growing:
-    """A service with a history, and what is asked of it beside pages."""
+class Service:
+    """A service with a history, and the requests beside pages."""
 
     def __init__(self, folder: Path, count: int) -> None:
-        key = asyncio.run(filled(folder, count))
+        key = asyncio.run(create_history(folder, count))
         limits = {"KIT_REQUESTS_PER_MINUTE": "1000000", "KIT_STARTS_PER_MINUTE": "1000000"}
         self._config = settings.load(limits, data=folder, workers=0)
         self._running = server.start(self._config)
@@ -174,11 +174,11 @@ class Growing:
         return seconds(self.http, (path, {}), [""], turn)
 
     def start(self, _turn: int) -> float:
-        """Return the processor time of one start, which is charged and waits."""
-        begun = time.process_time()
+        """Return the processor time of one start, which is charged and queued."""
+        started = time.process_time()
         order = {"modelId": "poster", "prompt": "a lake"}
         self.http.post(GENERATIONS, json=order).raise_for_status()
-        return time.process_time() - begun
+        return time.process_time() - started
 
     def sweep(self, _turn: int) -> float:
         """Return the processor time of one round of the sweeper."""
@@ -188,9 +188,9 @@ class Growing:
             storage = LocalStorage(self._config.objects, Signer(self._config.secret()))
             readiness = Readiness(database, storage, clock, time.monotonic)
             sweeper = Sweeper(database, storage, self._config, readiness, clock)
-            begun = time.process_time()
+            started = time.process_time()
             await sweeper.sweep()
-            took = time.process_time() - begun
+            took = time.process_time() - started
             readiness.stop()
             await database.close()
             return took
@@ -198,7 +198,7 @@ class Growing:
         return asyncio.run(alone())
 
     def close(self) -> None:
-        """Stop."""
+        """Close the client and stop the service."""
         self.http.close()
         self._running.stop()
 
@@ -206,27 +206,27 @@ class Growing:
 def main(small: int = 1_000, large: int = 10_000_000) -> None:
     """Print a line for each kind of request."""
     with tempfile.TemporaryDirectory() as folder:
-        services = [Growing(Path(folder) / str(count), count) for count in (small, large)]
+        services = [Service(Path(folder) / str(count), count) for count in (small, large)]
         print(f"                      {small:>12,} {large:>12,}  ratio")
-        for name, asked in kinds().items():
+        for name, query in list_queries().items():
             cursors = {service: [""] for service in services}
             compare(
                 f"page: {name}",
                 services,
-                lambda service, turn, asked=asked, cursors=cursors: seconds(
-                    service.http, asked, cursors[service], turn
+                lambda service, turn, query=query, cursors=cursors: seconds(
+                    service.http, query, cursors[service], turn
                 ),
             )
-        for ask in (Growing.status, Growing.start, Growing.sweep):
+        for ask in (Service.status, Service.start, Service.sweep):
             compare(ask.__name__, services, ask)
         for service in services:
             service.close()
 
 
-def compare(name: str, services: list[Growing], ask: Callable[[Growing, int], float]) -> None:
-    """Ask both in turn and print the medians."""
+def compare(name: str, services: list[Service], ask: Callable[[Service, int], float]) -> None:
+    """Measure both services in turn and print the medians."""
     took: list[list[float]] = [[], []]
-    for turn in range(ASKED):
+    for turn in range(TURNS):
         for number in (0, 1) if turn % 2 else (1, 0):
             took[number].append(ask(services[number], turn))
     few, many = (statistics.median(times) * 1000 for times in took)

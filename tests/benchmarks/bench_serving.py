@@ -61,7 +61,7 @@ ROWS = {
 
 
 class Program:
-    """A program in a process of its own, started anew as often as wanted.
+    """A program in its own process, which can be started again and again.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ class Program:
         return {"start": time.perf_counter() - began}
 
     def prepare(self, data: Path) -> None:
-        """Put into its folder what it needs."""
+        """Prepare the data folder."""
 
     async def answer(self) -> None:
-        """Wait until it can be asked."""
+        """Wait until it accepts connections."""
 
     async def do(self, callers: int, jobs: int) -> list[float]:
-        """Have jobs done by so many callers at a time and return the seconds that each took."""
+        """Run jobs with a number of callers at a time and return the seconds of each."""
         raise NotImplementedError
 
     def stop(self) -> None:
@@ -139,12 +139,12 @@ class BareLoop(Program):
 
 
 class Peer(Program):
-    """A service, and how it is asked.
+    """A service, and how to call it.
 
     Parameters
     ----------
     orders : iterator of dict
-        What is ordered, one after the other.
+        The bodies of the orders, one after the other.
     """
 
     def __init__(
@@ -185,11 +185,11 @@ class Peer(Program):
                 await finish(caller, self, 0.02 if callers > 1 else 0.002)
                 times.append(time.perf_counter() - began)
 
-        await together(self, callers, work)
+        await run_all(self, callers, work)
         return times
 
     async def connect(self) -> "Connection":
-        """Return a connection of its own."""
+        """Return a new connection."""
         loop = asyncio.get_running_loop()
         head = f"Host: 127.0.0.1:{self.port}\r\n{self._headers}"
         _, made = await loop.create_connection(lambda: Connection(head), "127.0.0.1", self.port)
@@ -230,7 +230,7 @@ class Connection(asyncio.Protocol):
 
 
 async def finish(caller: Connection, peer: Peer, pause: float, job: str = "") -> str:
-    """Have a job done, or one that was accepted, and return its id."""
+    """Run a job, or wait for one that was accepted, and return its id."""
     if not job:
         answer = json.loads(await caller.ask("POST", peer.path, peer.body()))
         job = answer["id"]
@@ -244,8 +244,8 @@ async def finish(caller: Connection, peer: Peer, pause: float, job: str = "") ->
         await asyncio.sleep(0 if peer.path == OURS else pause)  # ours answers when it is done
 
 
-async def together(peer: Peer, callers: int, work: Callable[[Connection], Awaitable[Any]]) -> float:
-    """Let some callers work at the same time and return the seconds."""
+async def run_all(peer: Peer, callers: int, work: Callable[[Connection], Awaitable[Any]]) -> float:
+    """Run some callers concurrently and return the seconds."""
     connections = [await peer.connect() for _ in range(callers)]
     began = time.perf_counter()
     await asyncio.gather(*(work(one) for one in connections))
@@ -269,7 +269,7 @@ async def one_caller(program: Program) -> dict[str, float]:
 
 
 async def many_orders(peer: Peer) -> dict[str, float]:
-    """Order as fast as it takes orders; then wait until all is done."""
+    """Send orders as fast as they are accepted; then wait until all are done."""
     left, made = iter(range(JOBS)), []
 
     async def order(caller: Connection) -> None:
@@ -282,8 +282,8 @@ async def many_orders(peer: Peer) -> dict[str, float]:
         while made:
             await finish(caller, peer, 0.02, made.pop())
 
-    took = await together(peer, CALLERS, order)
-    await together(peer, CALLERS, wait)
+    took = await run_all(peer, CALLERS, order)
+    await run_all(peer, CALLERS, wait)
     return {"accepted": JOBS / took}
 
 
@@ -302,15 +302,15 @@ async def many_reads(peer: Peer) -> dict[str, float]:
                 next(answers)
 
         before = peer.cpu()
-        took = await together(peer, CALLERS, read)
+        took = await run_all(peer, CALLERS, read)
         number = next(answers)
         found[name] = number / took
         found[f"{name} cpu"] = 1000 * (peer.cpu() - before) / number
     return found
 
 
-async def account(folder: Path) -> str:
-    """Make a data folder with an account that can pay for everything, and return its key."""
+async def create_account(folder: Path) -> str:
+    """Create a data folder with an account that can pay for everything, and return its key."""
     config = settings.load({}, data=folder)
     database = open_database(config)
     owner = await database.write(accounts.create("Bench", "bench@localhost", 10**12, clock()))
@@ -321,9 +321,9 @@ async def account(folder: Path) -> str:
 
 
 async def our_service(ends: ExitStack, orders: Iterator[dict[str, Any]]) -> Peer:
-    """Return our service, which begins with an account that can pay for all orders."""
+    """Return our service, with an account that can pay for all orders."""
     tempfile.tempdir = ends.enter_context(tempfile.TemporaryDirectory())
-    key = await account(Path(tempfile.tempdir) / "template")
+    key = await create_account(Path(tempfile.tempdir) / "template")
     serve = ["-m", "kit", "serve", "--port={port}", "--data={data}", "--workers=2"]
     return Peer(ends, serve, OURS, orders, key)
 
@@ -332,7 +332,7 @@ Figures = dict[str, list[dict[str, float]]]
 
 
 async def measure(rounds: int) -> Figures:
-    """Return what each round found, of ours and of the others."""
+    """Return the figures of each round, of ours and of the others."""
     figures: Figures = defaultdict(list)
     with ExitStack() as ends:
         smallest = [str(PLUGINS / "smallest_service.py"), "{port}", "{data}"]
@@ -362,7 +362,7 @@ async def measure(rounds: int) -> Figures:
     return figures
 
 
-def table(figures: Figures) -> str:
+def format_table(figures: Figures) -> str:
     """Return the table, and a line with the date and the machine."""
     ours = figures["ours"]
     text = f"Measured {datetime.now(UTC):%Y-%m-%d} on {_machine()}; medians of {len(ours)} rounds"
@@ -401,7 +401,7 @@ if __name__ == "__main__":
     parser.add_argument("--write", action="store_true", help="Put the table into the README.")
     given = parser.parse_args()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        made = table(runner.run(measure(given.rounds)))
+        made = format_table(runner.run(measure(given.rounds)))
     print(made)
     if given.write:
         readme = ROOT / "README.md"

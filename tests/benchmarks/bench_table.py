@@ -48,7 +48,7 @@ def history(count: int) -> pd.DataFrame:
     return typed.astype({name: empty[name].dtype for name in columns})
 
 
-def shown(frame: pd.DataFrame) -> HistoryTable:
+def show(frame: pd.DataFrame) -> HistoryTable:
     """Return a table with its widgets and its twin, as a cell shows it."""
     table = HistoryTable(frame, search=search_rows, background=STILL)
     table.controls  # noqa: B018 - makes the widgets
@@ -56,15 +56,15 @@ def shown(frame: pd.DataFrame) -> HistoryTable:
     return table
 
 
-def turned(table: HistoryTable) -> None:
-    """Go to a page that was not looked at before."""
+def turn_page(table: HistoryTable) -> None:
+    """Go to a page that was not shown before."""
     table.page = table.page % table.pages + 7
 
 
 #: What is done -> how, and the most seconds that a million rows may take.
 STEPS: dict[str, tuple[Callable[[HistoryTable], object], float | None]] = {
-    "open": (lambda table: shown(table._frame), 3.0),
-    "turn a page": (turned, 0.3),
+    "open": (lambda table: show(table._frame), 3.0),
+    "turn a page": (turn_page, 0.3),
     "sort by credits": (
         lambda t: setattr(t, "view", TableView(sort="credits", descending=True)),
         None,
@@ -78,14 +78,14 @@ STEPS: dict[str, tuple[Callable[[HistoryTable], object], float | None]] = {
 def seconds(step: Callable[[HistoryTable], object], table: HistoryTable) -> float:
     """Return the processor time of one step."""
     gc.collect()
-    begun = time.process_time()
+    started = time.process_time()
     step(table)
-    return time.process_time() - begun
+    return time.process_time() - started
 
 
 def main(small: int = 1_000, large: int = 1_000_000) -> None:
     """Print a line for each step."""
-    tables = [shown(history(count)) for count in (small, large)]
+    tables = [show(history(count)) for count in (small, large)]
     print(f"{'rows':<20} {small:>12,} {large:>12,}    ratio   bound")
     for name, (step, most) in STEPS.items():
         took: list[list[float]] = [[], []]

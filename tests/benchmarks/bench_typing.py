@@ -27,7 +27,7 @@ CELLS = (
     "HistoryTable(history({rows}), search=search_rows)",
     'studio.form("poster", "a lake")',
 )
-# Of a key the next frame counts, of what the kernel answers the frame after other rows are there.
+# For a key the next frame counts, for the kernel's work the first frame with other rows.
 WATCH = """() => {
     window.took = { key: [], rows: [] };
     let begun = 0;
@@ -49,8 +49,8 @@ def type_into(box: Locator) -> None:
     box.press_sequentially("misty lake at dawn, seen from the hills"[:TURNS], delay=80)
 
 
-def taken(notebook: Notebook, kind: str) -> list[float]:
-    """Return what was measured since the last time."""
+def take_times(notebook: Notebook, kind: str) -> list[float]:
+    """Return the times measured since the last call."""
     found: list[float] = notebook.page.evaluate(f"() => took.{kind}.splice(0)")
     notebook.page.evaluate("() => { took.key = []; took.rows = []; }")
     return found
@@ -68,26 +68,26 @@ def measure(notebook: Notebook) -> dict[str, list[float]]:
     ):
         type_into(box)
         page.wait_for_timeout(500)
-        found[name] = taken(notebook, "key")
+        found[name] = take_times(notebook, "key")
     search.fill("")
     search.press("Enter")
     page.wait_for_timeout(500)
-    taken(notebook, "rows")
+    take_times(notebook, "rows")
     heads = [table.get_by_role("button", name=n) for n in ("credits", "prompt", "took", "model")]
     for turn in range(TURNS):
         heads[turn % len(heads)].click()
         page.wait_for_timeout(150)
-    found["sorting"] = taken(notebook, "rows")
+    found["sorting"] = take_times(notebook, "rows")
     for turn in range(TURNS):
         search.fill(f"lake {1000 + turn}")
         search.press("Enter")
         page.wait_for_timeout(150)
-    found["filtering"] = taken(notebook, "rows")
+    found["filtering"] = take_times(notebook, "rows")
     return found
 
 
 def main() -> None:
-    """Open the page, use it, and print what it took."""
+    """Open the page, use it, and print the times."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         base, own = Path(folder) / "base", Path(folder) / "own"

@@ -21,7 +21,7 @@ def cpu() -> float:
     return 1000 * (used.user + used.system + used.children_user + used.children_system)
 
 
-def zoomed(picture: np.ndarray, seconds: float) -> Any:
+def make_zoom(picture: np.ndarray, seconds: float) -> Any:
     """Return a clip that zooms into one point of a picture."""
     from moviepy import CompositeVideoClip, ImageClip, vfx
 
@@ -41,7 +41,7 @@ def zoomed(picture: np.ndarray, seconds: float) -> Any:
 def main() -> None:
     """Draw all frames, then make the clip."""
     frames = int(sys.argv[2])
-    zoom = zoomed(np.load(sys.argv[1]), frames / FPS)
+    zoom = make_zoom(np.load(sys.argv[1]), frames / FPS)
     before = cpu()
     for number in range(frames):
         zoom.get_frame(number / FPS)

@@ -27,7 +27,7 @@ _PIXEL = (
 
 
 class Flat(Engine):
-    """One pixel at once, or whatever the parameter `does` asks for."""
+    """Renders one pixel; the parameter `does` selects another behavior."""
 
     definition = Definition(
         id="flat",
@@ -69,8 +69,8 @@ class Flat(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Do what is asked."""
-        _DEEDS[job.parameters["does"]](progress)
+        """Run the behavior that `does` names."""
+        _BEHAVIORS[job.parameters["does"]](progress)
         strays = job.parameters["does"] == "strays"
         path = (job.folder.parent if strays else job.folder) / "pixel.png"
         path.write_bytes(_PIXEL)
@@ -83,7 +83,7 @@ class Flat(Engine):
 
 
 class Clay(Engine):
-    """Takes media of every kind and gives one pixel back."""
+    """Takes an image and a sound, and returns the image."""
 
     definition = Definition(
         id="clay",
@@ -103,7 +103,7 @@ class Clay(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Hear the voice, and copy the first portrait."""
+        """Decode the voice, and copy the first portrait."""
         from kit.engines.media.soundfile import open_sound
 
         for path in job.media.get("voice", ()):
@@ -146,13 +146,13 @@ def _burn(progress: Progress) -> None:
 
 def _sleep(progress: Progress) -> None:
     while True:
-        progress._on_report(0.5)  # tells, and never looks whether it is wanted
+        progress._on_report(0.5)  # reports, and ignores a cancel
         time.sleep(0.3)
 
 
 def _persist(progress: Progress) -> None:
     progress.report(0.5)
-    time.sleep(0.4)  # and finishes, whether it is wanted or not
+    time.sleep(0.4)  # and finishes, canceled or not
 
 
 def _raise(progress: Progress) -> None:
@@ -167,7 +167,7 @@ def _overflow(progress: Progress) -> None:
     raise OSError(errno.ENOSPC, "No space left on device", "/home/someone/job.png")
 
 
-_DEEDS = {
+_BEHAVIORS = {
     "works": _work,
     "dawdles": _dawdle,
     "fails": _fail,

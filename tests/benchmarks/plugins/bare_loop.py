@@ -1,10 +1,10 @@
-"""The least that a job takes which a power cut does not undo: a loop of it, and nothing around.
+"""The minimal work of a durable job, in a loop without a service.
 
 python bare_loop.py FOLDER
 
 A job is a row that is committed, a picture that another process draws and flushes, and a second
-commit. A line of input says how many callers have how many jobs done; a line of output says how
-many seconds each of them took.
+commit. A line of input has the numbers of callers and of jobs; a line of output has the
+seconds of each job.
 """
 
 import json
@@ -27,7 +27,7 @@ SETTLE = "UPDATE jobs SET status = 'completed', output = ? WHERE id = ?"
 
 
 def draw(folder: Path, channel: Connection) -> None:
-    """Draw what is ordered."""
+    """Draw pictures for the seeds that arrive."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     from gradient import render  # beside this file
 
@@ -39,7 +39,7 @@ def draw(folder: Path, channel: Connection) -> None:
 
 
 def main(folder: Path) -> None:
-    """Have jobs done as the input says."""
+    """Run the jobs that the input names."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # with the workers
     workers: SimpleQueue[Connection] = SimpleQueue()
     forks = multiprocessing.get_context("fork")

@@ -1,4 +1,4 @@
-"""The picture that both measured services draw, in 3 ms so that the rest shows."""
+"""The picture that both measured services draw, in only 3 ms so that other costs show."""
 
 import hashlib
 import io

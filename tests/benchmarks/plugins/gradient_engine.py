@@ -1,4 +1,4 @@
-"""The picture that every measured service draws, in 3 ms so that the rest shows; and a pause."""
+"""The picture that every measured service draws, in only 3 ms; and a pause."""
 
 import time
 from decimal import Decimal
@@ -21,7 +21,7 @@ class Gradient(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Draw, and move the file where it belongs."""
+        """Draw the picture into the job's folder."""
         from gradient import render
 
         path = render(job.prompt, job.seed, job.folder)
@@ -42,7 +42,7 @@ class Pause(Engine):
     )
 
     def render(self, job: Job, progress: Progress) -> Asset:
-        """Wait, and leave a picture."""
+        """Wait, and write a picture."""
         time.sleep(job.parameters["milliseconds"] / 1000)
         path = job.folder / "pixel.gif"
         path.write_bytes(_PIXEL)
