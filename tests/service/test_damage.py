@@ -19,7 +19,7 @@ from kit.service.settings import ServiceSettings
 from tests.commands.conftest import Kit
 from tests.commands.conftest import account as account
 from tests.commands.conftest import kit as kit  # the fixtures
-from tests.commands.conftest import logging_as_it_was as logging_as_it_was
+from tests.commands.conftest import restored_logging as restored_logging
 from tests.conftest import ALL_SCOPES, Service, run_coroutine
 from tests.uploading import create_ticket, png, put_file, upload_file
 from tests.waiting import GENERATIONS, balance, generate, until, wait_for_end
