@@ -12,7 +12,7 @@ from tests.browser.cells import look, opened
 from tests.browser.lab import Lab
 from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
-from tests.studio.neighbors import Neighbor
+from tests.studio.second_service import SecondService
 
 pytestmark = pytest.mark.browser
 
@@ -31,7 +31,7 @@ def own() -> Iterator[Server]:
 @pytest.fixture
 def neighbor(tmp_path: Path) -> Iterator[Server]:
     """Another one, saved as the profile "work"."""
-    with third_party.serve(Neighbor("http://127.0.0.1:9")) as server:
+    with third_party.serve(SecondService("http://127.0.0.1:9")) as server:
         folder = tmp_path / "config" / "creative-studio-kit"
         profiles.save(server.url, KEY, name="work", path=folder / "profiles.toml")
         yield server

@@ -35,7 +35,7 @@ class Clock:
         self.slept.append(seconds)
         self.now += seconds
 
-    async def asleep(self, seconds: float) -> None:
+    async def async_sleep(self, seconds: float) -> None:
         self.sleep(seconds)
         await asyncio.sleep(0)  # other tasks of the loop continue meanwhile
 

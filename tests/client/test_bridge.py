@@ -53,11 +53,11 @@ def test_a_job_is_awaited_from_any_loop(bridge: Bridge) -> None:
 
 
 def test_many_threads_share_one_loop(bridge: Bridge) -> None:
-    async def where() -> int:
+    async def thread_id() -> int:
         return threading.get_ident()
 
     with ThreadPoolExecutor(20) as pool:
-        threads = set(pool.map(lambda _: bridge.run(where()), range(100)))
+        threads = set(pool.map(lambda _: bridge.run(thread_id()), range(100)))
 
     assert len(threads) == 1
 

@@ -31,7 +31,7 @@ def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Ite
         with closing(Client(settings, sleep=clock.sleep)) as client:
             yield client.run
     else:
-        aclient = AsyncClient(settings, sleep=clock.asleep)
+        aclient = AsyncClient(settings, sleep=clock.async_sleep)
         yield lambda flow: aclient.run(flow).result()
         aclient.disconnect()
 

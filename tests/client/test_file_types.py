@@ -119,7 +119,7 @@ print(guess_type({name!r}))
     assert done.stdout.strip() == kind
 
 
-def test_a_file_of_unknown_type_is_accepted_for_any_parameter() -> None:
+def test_an_unknown_file_type_is_accepted_and_a_wrong_one_refused() -> None:
     wanted = Parameter(name="ref", type="image", media=True)
 
     file_types.check_type_for(wanted, "a.bin", file_types.UNKNOWN)

@@ -80,7 +80,7 @@ def runner(request: pytest.FixtureRequest, moved: Settings, clock: Clock) -> Ite
         with closing(Client(moved, sleep=clock.sleep)) as client:
             yield Runner(client.run)
     else:
-        aclient = AsyncClient(moved, sleep=clock.asleep)
+        aclient = AsyncClient(moved, sleep=clock.async_sleep)
         yield Runner(aclient.block)
         aclient.disconnect()
 

@@ -28,7 +28,7 @@ BROKE = NoReply("the connection to https://a.test broke (reset)")
 LIST = "/v1/creative-studio/generations"
 
 
-def running(word: str = "processing", known: str = "g") -> Reply:
+def state(word: str = "processing", known: str = "g") -> Reply:
     return Reply(200, {}, json.dumps({"id": known, "status": word}).encode())
 
 
@@ -60,7 +60,7 @@ def test_waiting_survives_an_outage_of_many_minutes(
 ) -> None:
     flow = SharedWait(policy).wait("g")
 
-    steps, done = drive(flow, clock, running(), *[gone] * 100, running("completed"))
+    steps, done = drive(flow, clock, state(), *[gone] * 100, state("completed"))
 
     assert done.state == "completed"
     assert clock.now > 5 * policy.deadline
@@ -81,7 +81,7 @@ def test_the_wait_reports_how_long_there_is_no_connection(
     clock: Clock, policy: Policy, caplog: pytest.LogCaptureFixture
 ) -> None:
     flow = SharedWait(policy).wait("g")
-    steps, _ = drive(flow, clock, running(), *[GONE] * 10, running("completed"))
+    steps, _ = drive(flow, clock, state(), *[GONE] * 10, state("completed"))
 
     words = [step.why for step in steps if isinstance(step, Sleep) and step.why]
     assert words[0] == "no connection for 2 s, trying again"
@@ -95,14 +95,14 @@ def test_the_wait_reports_how_long_there_is_no_connection(
 
 
 def test_a_bad_gateway_is_reported_as_an_unavailable_service(clock: Clock, policy: Policy) -> None:
-    steps, _ = drive(SharedWait(policy).wait("g"), clock, *[Reply(502)] * 9, running("completed"))
+    steps, _ = drive(SharedWait(policy).wait("g"), clock, *[Reply(502)] * 9, state("completed"))
 
     words = [step.why for step in steps if isinstance(step, Sleep) and step.why]
     assert words[0] == "the service has been unavailable for 2 s, trying again"
 
 
 def test_a_short_outage_is_not_reported(clock: Clock, policy: Policy) -> None:
-    steps, _ = drive(SharedWait(policy).wait("g"), clock, GONE, GONE, running("completed"))
+    steps, _ = drive(SharedWait(policy).wait("g"), clock, GONE, GONE, state("completed"))
 
     assert [step.why for step in steps if isinstance(step, Sleep)] == ["", ""]
 
@@ -110,7 +110,7 @@ def test_a_short_outage_is_not_reported(clock: Clock, policy: Policy) -> None:
 def test_the_timeout_ends_an_outage_and_reports_the_cause(clock: Clock, policy: Policy) -> None:
     flow = SharedWait(policy).wait("g", timeout=30.0)
 
-    _, error = drive(flow, clock, running(), *[GONE] * 99)
+    _, error = drive(flow, clock, state(), *[GONE] * 99)
 
     assert isinstance(error, NoAnswerError)
     assert error.generation_id == "g"
@@ -145,7 +145,7 @@ def test_a_permanently_invalid_url_is_requested_once(clock: Clock, policy: Polic
 def test_a_wait_ends_when_the_service_asks_for_a_long_pause(clock: Clock, policy: Policy) -> None:
     later = Reply(429, {"retry-after": "900"})
 
-    steps, error = drive(SharedWait(policy).wait("g"), clock, running(), later)
+    steps, error = drive(SharedWait(policy).wait("g"), clock, state(), later)
 
     assert isinstance(error, RateLimitError)
     assert str(error).endswith("the service asks to wait 15 minutes before the next request")
@@ -156,7 +156,7 @@ def test_an_outage_sends_no_updates(clock: Clock, policy: Policy) -> None:
     seen: list[float] = []
     flow = SharedWait(policy).wait("g", on_update=lambda _: seen.append(clock.now))
 
-    drive(flow, clock, running(), *[GONE] * 12, running("completed"))
+    drive(flow, clock, state(), *[GONE] * 12, state("completed"))
 
     assert len(seen) == 2
 
@@ -179,7 +179,7 @@ class Outage:
         if step.call.path == LIST:
             rows = [{"id": f"g{number}", "status": word} for number in range(100)]
             return Reply(200, {}, json.dumps(rows).encode())
-        return running(word, step.call.path.rpartition("/")[2])
+        return state(word, step.call.path.rpartition("/")[2])
 
 
 def drive_together(

@@ -22,7 +22,7 @@ from kit.errors import InvalidApiKeyError, KitError, NoAnswerError, NotFoundErro
 from tests.client.fixtures import Clock, drive, get_pauses, ok, status
 
 
-def running(word: str = "processing", **headers: str) -> Reply:
+def state(word: str = "processing", **headers: str) -> Reply:
     return ok({"id": "g", "status": word}, **headers)
 
 
@@ -32,7 +32,7 @@ def wait(policy: Policy, *outcomes: Any, **options: Any) -> tuple[list[Any], Any
 
 @pytest.mark.parametrize("word", sorted(wire.FINISHED))
 def test_waiting_ends_at_every_final_status(word: str, policy: Policy) -> None:
-    _, result = wait(policy, running(), running(word))
+    _, result = wait(policy, state(), state(word))
 
     assert result.state == wire.FINISHED[word]
 
@@ -45,7 +45,7 @@ def test_every_failure_status_means_failed(word: str) -> None:
 def test_an_unknown_status_with_an_output_means_completed(policy: Policy) -> None:
     done = ok({"id": "g", "status": "hooray", "outputUrl": "https://a.test/x"})
 
-    _, result = wait(policy, running("sleeping"), done)
+    _, result = wait(policy, state("sleeping"), done)
 
     assert result.state == "completed"
 
@@ -54,7 +54,7 @@ def test_an_unknown_status_with_an_output_means_completed(policy: Policy) -> Non
 def test_retry_after_sets_the_polling_pause_until_the_timeout(
     policy: Policy, asked: str, pause: float
 ) -> None:
-    steps, _ = wait(policy, running(retry_after=asked), running("completed"), timeout=5.0)
+    steps, _ = wait(policy, state(retry_after=asked), state("completed"), timeout=5.0)
 
     assert get_pauses(steps) == [pause]
 
@@ -66,7 +66,7 @@ def test_without_retry_after_the_polling_pause_grows(clock: Clock, policy: Polic
         seen.append(clock.now)
         clock.now += 10.0
 
-    steps, _ = wait(policy, *[running()] * 5, running("completed"), on_update=poll)
+    steps, _ = wait(policy, *[state()] * 5, state("completed"), on_update=poll)
 
     assert get_pauses(steps) == pytest.approx([0.1, 1.5, 3.0, 4.5, 5.0])
 
@@ -75,9 +75,9 @@ def test_polls_send_the_etag_of_the_last_answer(policy: Policy) -> None:
     updates: list[str] = []
     steps, result = wait(
         policy,
-        running(etag='"1"'),
+        state(etag='"1"'),
         Reply(304),
-        running("completed"),
+        state("completed"),
         on_update=lambda g: updates.append(g.status),
     )
 
@@ -91,7 +91,7 @@ def test_a_timeout_names_the_generation(clock: Clock, policy: Policy) -> None:
     def poll(_: wire.Generation) -> None:
         clock.now += 4.0
 
-    _, error = wait(policy, *[running()] * 9, timeout=10.0, on_update=poll)
+    _, error = wait(policy, *[state()] * 9, timeout=10.0, on_update=poll)
 
     assert isinstance(error, NoAnswerError)
     assert error.generation_id == "g"
@@ -100,19 +100,19 @@ def test_a_timeout_names_the_generation(clock: Clock, policy: Policy) -> None:
 
 @pytest.mark.parametrize("bad", [status(401), status(404), status(501)])
 def test_an_error_while_waiting_names_the_generation(bad: Reply, policy: Policy) -> None:
-    _, error = wait(policy, running(), bad)
+    _, error = wait(policy, state(), bad)
 
     assert error.generation_id == "g"
 
 
 def test_one_failed_poll_does_not_end_the_wait(policy: Policy) -> None:
-    _, done = wait(policy, running(), status(500), running("completed"))
+    _, done = wait(policy, state(), status(500), state("completed"))
 
     assert done.state == "completed"
 
 
 def test_a_busy_service_is_waited_for_no_longer_than_the_timeout(policy: Policy) -> None:
-    steps, error = wait(policy, running(), status(503, retry_after="20"), timeout=5.0)
+    steps, error = wait(policy, state(), status(503, retry_after="20"), timeout=5.0)
 
     assert max(get_pauses(steps)) < 5.0
     assert error.generation_id == "g"
@@ -153,7 +153,7 @@ def test_an_answer_is_held_no_longer_than_the_timeout(clock: Clock, policy: Poli
 
 
 def test_a_304_to_an_unknown_etag_is_repeated_without_the_etag(policy: Policy) -> None:
-    steps, result = wait(policy, Reply(304), running("completed"))
+    steps, result = wait(policy, Reply(304), state("completed"))
 
     assert "If-None-Match" not in [s for s in steps if isinstance(s, SendRequest)][1].headers
     assert result.state == "completed"

@@ -118,7 +118,7 @@ def test_head_has_the_headers_without_the_body(guest: httpx.Client, url: str) ->
         assert head.headers[name] == whole.headers[name]
 
 
-def test_an_unchanged_file_is_not_modified(guest: httpx.Client, url: str) -> None:
+def test_an_unchanged_file_is_answered_with_304(guest: httpx.Client, url: str) -> None:
     tag = guest.head(url).headers["ETag"]
 
     assert guest.get(url, headers={"If-None-Match": tag}).status_code == 304

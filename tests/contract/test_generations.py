@@ -107,7 +107,7 @@ def test_a_poll_has_retry_after_while_the_generation_runs(http: httpx.Client) ->
     assert "Retry-After" not in http.get(f"{GENERATIONS}/{generation}").headers
 
 
-def test_a_poll_with_the_current_etag_is_not_modified(http: httpx.Client) -> None:
+def test_a_poll_with_the_current_etag_is_answered_with_304(http: httpx.Client) -> None:
     generation = generate(http)
     wait_for_end(http, generation)
     tag = http.get(f"{GENERATIONS}/{generation}").headers["ETag"]

@@ -26,34 +26,34 @@ FOREIGN = ["evil.example", "evil.example:8000", "localhost.evil.example", 'a"<b>
 
 
 @pytest.fixture
-def done(http: httpx.Client) -> dict[str, object]:
+def finished(http: httpx.Client) -> dict[str, object]:
     return wait_for_end(http, generate(http))
 
 
 @pytest.mark.parametrize("host", FOREIGN)
 def test_an_unknown_host_name_is_not_used_in_urls(
-    http: httpx.Client, guest: httpx.Client, done: dict[str, object], host: str
+    http: httpx.Client, guest: httpx.Client, finished: dict[str, object], host: str
 ) -> None:
     headers = {"Host": host}
     generate(http)
     listed = http.get(GENERATIONS, params={"limit": 1}, headers=headers)
     receipt = http.post(GENERATIONS, json=ORDER, headers=headers)
     ticket = http.post(UPLOADS, json=TICKET, headers=headers).json()
-    one = http.get(f"{GENERATIONS}/{done['id']}", headers=headers).json()
+    one = http.get(f"{GENERATIONS}/{finished['id']}", headers=headers).json()
 
     assert receipt.json()["statusUrl"] == receipt.headers["Location"]
     assert receipt.json()["statusUrl"] == f"{GENERATIONS}/{receipt.json()['id']}"
     assert listed.headers["Link"].startswith(f"<{GENERATIONS}?")
     assert ticket["uploadUrl"].startswith("/media/uploads/")
     assert one["outputUrl"].startswith("/media/outputs/")
-    assert guest.get(one["outputUrl"]).content == guest.get(str(done["outputUrl"])).content
+    assert guest.get(one["outputUrl"]).content == guest.get(str(finished["outputUrl"])).content
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9", "127.0.0.1:1", "[::1]:8000"])
 def test_loopback_names_are_used_in_urls(
-    http: httpx.Client, done: dict[str, object], host: str
+    http: httpx.Client, finished: dict[str, object], host: str
 ) -> None:
-    one = http.get(f"{GENERATIONS}/{done['id']}", headers={"Host": host}).json()
+    one = http.get(f"{GENERATIONS}/{finished['id']}", headers={"Host": host}).json()
 
     assert one["outputUrl"].startswith(f"http://{host}/media/outputs/")
 

@@ -75,7 +75,7 @@ def test_an_unknown_model_is_reported_with_a_suggestion(http: httpx.Client) -> N
 
 
 @pytest.mark.parametrize("path", [MODELS, f"{MODELS}/clay"])
-def test_unchanged_models_are_not_modified(http: httpx.Client, path: str) -> None:
+def test_unchanged_models_are_answered_with_304(http: httpx.Client, path: str) -> None:
     tag = http.get(path).headers["ETag"]
     again = http.get(path, headers={"If-None-Match": tag})
 

@@ -20,14 +20,14 @@ def sign_out(service: Service, http: httpx.Client) -> None:
 
 
 @pytest.fixture
-def done(http: httpx.Client) -> dict[str, object]:
+def finished(http: httpx.Client) -> dict[str, object]:
     return wait_for_end(http, generate(http))
 
 
 def test_a_sign_out_revokes_output_urls_and_new_ones_work(
-    http: httpx.Client, guest: httpx.Client, service: Service, done: dict[str, object]
+    http: httpx.Client, guest: httpx.Client, service: Service, finished: dict[str, object]
 ) -> None:
-    read = f"{GENERATIONS}/{done['id']}"
+    read = f"{GENERATIONS}/{finished['id']}"
     before = http.get(read)
     old = before.json()["outputUrl"]
     [listed] = http.get(GENERATIONS).json()
@@ -59,19 +59,19 @@ def test_sign_out_revokes_tickets(
 
 
 def test_a_sign_out_keeps_urls_of_other_accounts(
-    http: httpx.Client, guest: httpx.Client, service: Service, done: dict[str, object]
+    http: httpx.Client, guest: httpx.Client, service: Service, finished: dict[str, object]
 ) -> None:
     with service.client(service.key(service.account(name="Bob"), *ALL_SCOPES)) as other:
         sign_out(service, other)
 
-    assert guest.get(str(done["outputUrl"])).status_code == 200
+    assert guest.get(str(finished["outputUrl"])).status_code == 200
 
 
 def test_revoking_a_key_without_sign_out_revokes_no_url(
-    http: httpx.Client, guest: httpx.Client, service: Service, done: dict[str, object]
+    http: httpx.Client, guest: httpx.Client, service: Service, finished: dict[str, object]
 ) -> None:
     [mine] = service.write(keys.list_keys(http.get("/v1/account").json()["id"]))
     service.write(keys.revoke(mine.id, clock()))
 
     assert http.get("/v1/account").status_code == 401
-    assert guest.get(str(done["outputUrl"])).status_code == 200
+    assert guest.get(str(finished["outputUrl"])).status_code == 200

@@ -63,7 +63,7 @@ def test_concurrent_requests_get_the_last_titles_once_each(service: Service) -> 
     assert service.write(credits.verify()) == []
 
 
-def test_concurrent_requests_start_a_used_up_bank_again(service: Service) -> None:
+def test_titles_repeat_only_after_the_bank_is_used_up(service: Service) -> None:
     account = service.account()
     deliver_titles(service, account, BANK[5:])
     with service.client(service.key(account, *ALL_SCOPES)) as http:

@@ -15,12 +15,12 @@ TITLE, SCRIPTS = "/v1/scripts/title", "/v1/scripts"
 BRIEF = {"topic": "SPACE", "title": "Ten facts", "duration": "30"}
 
 
-def test_a_title_costs_five_hundredths(http: httpx.Client) -> None:
+def test_a_title_costs_0_05_credits(http: httpx.Client) -> None:
     assert http.post(TITLE, json={"topic": "INTERESTING_FACTS"}).status_code == 200
     assert balance(http) == 99.95
 
 
-def test_each_variation_of_a_script_costs_the_same(http: httpx.Client) -> None:
+def test_each_variation_of_a_script_costs_0_15_credits(http: httpx.Client) -> None:
     http.post(SCRIPTS, json=BRIEF)
     assert balance(http) == 99.85
     http.post(SCRIPTS, json={**BRIEF, "variations": "2"})

@@ -98,7 +98,7 @@ def test_no_ratings_are_an_empty_frame(file: Path) -> None:
 
 
 @pytest.mark.parametrize("rating", [6, -1, 2.5, True, "good"])
-def test_a_rating_outside_0_to_5_is_refused(file: Path, rating: Any) -> None:
+def test_an_invalid_rating_is_refused(file: Path, rating: Any) -> None:
     with pytest.raises(ConfigError, match="from 0 to 5"):
         Ratings(JsonLines(file)).rate("a", rating)
 

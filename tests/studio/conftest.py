@@ -32,7 +32,7 @@ def studio(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Studio]
 def astudio(settings: Settings, clock: Clock, policy: Policy) -> AsyncStudio:
     """Its awaited snapshot; close it in the test."""
     blocking = Client(settings, sleep=clock.sleep)
-    client = AsyncClient(settings, sleep=clock.asleep, blocking=blocking)
+    client = AsyncClient(settings, sleep=clock.async_sleep, blocking=blocking)
     return AsyncStudio(settings, client=client, operations=Operations(settings, policy=policy))
 
 
@@ -44,7 +44,7 @@ def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
 
 
 @pytest.fixture
-def quiet(studio: Studio, astudio: AsyncStudio) -> Iterator[None]:
+def end_forms(studio: Studio, astudio: AsyncStudio) -> Iterator[None]:
     """Let what a form does in the background end before the studio is closed."""
     yield
     for thread in threading.enumerate():

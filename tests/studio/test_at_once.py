@@ -18,18 +18,18 @@ from kit.studio.operations import Operations
 from tests.client import third_party
 from tests.client.third_party import Answer, Server, png
 from tests.conftest import Service
-from tests.studio.broken import Punctual
+from tests.studio.interrupted_clients import DatedApp
 
 START = "/v1/creative-studio/generations"
 
 
 @pytest.fixture
-def backend(media: Server) -> Punctual:
-    return Punctual(media.url)
+def backend(media: Server) -> DatedApp:
+    return DatedApp(media.url)
 
 
 @pytest.fixture
-def early(backend: Punctual) -> Punctual:
+def early(backend: DatedApp) -> DatedApp:
     """A service that answers a start with ``completed``, and names the output two polls later."""
     start, to_json = backend.start, backend.to_json
 
@@ -47,7 +47,7 @@ def early(backend: Punctual) -> Punctual:
     return backend
 
 
-def test_an_output_may_be_available_after_its_generation(studio: Studio, early: Punctual) -> None:
+def test_an_output_may_be_available_after_its_generation(studio: Studio, early: DatedApp) -> None:
     made = studio.generate("paint", "a lake")
 
     assert (made.status, made.output.bytes()) == ("completed", png())
@@ -57,7 +57,7 @@ def test_an_output_may_be_available_after_its_generation(studio: Studio, early: 
 
 
 def test_equal_requests_of_two_cells_at_once_are_paid_once(
-    settings: Settings, api: Server, backend: Punctual
+    settings: Settings, api: Server, backend: DatedApp
 ) -> None:
     started, go, start = threading.Event(), threading.Event(), backend.start
 

@@ -22,7 +22,7 @@ from kit.studio.panel import PanelAccounts, PanelPages
 from kit.widgets.panel import Panel
 from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
-from tests.studio.neighbors import Neighbor
+from tests.studio.second_service import SecondService
 from tests.waiting import until
 from tests.widgets.writers import search, text
 
@@ -36,36 +36,36 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def neighbor(media: Server) -> Iterator[Server]:
+def second(media: Server) -> Iterator[Server]:
     """The second service, saved as the profile "work"."""
-    with third_party.serve(Neighbor(media.url)) as server:
+    with third_party.serve(SecondService(media.url)) as server:
         profiles.save(server.url, KEY, name="work")
         yield server
 
 
 @pytest.fixture
-def connections(studio: Studio, neighbor: Server) -> Iterator[AccountConnections]:
+def connections(studio: Studio, second: Server) -> Iterator[AccountConnections]:
     connections = AccountConnections(studio.session)
     yield connections
     connections.close()
 
 
 def test_the_studios_account_is_listed_before_profiles(
-    connections: AccountConnections, api: Server, neighbor: Server
+    connections: AccountConnections, api: Server, second: Server
 ) -> None:
     mine, work = connections.choices()
 
     assert (mine.name, mine.own, mine.code) == (api.url, True, "")
     assert (work.name, work.own, work.saved) == ("work", False, "work")
-    assert work.label == f"work · {neighbor.url.removeprefix('http://')}"
+    assert work.label == f"work · {second.url.removeprefix('http://')}"
     assert work.code == "studio = kit.connect(profile='work')"
     assert KEY not in repr(connections.choices())
 
 
 def test_a_connection_is_checked_when_opened_and_then_kept(
-    connections: AccountConnections, neighbor: Server
+    connections: AccountConnections, second: Server
 ) -> None:
-    neighbor.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
+    second.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
     with pytest.raises(InvalidApiKeyError):
         connections.open("work")
 
@@ -76,31 +76,31 @@ def test_a_connection_is_checked_when_opened_and_then_kept(
 
 
 def test_signing_in_saves_a_profile_and_opens_it(
-    connections: AccountConnections, neighbor: Server
+    connections: AccountConnections, second: Server
 ) -> None:
-    connection, message = connections.enter(neighbor.url, KEY, "home")
+    connection, message = connections.enter(second.url, KEY, "home")
 
     assert message == "signed in as Bob, 7 credits; saved as 'home'"
-    assert profiles.find("home") == (neighbor.url, KEY)
+    assert profiles.find("home") == (second.url, KEY)
     assert connections.open("home") is connection
     assert KEY not in message + repr(connection)
 
 
 def test_a_key_without_a_name_is_used_and_not_saved(
-    connections: AccountConnections, neighbor: Server
+    connections: AccountConnections, second: Server
 ) -> None:
-    connection, message = connections.enter(neighbor.url, KEY, "")
+    connection, message = connections.enter(second.url, KEY, "")
 
     assert message.endswith("not saved")
     assert [profile.name for profile in profiles.list_profiles()] == ["work"]
     place = connections.describe(connection)
     assert place.saved == ""
-    assert place.code == f"studio = kit.login('{neighbor.url}')"
+    assert place.code == f"studio = kit.login('{second.url}')"
 
 
-def test_a_refused_key_saves_nothing(connections: AccountConnections, neighbor: Server) -> None:
+def test_a_refused_key_saves_nothing(connections: AccountConnections, second: Server) -> None:
     with pytest.raises(InvalidApiKeyError):
-        connections.enter(neighbor.url, "tp_test_wrong", "home")
+        connections.enter(second.url, "tp_test_wrong", "home")
 
     assert [profile.name for profile in profiles.list_profiles()] == ["work"]
 
@@ -124,7 +124,7 @@ def test_a_new_key_of_the_studios_profile_is_shown(studio: Studio, api: Server) 
         connections.close()
 
 
-def test_the_account_panel_switches_without_the_studio(studio: Studio, neighbor: Server) -> None:
+def test_the_account_panel_switches_without_the_studio(studio: Studio, second: Server) -> None:
     panel = studio.account_panel()
     until(lambda: text(panel), lambda shown: "Ada" in shown)
 
@@ -138,7 +138,7 @@ def test_the_account_panel_switches_without_the_studio(studio: Studio, neighbor:
     panel.close()
 
 
-def test_the_awaited_face_connects_with_await(astudio: AsyncStudio, neighbor: Server) -> None:
+def test_the_awaited_face_connects_with_await(astudio: AsyncStudio, second: Server) -> None:
     connections = AccountConnections(astudio.session)
 
     assert connections.choices()[1].code == "studio = await kit.aconnect(profile='work')"
@@ -167,7 +167,7 @@ def get_page(panel: Panel) -> Any:
 
 
 @pytest.fixture
-def panel(studio: Studio, neighbor: Server) -> Iterator[Panel]:
+def panel(studio: Studio, second: Server) -> Iterator[Panel]:
     panel = PanelAccounts(studio.session).panel()
     until(lambda: text(panel), lambda shown: "Ada" in shown and "paint" in shown)
     yield panel
@@ -217,7 +217,7 @@ def test_a_run_continues_when_the_profile_is_switched(panel: Panel, backend: Thi
     assert run.result().facts.state == "completed"
 
 
-def test_forms_of_another_profile_start_there(panel: Panel, neighbor: Server, api: Server) -> None:
+def test_forms_of_another_profile_start_there(panel: Panel, second: Server, api: Server) -> None:
     mine = panel.page_set
     find_choice(panel, "Profile").value = "work"
     until(lambda: panel.page_set is not mine)
@@ -229,11 +229,11 @@ def test_forms_of_another_profile_start_there(panel: Panel, neighbor: Server, ap
     assert form.code() == 'kit.connect(profile="work").generate("carve")'
 
     start = "/v1/creative-studio/generations"
-    assert [len(server.requests("POST", start)) for server in (neighbor, api)] == [1, 0]
+    assert [len(server.requests("POST", start)) for server in (second, api)] == [1, 0]
 
 
-def test_a_refused_profile_is_reported_and_not_used(panel: Panel, neighbor: Server) -> None:
-    neighbor.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
+def test_a_refused_profile_is_reported_and_not_used(panel: Panel, second: Server) -> None:
+    second.script("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
     mine, chosen = panel.page_set, find_choice(panel, "Profile")
     before = chosen.value
 
@@ -245,7 +245,7 @@ def test_a_refused_profile_is_reported_and_not_used(panel: Panel, neighbor: Serv
 
 
 def test_the_awaited_panel_creates_awaited_generations_there(
-    studio: Studio, astudio: AsyncStudio, neighbor: Server
+    studio: Studio, astudio: AsyncStudio, second: Server
 ) -> None:
     accounts = PanelAccounts(astudio.session)
     connection = accounts.connections.open("work")
@@ -258,19 +258,19 @@ def test_the_awaited_panel_creates_awaited_generations_there(
     asyncio.run(astudio.close())
 
 
-def test_code_for_an_unsaved_sign_in_asks_for_the_key(studio: Studio, neighbor: Server) -> None:
+def test_code_for_an_unsaved_sign_in_asks_for_the_key(studio: Studio, second: Server) -> None:
     accounts = PanelAccounts(studio.session)
-    connection = accounts.connections.enter(neighbor.url, KEY, "")[0]
+    connection = accounts.connections.enter(second.url, KEY, "")[0]
     mine = PanelPages(accounts.connections.own, accounts)
 
     code = PanelPages(connection, accounts).form(get_model(connection, "carve")).code()
 
-    assert code == f'kit.login("{neighbor.url}", profile="").generate("carve")'
+    assert code == f'kit.login("{second.url}", profile="").generate("carve")'
     assert mine.form(studio.models["paint"]).code() == 'studio.generate("paint")'
     accounts.connections.close()
 
 
-def test_code_of_a_studio_with_a_profile_works_in_a_script(neighbor: Server) -> None:
+def test_code_of_a_studio_with_a_profile_works_in_a_script(second: Server) -> None:
     work = kit.connect(profile="work")
 
     form = work.form("carve")
@@ -289,7 +289,7 @@ def test_a_saved_panel_shows_its_service_and_models(panel: Panel, api: Server) -
 
 
 def test_visitors_see_no_profiles_and_save_none(
-    studio: Studio, neighbor: Server, monkeypatch: pytest.MonkeyPatch
+    studio: Studio, second: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5.13")
     connections = AccountConnections(studio.session)
@@ -299,18 +299,16 @@ def test_visitors_see_no_profiles_and_save_none(
     with pytest.raises(ConfigError, match="there is no account 'work' on this page"):
         connections.open("work")
     with pytest.raises(ConfigError, match="keys cannot be saved here"):
-        connections.enter(neighbor.url, KEY, "home")
-    connection, _ = connections.enter(neighbor.url, KEY, "")
+        connections.enter(second.url, KEY, "home")
+    connection, _ = connections.enter(second.url, KEY, "")
     assert "You are using" in connections.describe(connection).remark
     assert [profile.name for profile in profiles.list_profiles()] == ["work"]
     connections.close()
 
 
-def test_settings_are_those_of_the_profile(
-    connections: AccountConnections, neighbor: Server
-) -> None:
+def test_settings_are_those_of_the_profile(connections: AccountConnections, second: Server) -> None:
     settings = connections.open("work").session.operations.settings
 
     assert isinstance(settings, Settings)
-    assert (settings.base_url, settings.name) == (neighbor.url, "work")
+    assert (settings.base_url, settings.name) == (second.url, "work")
     assert settings.data == connections.own.session.operations.settings.data

@@ -24,7 +24,7 @@ from tests.widgets.tree import every
 START = "/v1/creative-studio/generations"
 
 
-pytestmark = pytest.mark.usefixtures("quiet")
+pytestmark = pytest.mark.usefixtures("end_forms")
 
 
 def test_a_form_generates_and_shows_the_result(studio: Studio, api: Server) -> None:

@@ -15,7 +15,7 @@ START = "/v1/creative-studio/generations"
 FILE = "/out/job-1.png"
 
 
-pytestmark = pytest.mark.usefixtures("quiet")
+pytestmark = pytest.mark.usefixtures("end_forms")
 
 
 def list_buttons(run: Run) -> list[str]:

@@ -28,24 +28,24 @@ def read_queries(api: Server) -> list[dict[str, list[str]]]:
 
 
 @pytest.fixture
-def made(studio: Studio) -> Studio:
+def trio(studio: Studio) -> Studio:
     """A studio with three generations."""
     for prompt in ("a", "b", "c"):
         studio.generate("paint", prompt, size=512 if prompt == "a" else 1024)
     return studio
 
 
-def test_the_newest_generations_come_first(made: Studio) -> None:
-    assert [item.prompt for item in made.history] == ["c", "b", "a"]
-    assert [item.prompt for item in made.history.list(2)] == ["c", "b"]
-    assert made.history["job-1"].prompt == "a"
+def test_the_newest_generations_come_first(trio: Studio) -> None:
+    assert [item.prompt for item in trio.history] == ["c", "b", "a"]
+    assert [item.prompt for item in trio.history.list(2)] == ["c", "b"]
+    assert trio.history["job-1"].prompt == "a"
 
 
-def test_a_dataset_has_files_and_a_line_for_each(made: Studio, api: Server, tmp_path: Path) -> None:
+def test_a_dataset_has_files_and_a_line_for_each(trio: Studio, api: Server, tmp_path: Path) -> None:
     gone = {"id": "job-2", "status": "done", "outputsDeletedAt": "2026-11-23T08:00:00Z"}
     api.script("GET", f"{LIST}/job-2", *[Answer(200, gone)] * 3)
 
-    described = made.history.export_dataset(tmp_path / "set", model="paint")
+    described = trio.history.export_dataset(tmp_path / "set", model="paint")
 
     lines = [json.loads(line) for line in described.read_text("utf-8").splitlines()]
     assert [line["text"] for line in lines] == ["c", "a"]
@@ -55,20 +55,20 @@ def test_a_dataset_has_files_and_a_line_for_each(made: Studio, api: Server, tmp_
 
 
 def test_a_history_in_a_bucket_is_read_without_the_service(
-    made: Studio, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+    trio: Studio, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, text in KEYS.items():
         monkeypatch.setenv(name, text)
     url = s3_server.new_bucket()
-    made.history.publish(url)
+    trio.history.publish(url)
 
     assert open_archive(url).frame()["prompt"].tolist() == ["c", "b", "a"]
 
 
-def test_only_a_given_limit_is_sent(made: Studio, api: Server) -> None:
+def test_only_a_given_limit_is_sent(trio: Studio, api: Server) -> None:
     api.seen.clear()
     for limit in (50, 7, 5000, None):
-        made.history.list(limit)
+        trio.history.list(limit)
 
     assert [q.get("limit") for q in read_queries(api)] == [None, ["7"], ["1000"], ["1000"]]
 
@@ -81,55 +81,55 @@ def test_an_unknown_filter_is_reported_with_a_suggestion(studio: Studio) -> None
 
 
 @pytest.mark.parametrize("limit", [1, None])
-def test_an_unknown_column_is_reported_with_any_limit(made: Studio, limit: int | None) -> None:
+def test_an_unknown_column_is_reported_with_any_limit(trio: Studio, limit: int | None) -> None:
     with pytest.raises(BadRequestError, match="there is no column 'nope'"):
-        made.history.frame(limit, columns=["nope"])
+        trio.history.frame(limit, columns=["nope"])
 
 
-def test_every_query_of_the_history_has_the_newest_generation(made: Studio, tmp_path: Path) -> None:
-    history = made.history
+def test_every_query_of_the_history_has_the_newest_generation(trio: Studio, tmp_path: Path) -> None:
+    history = trio.history
     assert len(history.frame()) == 3
-    made.generate("paint", "d")
+    trio.generate("paint", "d")
     assert history.sql("select count(*) n from generations")["n"].tolist() == [4]
-    made.generate("paint", "e")
+    trio.generate("paint", "e")
     assert len(history.export(tmp_path / "out.csv").read_text().splitlines()) == 6
-    made.generate("paint", "f")
-    assert made.costs.by("model")["count"].tolist() == [6]
-    made.generate("paint", "g")
-    assert made.history.files()
+    trio.generate("paint", "f")
+    assert trio.costs.by("model")["count"].tolist() == [6]
+    trio.generate("paint", "g")
+    assert trio.history.files()
     assert len(history.frame(sync=False)) == 7
 
 
-def test_queries_without_a_sync_send_no_request(made: Studio, api: Server, tmp_path: Path) -> None:
-    made.costs.by()
-    made.generate("paint", "d")
+def test_queries_without_a_sync_send_no_request(trio: Studio, api: Server, tmp_path: Path) -> None:
+    trio.costs.by()
+    trio.generate("paint", "d")
     api.seen.clear()
 
-    assert len(made.history.frame(sync=False)) == 3
-    assert made.history.sql("select count(*) n from generations", sync=False)["n"][0] == 3
-    assert made.costs.by(sync=False)["count"].tolist() == [3]
-    made.history.export(tmp_path / "out.parquet", sync=False)
-    made.history.files(sync=False)
+    assert len(trio.history.frame(sync=False)) == 3
+    assert trio.history.sql("select count(*) n from generations", sync=False)["n"][0] == 3
+    assert trio.costs.by(sync=False)["count"].tolist() == [3]
+    trio.history.export(tmp_path / "out.parquet", sync=False)
+    trio.history.files(sync=False)
     assert api.seen == []
 
 
-def test_a_sync_without_news_is_one_request(made: Studio, api: Server) -> None:
-    made.costs.by()
+def test_a_sync_without_news_is_one_request(trio: Studio, api: Server) -> None:
+    trio.costs.by()
     api.seen.clear()
-    made.costs.by()
+    trio.costs.by()
 
     assert [seen.path.partition("?")[0] for seen in api.requests("GET")] == [LIST]
 
 
-def test_parameters_are_columns_in_sql_and_in_frames(made: Studio) -> None:
-    found = made.history.sql(
+def test_parameters_are_columns_in_sql_and_in_frames(trio: Studio) -> None:
+    found = trio.history.sql(
         'select "parameters.size" as size, avg("parameters.size") m from generations '
         "group by all order by size"
     )
 
     assert found["size"].tolist() == [512, 1024]
     assert found["m"].tolist() == [512, 1024]
-    assert made.history.frame(columns=["parameters.size"])["parameters.size"].tolist() == [
+    assert trio.history.frame(columns=["parameters.size"])["parameters.size"].tolist() == [
         1024,
         1024,
         512,
@@ -327,8 +327,8 @@ def test_a_history_has_no_generations_of_another_account(
     own.generate("flat", "x")
 
     with Studio(settings) as other:
-        made = other.generate("flat", "y")
-        assert other.history.frame().index.tolist() == [made.id]
+        theirs = other.generate("flat", "y")
+        assert other.history.frame().index.tolist() == [theirs.id]
         assert other.costs.reconcile().attrs["agrees"]
     assert len(own.history) == 1
     assert caplog.text == ""
@@ -350,31 +350,31 @@ def test_the_ledger_adds_up_to_the_balance(own: Studio) -> None:
 # ── by position ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_positions_count_from_the_newest(made: Studio) -> None:
-    assert made.history[0].prompt == "c"
-    assert made.history[2].prompt == "a"
-    assert made.history[-1].prompt == "a"
+def test_positions_count_from_the_newest(trio: Studio) -> None:
+    assert trio.history[0].prompt == "c"
+    assert trio.history[2].prompt == "a"
+    assert trio.history[-1].prompt == "a"
     with pytest.raises(IndexError, match="there are 3 generations, and none at 7"):
-        made.history[7]
+        trio.history[7]
 
 
-def test_slices_are_those_of_a_list_with_minimal_requests(made: Studio, api: Server) -> None:
+def test_slices_are_those_of_a_list_with_minimal_requests(trio: Studio, api: Server) -> None:
     api.seen.clear()
 
-    assert [item.prompt for item in made.history[:2]] == ["c", "b"]
+    assert [item.prompt for item in trio.history[:2]] == ["c", "b"]
     assert read_queries(api) == [{"limit": ["2"]}]
-    assert [item.prompt for item in made.history[1:2]] == ["b"]
-    assert [item.prompt for item in made.history[-2:]] == ["b", "a"]
-    assert [item.prompt for item in made.history[::-1]] == ["a", "b", "c"]
-    assert made.history[9:] == made.history[:0] == []
+    assert [item.prompt for item in trio.history[1:2]] == ["b"]
+    assert [item.prompt for item in trio.history[-2:]] == ["b", "a"]
+    assert [item.prompt for item in trio.history[::-1]] == ["a", "b", "c"]
+    assert trio.history[9:] == trio.history[:0] == []
 
 
 def test_a_dataset_leaves_out_generations_that_the_service_no_longer_has(
-    made: Studio, api: Server, tmp_path: Path
+    trio: Studio, api: Server, tmp_path: Path
 ) -> None:
     api.script("GET", f"{LIST}/job-3", Answer(404, {"error": {"code": "not_found"}}))
 
-    described = made.history.export_dataset(tmp_path)
+    described = trio.history.export_dataset(tmp_path)
 
     lines = described.read_text("utf-8").splitlines()
     assert [json.loads(line)["text"] for line in lines] == ["b", "a"]

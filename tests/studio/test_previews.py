@@ -14,7 +14,7 @@ from tests.client.third_party import Answer, Server
 
 
 @pytest.fixture
-def huge(media: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def huge_output(media: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first output is larger than what Pillow opens and than what is shown whole."""
     rng = np.random.default_rng(1)
     buffer = io.BytesIO()
@@ -23,7 +23,7 @@ def huge(media: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 200 * 400 - 1)
 
 
-@pytest.mark.usefixtures("huge")
+@pytest.mark.usefixtures("huge_output")
 def test_a_picture_that_is_too_large_is_shown_as_its_caption(studio: Studio) -> None:
     made = studio.generate("paint", "a lake")
 
@@ -34,7 +34,7 @@ def test_a_picture_that_is_too_large_is_shown_as_its_caption(studio: Studio) -> 
     assert "<img" not in html
 
 
-@pytest.mark.usefixtures("huge")
+@pytest.mark.usefixtures("huge_output")
 def test_a_picture_that_is_too_large_does_not_hide_others(studio: Studio) -> None:
     made = [studio.generate("paint", f"lake {number}") for number in range(2)]
 
@@ -44,7 +44,7 @@ def test_a_picture_that_is_too_large_does_not_hide_others(studio: Studio) -> Non
     assert html.count("<img") == 1
 
 
-@pytest.mark.usefixtures("huge")
+@pytest.mark.usefixtures("huge_output")
 def test_a_form_reports_that_its_picture_is_too_large(studio: Studio) -> None:
     run = studio.form("paint", "a lake").submit()
     run.result(30)

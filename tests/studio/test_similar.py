@@ -21,7 +21,7 @@ COLORS = ("red", "navy", "maroon", "white")
 
 
 @pytest.fixture
-def made(studio: Studio, backend: ThirdParty, media: Server) -> list[Generation]:
+def pictures(studio: Studio, backend: ThirdParty, media: Server) -> list[Generation]:
     """Pictures of one color each, which is their prompt; the service has thumbnails, too."""
 
     def paint(request: Request) -> Answer:
@@ -37,13 +37,13 @@ def made(studio: Studio, backend: ThirdParty, media: Server) -> list[Generation]
 
 
 @pytest.fixture
-def elsewhere(settings: Settings, made: list[Generation], tmp_path: Path) -> Iterator[Studio]:
+def elsewhere(settings: Settings, pictures: list[Generation], tmp_path: Path) -> Iterator[Studio]:
     """A studio on a computer that has none of the files."""
     with Studio(replace(settings, data=tmp_path / "elsewhere")) as studio:
         yield studio
 
 
-def test_words_match_prompts_and_tags(studio: Studio, made: list[Generation]) -> None:
+def test_words_match_prompts_and_tags(studio: Studio, pictures: list[Generation]) -> None:
     assert studio.history.search("red").index.tolist() == ["job-1"]
     assert len(studio.history.search("calm", model="paint", tag="mood=calm")) == 4
     assert studio.history.search("red", until="2020-01-01").empty
@@ -52,21 +52,21 @@ def test_words_match_prompts_and_tags(studio: Studio, made: list[Generation]) ->
 
 
 def test_similar_pictures_are_found_by_generation_id_file_or_array(
-    studio: Studio, media: Server, made: list[Generation], tmp_path: Path
+    studio: Studio, media: Server, pictures: list[Generation], tmp_path: Path
 ) -> None:
     media.seen.clear()
 
-    found = studio.history.similar(made[0])
+    found = studio.history.similar(pictures[0])
 
     assert found.index[:2].tolist() == ["job-1", "job-3"]
     assert found["likeness"].tolist()[0] == 1
     assert len(found) == 4
-    file = made[0].save(tmp_path / "red.webp")
+    file = pictures[0].save(tmp_path / "red.webp")
     picture = Image.new("RGB", (99, 9), "red")
     for given in ("job-1", file, str(file), file.read_bytes(), picture, np.asarray(picture)):
         assert studio.history.similar(given, n=1).index.tolist() == ["job-1"]
     assert media.requests("GET", "/out") == []
-    assert studio.history.similar(made[0], until="2020-01-01").empty
+    assert studio.history.similar(pictures[0], until="2020-01-01").empty
 
 
 def test_thumbnails_are_fetched_up_to_a_limit_and_the_rest_is_reported(
@@ -102,7 +102,7 @@ def test_deleted_outputs_are_not_requested_again(
     assert not caplog.text
 
 
-def test_similar_reports_what_it_cannot_compare(studio: Studio, made: list[Generation]) -> None:
+def test_similar_reports_what_it_cannot_compare(studio: Studio, pictures: list[Generation]) -> None:
     with pytest.raises(ConfigError, match=r"similar\(\) compares pictures, and upload.gif is none"):
         studio.history.similar(b"GIF89a, or not")
     with pytest.raises(NotFoundError):
@@ -112,7 +112,7 @@ def test_similar_reports_what_it_cannot_compare(studio: Studio, made: list[Gener
 
 
 def test_the_table_shows_pictures_similar_to_the_last_selected_one(
-    studio: Studio, made: list[Generation]
+    studio: Studio, pictures: list[Generation]
 ) -> None:
     table = studio.history.table()
     controls = table.controls

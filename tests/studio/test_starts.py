@@ -20,7 +20,7 @@ from tests.client import third_party
 from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, png
 from tests.conftest import Service, lasting_service
-from tests.studio.broken import Canceled, Punctual, Stopped
+from tests.studio.interrupted_clients import CanceledClient, DatedApp, InterruptedClient
 
 service = lasting_service
 
@@ -29,8 +29,8 @@ Open = Callable[..., Studio]
 
 
 @pytest.fixture
-def backend(media: Server) -> Punctual:
-    return Punctual(media.url)
+def backend(media: Server) -> DatedApp:
+    return DatedApp(media.url)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def kernel(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Open]:
 def interrupt_start(kernel: Open, prompt: str = "a lake", **options: object) -> KeyboardInterrupt:
     """Interrupt a cell after its start was sent, before the answer."""
     with pytest.raises(KeyboardInterrupt) as caught:
-        kernel(Stopped).generate("paint", prompt, **options)
+        kernel(InterruptedClient).generate("paint", prompt, **options)
     return caught.value
 
 
@@ -62,7 +62,7 @@ def read_keys(api: Server) -> list[str]:
 
 
 def test_an_interrupted_start_is_found_and_not_paid_twice(
-    kernel: Open, api: Server, backend: Punctual
+    kernel: Open, api: Server, backend: DatedApp
 ) -> None:
     interrupt_error = interrupt_start(kernel)
     assert "its start was sent and may be executed" in interrupt_error.__notes__[0]
@@ -73,7 +73,7 @@ def test_an_interrupted_start_is_found_and_not_paid_twice(
 
 
 def test_the_same_call_finds_an_interrupted_start(
-    kernel: Open, api: Server, backend: Punctual
+    kernel: Open, api: Server, backend: DatedApp
 ) -> None:
     interrupt_start(kernel)
 
@@ -86,7 +86,7 @@ def test_the_same_call_finds_an_interrupted_start(
 
 
 def test_an_interrupted_start_that_is_not_listed_is_not_repeated(
-    kernel: Open, api: Server, backend: Punctual, caplog: pytest.LogCaptureFixture
+    kernel: Open, api: Server, backend: DatedApp, caplog: pytest.LogCaptureFixture
 ) -> None:
     interrupt_start(kernel)
     backend.listing = False
@@ -103,7 +103,7 @@ def test_an_interrupted_start_that_is_not_listed_is_not_repeated(
     assert len(read_keys(api)) == 2
 
 
-def test_an_older_similar_generation_is_named_in_the_error(kernel: Open, backend: Punctual) -> None:
+def test_an_older_similar_generation_is_named_in_the_error(kernel: Open, backend: DatedApp) -> None:
     interrupt_start(kernel)
     backend.made["job-1"] = "2026-01-02T03:04:05Z"
 
@@ -112,7 +112,7 @@ def test_an_older_similar_generation_is_named_in_the_error(kernel: Open, backend
 
 
 def test_another_request_of_the_model_is_not_taken_for_the_start(
-    kernel: Open, api: Server, backend: Punctual
+    kernel: Open, api: Server, backend: DatedApp
 ) -> None:
     interrupt_start(kernel)
     backend.orders["job-1"]["prompt"] = "a fox"
@@ -122,7 +122,7 @@ def test_another_request_of_the_model_is_not_taken_for_the_start(
     assert kernel().history.pending() == []
 
 
-def test_a_start_with_a_lost_answer_is_found(kernel: Open, api: Server, backend: Punctual) -> None:
+def test_a_start_with_a_lost_answer_is_found(kernel: Open, api: Server, backend: DatedApp) -> None:
     real_start = backend.start
 
     def start_and_drop(request: third_party.Request) -> Answer:
@@ -148,7 +148,7 @@ def test_a_refused_start_leaves_no_intent(kernel: Open, api: Server) -> None:
     assert len(read_keys(api)) == 2
 
 
-def test_a_sweep_finds_an_interrupted_start(kernel: Open, api: Server, backend: Punctual) -> None:
+def test_a_sweep_finds_an_interrupted_start(kernel: Open, api: Server, backend: DatedApp) -> None:
     interrupt_start(kernel)
 
     frame = kernel().sweep("paint", ["a lake", "a fox"]).run(at_once=1).frame()
@@ -158,9 +158,9 @@ def test_a_sweep_finds_an_interrupted_start(kernel: Open, api: Server, backend: 
 
 
 def test_the_async_face_finds_a_canceled_start(
-    settings: Settings, clock: Clock, policy: Policy, api: Server, backend: Punctual
+    settings: Settings, clock: Clock, policy: Policy, api: Server, backend: DatedApp
 ) -> None:
-    async def cell(client: Canceled) -> list[object]:
+    async def cell(client: CanceledClient) -> list[object]:
         operations = Operations(settings, policy=policy)
         async with AsyncStudio(settings, client=client, operations=operations) as studio:
             with pytest.raises(asyncio.CancelledError) as caught:
@@ -169,7 +169,7 @@ def test_the_async_face_finds_a_canceled_start(
             again = await studio.generate("paint", "a lake")
             return [caught.value.__notes__[0], pending, again.id]
 
-    note, pending, again = asyncio.run(cell(Canceled(settings, sleep=clock.asleep)))
+    note, pending, again = asyncio.run(cell(CanceledClient(settings, sleep=clock.async_sleep)))
 
     assert "its start was sent and may be executed" in str(note)
     assert (pending, again) == (["job-1"], "job-1")
@@ -177,11 +177,11 @@ def test_the_async_face_finds_a_canceled_start(
 
 
 def test_interrupted_starts_with_different_files_are_not_guessed(
-    kernel: Open, api: Server, backend: Punctual
+    kernel: Open, api: Server, backend: DatedApp
 ) -> None:
     for picture in (png("red"), png("blue")):
         with pytest.raises(KeyboardInterrupt):
-            kernel(Stopped).generate("retouch", media=picture)
+            kernel(InterruptedClient).generate("retouch", media=picture)
 
     assert kernel().history.pending() == []
     with pytest.raises(NoAnswerError, match="it may be job-1 or job-2"):
@@ -192,7 +192,7 @@ def test_interrupted_starts_with_different_files_are_not_guessed(
 
 def test_a_single_interrupted_start_with_files_is_found(kernel: Open, api: Server) -> None:
     with pytest.raises(KeyboardInterrupt):
-        kernel(Stopped).generate("retouch", media=png("red"))
+        kernel(InterruptedClient).generate("retouch", media=png("red"))
 
     assert [g.id for g in kernel().history.pending()] == ["job-1"]
     assert kernel().generate("retouch", media=png("red")).id == "job-1"
@@ -203,7 +203,7 @@ def test_a_service_that_honors_idempotency_keys_is_paid_once(
     service: Service, key: str, tmp_path: Path
 ) -> None:
     settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
-    with Studio(settings, client=Stopped(settings)) as studio:
+    with Studio(settings, client=InterruptedClient(settings)) as studio:
         before = studio.account.credits or Decimal(0)
         with pytest.raises(KeyboardInterrupt):
             studio.generate("flat", "x")
@@ -224,7 +224,7 @@ def test_finding_an_interrupted_start_costs_nothing(
     service: Service, key: str, tmp_path: Path
 ) -> None:
     settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
-    with Studio(settings, client=Stopped(settings)) as studio:
+    with Studio(settings, client=InterruptedClient(settings)) as studio:
         with pytest.raises(KeyboardInterrupt):
             studio.generate("flat", "x", does="dawdles")
         paid = studio.account.credits
@@ -266,7 +266,7 @@ def test_an_interrupt_before_the_start_notes_that_nothing_was_charged(
 
 
 def test_an_interrupt_of_the_download_notes_how_to_fetch_it(
-    kernel: Open, settings: Settings, backend: Punctual, api: Server, media: Server
+    kernel: Open, settings: Settings, backend: DatedApp, api: Server, media: Server
 ) -> None:
     backend.polls = 0
     media.script("GET", "/out/job-1.png", Answer(503))

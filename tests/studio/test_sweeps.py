@@ -451,7 +451,7 @@ def test_the_results_of_rows_keep_the_index_of_their_frame(studio: Studio) -> No
     assert prompts[known["generation_id"]].tolist() == known["prompt"].tolist() == ["b", "d"]
 
 
-def test_parameters_named_like_result_columns_have_their_own(studio: Studio, api: Server) -> None:
+def test_parameters_named_like_results_have_their_own_columns(studio: Studio, api: Server) -> None:
     words = ("seconds", "status", "price", "rating", "error")
     model = {
         "id": "odd",

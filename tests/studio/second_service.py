@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.client.third_party import KEY, Answer, Request, ThirdParty
 
 
-class Neighbor(ThirdParty):
+class SecondService(ThirdParty):
     """Another service of the same kind, with an account and a model of its own."""
 
     def __call__(self, request: Request) -> Answer:

@@ -21,7 +21,7 @@ def is_start(step: Step) -> bool:
     )
 
 
-class Stopped(Client):
+class InterruptedClient(Client):
     """Interrupted once, after a start has been executed and before its answer is read."""
 
     stops = 1
@@ -34,7 +34,7 @@ class Stopped(Client):
         return outcome
 
 
-class Canceled(AsyncClient):
+class CanceledClient(AsyncClient):
     """The async client, canceled at the same point."""
 
     stops = 1
@@ -48,7 +48,7 @@ class Canceled(AsyncClient):
 
 
 @dataclass
-class Punctual(ThirdParty):
+class DatedApp(ThirdParty):
     """A third-party service whose list has the true times of creation."""
 
     made: dict[str, str] = field(default_factory=dict)
