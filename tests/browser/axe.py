@@ -1,4 +1,4 @@
-"""What axe-core finds wrong in a part of a page; its one file comes with a package."""
+"""Accessibility checks with axe-core, whose script is in a package."""
 
 import os
 from importlib import resources, util
@@ -13,8 +13,8 @@ _RUN = """async part => {
 }"""
 
 
-def violations(part: Locator) -> list[str]:
-    """Return what breaks a rule in a part of a page; all rules count, also contrast."""
+def find_violations(part: Locator) -> list[str]:
+    """Return the violations of all rules in a part of a page, including contrast."""
     if util.find_spec(_PACKAGE) is None and os.environ.get("KIT_TEST_BROWSER") != "required":
         return []
     if not part.page.evaluate("() => 'axe' in window"):

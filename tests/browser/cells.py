@@ -1,4 +1,4 @@
-"""Notebooks made for one test: some cells, open in JupyterLab in a browser."""
+"""Notebooks for one test, opened in JupyterLab in a browser; checks of their appearance."""
 
 import os
 from collections.abc import Iterator
@@ -7,74 +7,74 @@ from contextlib import contextmanager
 import nbformat
 from playwright.sync_api import Browser, expect
 
-from tests.browser.axe import violations
-from tests.browser.contrast import faint
+from tests.browser.axe import find_violations
+from tests.browser.contrast import find_faint_text
 from tests.browser.lab import Lab
-from tests.browser.notebook import Notebook, browsing, sharing
+from tests.browser.notebook import Notebook, open_window, reuse_window
 
-# A browser, a server and a kernel share few processors with each other in a test run.
+# A browser, a server and a kernel share few processors during the tests.
 expect.set_options(timeout=30_000)
 
-#: Pixels of a window that is wide and of one that is narrow, and of one that shows a part whole.
+#: Widths of a wide and a narrow window in pixels, and the height of one that shows a whole part.
 WIDE, NARROW, TALL = 1400, 720, 1800
 
 
 @contextmanager
-def opened(
+def open_cells(
     lab: Lab, browser: Browser, *cells: str, script: str = "", alone: bool = False
 ) -> Iterator[Notebook]:
-    """Open a notebook of these cells as `shown` does."""
-    made = nbformat.v4.new_notebook(
+    """Open a notebook of these cells as `open_notebook` does."""
+    content = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
-    nbformat.write(made, lab.root / "test.ipynb")
-    with shown(lab, browser, "test.ipynb", script=script, alone=alone) as notebook:
+    nbformat.write(content, lab.root / "test.ipynb")
+    with open_notebook(lab, browser, "test.ipynb", script=script, alone=alone) as notebook:
         yield notebook
 
 
 @contextmanager
-def shown(
+def open_notebook(
     lab: Lab, browser: Browser, path: str, *, script: str = "", alone: bool = False
 ) -> Iterator[Notebook]:
-    """Open a notebook, and see that it asks nobody else and breaks nothing.
+    """Open a notebook, and check that it requests no other host and causes no error.
 
     Parameters
     ----------
     script : str
-        What the page runs before the notebook is opened; see `change` there.
+        JavaScript that the page runs before the notebook is opened; it may use `change`.
     alone : bool
-        Whether it has a page of its own, where the test has set what is read when one is loaded.
+        Whether it has a page of its own, for a test that changes settings read at page load.
     """
-    with (browsing if alone else sharing)(browser) as (context, refused):
+    with (open_window if alone else reuse_window)(browser) as (context, external):
         notebook = Notebook(context, lab, path)
         if script:
             notebook.page.evaluate(script)
             notebook.open(lab, path)
         yield notebook
-        assert not refused, refused
-        assert not notebook.console, notebook.console
+        assert not external, external
+        assert not notebook.page_errors, notebook.page_errors
         if not alone:
-            notebook.leave()
+            notebook.reset()
 
 
-def look(notebook: Notebook, name: str, part: str) -> None:
-    """See that nothing is wrong with a part of the page by day and by night, or covers it.
+def check_part(notebook: Notebook, name: str, part: str) -> None:
+    """Check contrast and accessibility of a part of the page in both themes.
 
-    Pictures of it are kept where somebody wants to look at them: wide and narrow, in both themes.
-    The page has the other theme afterwards.
+    Screenshots are stored if ``KIT_TEST_SCREENSHOTS`` names a folder: wide and narrow, in both
+    themes. The page has the other theme afterwards.
     """
     page, size = notebook.page, notebook.page.viewport_size
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
     themes = ("Light", "Dark") if "Light" in notebook.theme() else ("Dark", "Light")
-    for dress in themes:
-        notebook.dress(f"JupyterLab {dress}")
-        shown = notebook.bring(part)
-        found = [*faint(shown), *violations(shown)]
-        assert not found, "\n".join([f"{name}, {dress}:", *found])
+    for theme in themes:
+        notebook.set_theme(f"JupyterLab {theme}")
+        element = notebook.scroll_to(part)
+        found = [*find_faint_text(element), *find_violations(element)]
+        assert not found, "\n".join([f"{name}, {theme}:", *found])
         for width in (WIDE, NARROW) if folder else ():
             page.set_viewport_size({"width": width, "height": TALL})
-            notebook.bring(part)
-            page.screenshot(path=f"{folder}/{name}-{dress.lower()}-{width}.png")
+            notebook.scroll_to(part)
+            page.screenshot(path=f"{folder}/{name}-{theme.lower()}-{width}.png")
     if folder and size:
         page.set_viewport_size(size)

@@ -1,4 +1,4 @@
-"""A JupyterLab and a browser for the tests that look at what a person sees."""
+"""A JupyterLab and a browser for tests of the user interface."""
 
 import os
 import shutil
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.cells import opened
-from tests.browser.lab import Lab, room, serving
+from tests.browser.cells import open_cells
+from tests.browser.lab import Lab, lab_for_test, run_server
 from tests.browser.notebook import CHROMIUM, Notebook, chromium
 from tests.client import third_party
 from tests.client.fixtures import backend, media
@@ -23,7 +23,7 @@ PLUGINS = str(Path(__file__).parents[1] / "plugins")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a browser where there is none, unless one was promised."""
+    """Skip tests that need a browser if there is none, unless one is required."""
     if CHROMIUM or os.environ.get("KIT_TEST_BROWSER") == "required":
         return
     skip = pytest.mark.skip(reason="there is no Chromium here")
@@ -32,44 +32,44 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(skip)
 
 
-# Both last as long as the tests of this folder do, and no longer: a browser has an event loop of
-# its own in this thread, with which other tests could run none.
+# Both end with the tests of this folder: a browser runs an event loop in this thread, so that other
+# tests could not run theirs.
 
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """The JupyterLab of this process; it shows the temporary folders of all its tests."""
-    with serving(tmp_path_factory.getbasetemp(), tmp_path_factory.mktemp("jupyter")) as server:
+    """The JupyterLab of this process; it serves the temporary folders of all its tests."""
+    with run_server(tmp_path_factory.getbasetemp(), tmp_path_factory.mktemp("jupyter")) as server:
         yield server
 
 
 @pytest.fixture(scope="package")
-def program() -> Iterator[Browser]:
+def browser_process() -> Iterator[Browser]:
     """The browser of this process."""
     with chromium() as browser:
         yield browser
 
 
 @pytest.fixture
-def browser(program: Browser, request: pytest.FixtureRequest) -> Iterator[Browser]:
-    """The browser of this process; what a failed test leaves in it is closed."""
+def browser(browser_process: Browser, request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """The browser of this process; windows of a failed test are closed."""
     failed = request.session.testsfailed
-    yield program
+    yield browser_process
     if request.session.testsfailed > failed:
-        for context in program.contexts:
+        for context in browser_process.contexts:
             context.close()
 
 
 @pytest.fixture
 def plugins() -> None:
-    """Have the kernels of a test find the tests' plug-ins."""
+    """Let the kernels of a test find the tests' plug-ins."""
 
 
 @pytest.fixture
 def environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and `plugins` where asked for."""
+    """Variables of the kernels: a data folder of their own, and the plug-ins with `plugins`."""
     if "plugins" in request.fixturenames:
         return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
     monkeypatch.delenv("PYTHONPATH", raising=False)
@@ -78,7 +78,7 @@ def environment(
 
 @pytest.fixture
 def api(backend: ThirdParty, environment: dict[str, str]) -> Iterator[Server]:
-    """Another implementation, the service of the studio in the cells."""
+    """Another implementation of the API, for the studio in the cells."""
     with third_party.serve(backend) as server:
         environment |= {"KIT_BASE_URL": server.url, "KIT_API_KEY": KEY}
         yield server
@@ -91,14 +91,14 @@ def lab(server: Lab, tmp_path: Path, environment: dict[str, str]) -> Iterator[La
     root.mkdir()
     for path in NOTEBOOKS.glob("*.ipynb"):
         shutil.copy(path, root)
-    with room(server, root, environment) as lab:
+    with lab_for_test(server, root, environment) as lab:
         yield lab
 
 
 @pytest.fixture
 def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Notebook]:
-    """A notebook of the module's cells, all of them run at once."""
-    with opened(lab, browser, *request.module.CELLS) as notebook:
+    """A notebook with the cells of the module, all of them run."""
+    with open_cells(lab, browser, *request.module.CELLS) as notebook:
         notebook.run_all()
         yield notebook
         assert notebook.errors() == []

@@ -1,12 +1,12 @@
-"""What on a page can hardly be read: words whose color is too close to what is behind them."""
+"""Finds text on a page whose color has too little contrast with its background."""
 
 from playwright.sync_api import Locator
 
-#: Of a color against what is behind it, at least. Source: WCAG 2.2, 1.4.3 (AA).
+#: Minimal contrast of text and background. Source: WCAG 2.2, 1.4.3 (AA).
 ENOUGH = 4.5
 
-# What is behind words is mixed from the backgrounds of all that they lie in; what is switched off,
-# or a picture, need not be told from anything; the numbers of cells are JupyterLab's.
+# The background is mixed from the backgrounds of all enclosing elements. Disabled elements and
+# pictures need no contrast; the numbers of cells belong to JupyterLab.
 _FAINT = """(part, enough) => {
     const parsed = document.createElement('canvas').getContext('2d');
     const rgba = color => {
@@ -61,7 +61,7 @@ _FAINT = """(part, enough) => {
 }"""
 
 
-def faint(part: Locator, enough: float = ENOUGH) -> list[str]:
-    """Return the words in a part of a page that are too faint, each with its contrast, 1 to 21."""
+def find_faint_text(part: Locator, enough: float = ENOUGH) -> list[str]:
+    """Return the text with too little contrast in a part of a page, each with its contrast."""
     found: list[str] = part.evaluate(_FAINT, enough)
     return found

@@ -1,9 +1,9 @@
-"""A real JupyterLab for the tests that look at what a person sees.
+"""A real JupyterLab for tests in a browser.
 
-One server serves all tests of a process, for it is slow to start. It answers below a path, as a
-JupyterHub or Binder gives one to each user. Each test has its own folder of notebooks, its own
-kernels with variables of their own, and settings as new. Everything of Jupyter's lies in one
-temporary folder, so runs see neither each other nor the user.
+One server serves all tests of a process, because it is slow to start. Its URLs have a path prefix,
+as with JupyterHub or Binder. Each test has its own folder of notebooks, its own kernels with their
+own variables, and default settings. All files of Jupyter are in one temporary folder, so runs
+affect neither each other nor the user.
 """
 
 import json
@@ -33,8 +33,8 @@ _FOLDERS = (
     "JUPYTERLAB_WORKSPACES_DIR",
     "IPYTHONDIR",
 )
-#: Where a server's addresses begin.
-BELOW = "/user/someone"
+#: The path prefix of a server's URLs.
+PREFIX = "/user/someone"
 _SETTINGS: dict[str, dict[str, Any]] = {
     "@jupyterlab/apputils-extension:notification": {
         "fetchNews": "false",
@@ -47,7 +47,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 #: Starts a server without a module that takes a second to import: see `tests.isolation`.
 START = "import sys; sys.modules['rfc3987_syntax'] = None; from {} import main; main()"
-#: What no test looks at, and each page would load.
+#: Extensions that no test uses, and each page would load.
 _DISABLED = (
     "@voila-dashboards/jupyterlab-preview",
     "@jupyterlab/apputils-extension:announcements",
@@ -66,16 +66,16 @@ _DISABLED = (
 
 @dataclass(frozen=True)
 class Lab:
-    """A server, and the part of it that is one test's.
+    """A server, and the folder of one test on it.
 
     Parameters
     ----------
     base : Path
-        The folder that the server shows.
+        The folder that the server serves.
     root : Path
-        The one in it with the test's notebooks.
+        The folder in it with the test's notebooks.
     own : Path
-        The folder of everything of Jupyter's.
+        The folder with all files of Jupyter.
     """
 
     url: str
@@ -84,20 +84,20 @@ class Lab:
     root: Path
     own: Path
 
-    def address(self, notebook: str) -> str:
-        """Return where a notebook is opened, without what was open before."""
+    def url_of(self, notebook: str) -> str:
+        """Return the URL that opens a notebook in an empty workspace."""
         path = (self.root / notebook).relative_to(self.base).as_posix()
         return f"{self.url}/doc/tree/{path}?token={self.token}&reset"
 
     def set(self, plugin: str, values: Mapping[str, Any]) -> None:
-        """Set what pages that are loaded from now on find in the settings of a plug-in."""
+        """Change the settings of a plug-in for pages that are loaded afterwards."""
         package, name = plugin.split(":")
         place = self.own / "jupyterlab_settings_dir" / package
         place.mkdir(parents=True, exist_ok=True)
         (place / f"{name}.jupyterlab-settings").write_text(json.dumps(values))
 
     def api(self, path: str, method: str = "GET") -> Any:
-        """Ask the server itself."""
+        """Send a request to the server's API and return the response."""
         request = urllib.request.Request(
             f"{self.url}/api/{path}",
             method=method,
@@ -108,10 +108,10 @@ class Lab:
 
 
 @contextmanager
-def serving(base: Path, own: Path) -> Iterator[Lab]:
+def run_server(base: Path, own: Path) -> Iterator[Lab]:
     """Serve a folder on a free port."""
     variables = {**os.environ}
-    variables.pop("PYTHONPATH", None)  # what kernels find is said by `room`
+    variables.pop("PYTHONPATH", None)  # `lab_for_test` sets it for kernels
     for name in _FOLDERS:
         variables[name] = str(own / name.lower())
         Path(variables[name]).mkdir(parents=True)
@@ -121,11 +121,11 @@ def serving(base: Path, own: Path) -> Iterator[Lab]:
     (config / "page_config.json").write_text(json.dumps(disabled))
     variables["JUPYTER_PREFER_ENV_PATH"] = "0"  # else the kernels of the environment come first
     port = free_port()
-    lab = Lab(f"http://127.0.0.1:{port}{BELOW}", secrets.token_hex(16), base, base, own)
+    lab = Lab(f"http://127.0.0.1:{port}{PREFIX}", secrets.token_hex(16), base, base, own)
     command = [
         *(sys.executable, "-c", START.format("jupyterlab.labapp"), "--no-browser", "--allow-root"),
         *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
-        f"--ServerApp.base_url={BELOW}/",
+        f"--ServerApp.base_url={PREFIX}/",
         *(f"--ServerApp.root_dir={base}", f"--IdentityProvider.token={lab.token}"),
         "--LabApp.expose_app_in_browser=True",
     ]
@@ -140,8 +140,8 @@ def serving(base: Path, own: Path) -> Iterator[Lab]:
 
 
 @contextmanager
-def room(lab: Lab, root: Path, environment: Mapping[str, str]) -> Iterator[Lab]:
-    """Yield the server as one test has it to itself: `environment` is what its kernels see."""
+def lab_for_test(lab: Lab, root: Path, environment: Mapping[str, str]) -> Iterator[Lab]:
+    """Reset the server for one test, whose kernels have the variables in `environment`."""
     shutil.rmtree(lab.own / "jupyterlab_settings_dir")
     for plugin, values in _SETTINGS.items():
         lab.set(plugin, values)

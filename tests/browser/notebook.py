@@ -1,7 +1,7 @@
-"""Notebooks in a real browser.
+"""Notebooks in JupyterLab in a real browser.
 
-Commands of JupyterLab's are run by their id instead of through menus, and waiting is for promises
-and the kernel's own state.
+Commands of JupyterLab are run by their id instead of through menus; tests wait for promises and for
+the state of the kernel.
 """
 
 import json
@@ -24,7 +24,7 @@ from playwright.sync_api import (
 
 from tests.browser.lab import Lab
 
-#: The first takes a sixth less processor time: it has no window of its own to draw.
+#: The first needs a sixth less processor time, because it draws no window.
 _PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, _PROGRAMS)), "")
 SIZE: ViewportSize = {"width": 1400, "height": 1000}
@@ -32,7 +32,7 @@ _ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
-    # Not a route: with one, nothing is taken from the cache, and each request waits for the tests.
+    # Not a route: it would disable the cache, and each request would wait for the test process.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     "--no-first-run",
     "--disable-background-networking",
@@ -51,7 +51,7 @@ _SEEN = """part => {
     const there = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 60));
     return part.contains(there);
 }"""
-#: With `change` a test changes what belongs to the page; the next one has it as it was.
+#: Script with `change`, which replaces a property of the page; `Notebook.reset` restores it.
 _CHANGE = """
 window.changes = [];
 window.change = (holder, name, property) => {
@@ -73,7 +73,7 @@ _OPENED = """async path => {
     await jupyterapp.commands.execute('docmanager:open', { path });
     await jupyterapp.shell.currentWidget.context.ready;
 }"""
-# What a widget leaves behind follows it a second later: then there is more to save.
+# The static snapshot of a widget is updated after a second: then there is more to save.
 _SAVED = """() => {
     if (!jupyterapp.shell.currentWidget.context.model.dirty) return true;
     jupyterapp.commands.execute('docmanager:save');
@@ -83,7 +83,7 @@ _LOCAL = ("http://127.0.0.1", "http://localhost", "data:", "blob:", "about:")
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Open a browser."""
+    """Start a browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=_ARGUMENTS, ignore_default_args=["--hide-scrollbars"]
@@ -95,26 +95,26 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def browsing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
-    """Open a window that reaches this machine only, and the list of what else it asked for."""
+def open_window(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
+    """Open a window that can only reach this machine; yield it and its other requested URLs."""
     context = _window(browser)
     try:
-        with _refusing(context) as refused:
-            yield context, refused
+        with _record_external_requests(context) as external:
+            yield context, external
     finally:
         context.close()
 
 
 @contextmanager
-def sharing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
-    """Open the window that a test before has used, or one: JupyterLab takes seconds to load.
+def reuse_window(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
+    """Reuse the window of the previous test, or open one: JupyterLab takes seconds to load.
 
-    A test that fails leaves none; see `Notebook.leave` for what the others leave.
+    A failed test closes its window; `Notebook.reset` resets that of the others.
     """
     context = next(iter(browser.contexts), None) or _window(browser)
     try:
-        with _refusing(context) as refused:
-            yield context, refused
+        with _record_external_requests(context) as external:
+            yield context, external
     except BaseException:
         context.close()
         raise
@@ -127,20 +127,20 @@ def _window(browser: Browser) -> BrowserContext:
 
 
 @contextmanager
-def _refusing(context: BrowserContext) -> Iterator[list[str]]:
-    refused: list[str] = []
+def _record_external_requests(context: BrowserContext) -> Iterator[list[str]]:
+    external: list[str] = []
 
-    def look(request: Request) -> None:
+    def record(request: Request) -> None:
         if not request.url.startswith(_LOCAL):
-            refused.append(request.url)
+            external.append(request.url)
 
-    context.on("request", look)
-    yield refused
-    context.remove_listener("request", look)
+    context.on("request", record)
+    yield external
+    context.remove_listener("request", record)
 
 
 class Notebook:
-    """One notebook, open in JupyterLab: in the page that is there, or in a new one."""
+    """A notebook that is open in JupyterLab, in the existing page or in a new one."""
 
     KERNEL = "jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel"
 
@@ -149,7 +149,7 @@ class Notebook:
         self.path = path
         loaded = bool(context.pages)
         self.page: Page = context.pages[0] if loaded else context.new_page()
-        self.console: list[str] = []
+        self.page_errors: list[str] = []
         self.page.on("pageerror", self._keep)
         if loaded:
             self.open(lab, path)
@@ -157,39 +157,39 @@ class Notebook:
             self._load()
 
     def _keep(self, error: Error) -> None:
-        self.console.append(str(error))
+        self.page_errors.append(str(error))
 
     def _load(self) -> None:
-        self.page.goto(self.lab.address(self.path), timeout=90_000)
+        self.page.goto(self.lab.url_of(self.path), timeout=90_000)
         self.page.wait_for_function("() => window.jupyterapp && jupyterapp.started")
         self.page.evaluate("async () => { await jupyterapp.started; await jupyterapp.restored; }")
         self.page.locator(".jp-NotebookPanel .jp-Notebook").wait_for(timeout=90_000)
         self.wait_idle()
 
     def open(self, lab: Lab, path: str) -> None:
-        """Open a notebook, or the same one anew, in place of what is open."""
+        """Open a notebook, or the same one again, in place of the open one."""
         self.lab, self.path = lab, path
         self.page.evaluate(_CLOSED)
         self.page.evaluate(_OPENED, (lab.root / path).relative_to(lab.base).as_posix())
         self.wait_idle()
-        self.forget_unanswered()  # what was open may have asked something a moment before
+        self.drop_canceled_requests()  # of the notebook that was open before
 
-    def leave(self) -> None:
-        """Leave the page as a new one is, without a notebook."""
+    def reset(self) -> None:
+        """Close the notebook and restore the initial state of the page."""
         expect(self.page.locator(".jp-Dialog")).to_have_count(0)
         self.page.remove_listener("pageerror", self._keep)
         self.page.evaluate(_CLOSED)
         self.page.evaluate(_UNDONE)
-        self.dress("JupyterLab Light")
+        self.set_theme("JupyterLab Light")
         self.page.set_viewport_size(SIZE)
         self.page.mouse.move(0, 0)
 
-    def forget_unanswered(self) -> None:
-        """Forget what JupyterLab itself says of requests that a kernel did not live to answer."""
-        self.console[:] = [said for said in self.console if "Canceled future for " not in said]
+    def drop_canceled_requests(self) -> None:
+        """Remove JupyterLab's errors about requests to a kernel that has ended."""
+        self.page_errors[:] = [it for it in self.page_errors if "Canceled future for " not in it]
 
     def wait_idle(self, seconds: float = 90) -> None:
-        """Wait until the kernel has nothing to do."""
+        """Wait until the kernel is idle."""
         self.page.wait_for_function(
             f"() => {self.KERNEL}?.status === 'idle' && "
             f"{self.KERNEL}?.connectionStatus === 'connected'",
@@ -197,16 +197,16 @@ class Notebook:
         )
 
     def command(self, name: str) -> None:
-        """Run a command of JupyterLab's by its id."""
+        """Run a command of JupyterLab by its id."""
         self.page.evaluate("id => jupyterapp.commands.execute(id).then(() => null)", name)
 
     def theme(self) -> str:
-        """Return the name of the theme that is on."""
+        """Return the name of the current theme."""
         name: str = self.page.evaluate("document.body.dataset.jpThemeName")
         return name
 
-    def dress(self, theme: str) -> None:
-        """Put on a theme, and wait until it is on and what hid the change is gone."""
+    def set_theme(self, theme: str) -> None:
+        """Set a theme, and wait until it is applied and the splash screen is gone."""
         if theme != self.theme():
             self.page.evaluate(
                 "theme => jupyterapp.commands.execute('apputils:change-theme', { theme })"
@@ -218,8 +218,8 @@ class Notebook:
         expect(body).to_have_attribute("data-jp-theme-light", str("Light" in theme).lower())
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
-    def bring(self, part: str) -> Locator:
-        """Scroll a part of the page to where it is seen, and see that nothing lies over it."""
+    def scroll_to(self, part: str) -> Locator:
+        """Scroll to a part of the page, and check that nothing covers it."""
         found = self.page.locator(part).first
         expect(found).to_be_visible()
         self.page.wait_for_function(_SEEN, arg=found.element_handle())
@@ -236,16 +236,16 @@ class Notebook:
         self.wait_idle(seconds)
 
     def save(self) -> Any:
-        """Save the notebook and return it as it lies on disk."""
+        """Save the notebook and return the saved file."""
         self.command("docmanager:save")
         self.page.wait_for_function(_SAVED, polling=1000)
         return json.loads((self.lab.root / self.path).read_text(encoding="utf-8"))
 
     def output(self, cell: int) -> Locator:
-        """Return what a cell shows."""
+        """Return the output area of a cell."""
         return self.page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".jp-OutputArea").first
 
     def errors(self) -> list[str]:
-        """Return the tracebacks in the notebook, from its model: how they are drawn changes."""
+        """Return the tracebacks in the notebook's model, which does not depend on rendering."""
         found: list[str] = self.page.evaluate(_ERRORS)
         return found

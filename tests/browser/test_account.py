@@ -1,4 +1,4 @@
-"""The account panel in JupyterLab: keys that leave no trace, and profiles to go over to."""
+"""The account panel in JupyterLab: new keys are not saved, and profiles can be chosen."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from kit.client import profiles
-from tests.browser.cells import look, opened
+from tests.browser.cells import check_part, open_cells
 from tests.browser.lab import Lab
 from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
@@ -30,7 +30,7 @@ def own() -> Iterator[Server]:
 
 @pytest.fixture
 def neighbor(tmp_path: Path) -> Iterator[Server]:
-    """Another one, saved as the profile "work"."""
+    """Another service, saved as the profile "work"."""
     with third_party.serve(SecondService("http://127.0.0.1:9")) as server:
         folder = tmp_path / "config" / "creative-studio-kit"
         profiles.save(server.url, KEY, name="work", path=folder / "profiles.toml")
@@ -39,18 +39,18 @@ def neighbor(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def remote(environment: dict[str, str], own: Server, neighbor: Server, tmp_path: Path) -> None:
-    """Kernels that find both of them."""
+    """Let the kernels find both services."""
     environment |= {"KIT_BASE_URL": own.url, "KIT_API_KEY": KEY}
     environment["XDG_CONFIG_HOME"] = str(tmp_path / "config")
 
 
-def saving_state(lab: Lab) -> None:
-    """Have JupyterLab write all widget state into the notebook."""
+def save_widget_state(lab: Lab) -> None:
+    """Let JupyterLab save all widget state in the notebook."""
     lab.set("@jupyter-widgets/jupyterlab-manager:plugin", {"saveState": True})
 
 
-def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, browser: Browser) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+def test_a_new_key_is_shown_once_and_not_saved_in_the_notebook(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
         panel = page.locator(".kit-account").first
@@ -63,7 +63,7 @@ def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, browser: Br
         secret = panel.locator(".kit-new code")
         expect(secret).to_contain_text("cs_test_")
         text = secret.inner_text()
-        look(notebook, "account", ".kit-account")
+        check_part(notebook, "account", ".kit-account")
         panel.get_by_role("button", name="I have copied it").click()
         expect(secret).to_have_count(0)
         panel.get_by_role("button", name="Revoke").nth(1).click()
@@ -77,18 +77,18 @@ def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, browser: Br
 
 
 @pytest.mark.usefixtures("remote")
-def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_state(
+def test_the_panel_switches_to_a_profile_and_saves_no_key_in_widget_state(
     lab: Lab, browser: Browser, own: Server, neighbor: Server
 ) -> None:
-    saving_state(lab)
-    with opened(lab, browser, *PANEL, alone=True) as notebook:
+    save_widget_state(lab)
+    with open_cells(lab, browser, *PANEL, alone=True) as notebook:
         notebook.run_all()
         page = notebook.page
         top, here = page.locator(".kit-top"), page.locator(".kit-page:visible")
         expect(top).to_contain_text("Ada")
         page.get_by_role("tab", name="Account", exact=True).click()
         expect(here).to_contain_text("This is the account of")
-        look(notebook, "profiles", ".kit-panel")
+        check_part(notebook, "profiles", ".kit-panel")
 
         here.get_by_label("Profile").select_option(label=f"work · {neighbor.url[7:]}")
         expect(top).to_contain_text("7 credits")
@@ -97,7 +97,7 @@ def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_st
         expect(banner).to_contain_text("kit.connect(profile='work')")
         expect(here).to_contain_text("Bob")
 
-        # a new key, typed into a field that forgets it: first one that is refused
+        # a new key, typed into a field that does not store it: first one that is refused
         here.get_by_role("button", name="Sign in with a key").click()
         field = here.get_by_label("API key")
         assert field.get_attribute("type") == "password"
@@ -107,12 +107,12 @@ def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_st
         expect(field).to_have_value("")
         here.get_by_label("Save as").fill("spare")
         field.fill(KEY)
-        look(notebook, "signing", ".kit-panel")
+        check_part(notebook, "signing", ".kit-panel")
         here.get_by_role("button", name="Sign in", exact=True).click()
         expect(top).to_contain_text("profile spare")
         expect(banner).to_contain_text("kit.connect(profile='spare')")
-        notebook.dress("JupyterLab Dark")
-        look(notebook, "signed", ".kit-panel")
+        notebook.set_theme("JupyterLab Dark")
+        check_part(notebook, "signed", ".kit-panel")
 
         page.get_by_role("tab", name="Models", exact=True).click()
         expect(here).to_contain_text("carve")
@@ -128,15 +128,15 @@ def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_st
 
 
 @pytest.mark.usefixtures("remote")
-def test_a_form_signs_in_and_the_next_cell_has_the_studio(
+def test_a_sign_in_form_provides_the_studio_to_the_next_cell(
     lab: Lab, browser: Browser, neighbor: Server
 ) -> None:
-    saving_state(lab)
+    save_widget_state(lab)
     cells = (
         f'import kit\nlogin = kit.login("{neighbor.url}", profile="", form=True)\nlogin',
         "print(login.studio.account.name)",
     )
-    with opened(lab, browser, *cells, alone=True) as notebook:
+    with open_cells(lab, browser, *cells, alone=True) as notebook:
         page = notebook.page
         notebook.command("notebook:run-cell-and-select-next")
         field, address = page.get_by_label("API key"), page.get_by_label("Address")
@@ -147,7 +147,7 @@ def test_a_form_signs_in_and_the_next_cell_has_the_studio(
         field.press_sequentially("two words")
         expect(page.get_by_text("a key has no blanks")).to_be_visible()
         expect(field).to_have_attribute("aria-invalid", "true")
-        look(notebook, "login", ".kit-account")
+        check_part(notebook, "login", ".kit-account")
         address.fill(neighbor.url)
         expect(address).not_to_have_attribute("aria-invalid", "true")
         field.fill(KEY)

@@ -1,9 +1,9 @@
-"""A page shows what others have changed at its service, as long as somebody sees it."""
+"""A visible page shows changes that others have made at its service."""
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.cells import opened
+from tests.browser.cells import open_cells
 from tests.browser.lab import Lab
 from tests.client.third_party import Server, ThirdParty
 
@@ -14,7 +14,7 @@ CELLS = (
     "studio.history.table()",
     'studio.form("paint", "a lake")',
 )
-#: Pauses of ten seconds take a fifth of one.
+#: Script that shortens pauses of ten seconds to 0.2 seconds.
 FASTER = """() => {
     const real = window.setTimeout;
     const value = (call, ms, ...more) => real(call, ms === 10000 ? 200 : ms, ...more);
@@ -28,25 +28,25 @@ SHOW = """() => {
 LISTED = "/v1/creative-studio/generations"
 
 
-def test_what_others_start_is_shown_and_nobody_asks_for_a_page_that_is_hidden(
+def test_generations_of_others_are_shown_and_a_hidden_page_sends_no_requests(
     api: Server, backend: ThirdParty, lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, browser, *CELLS, script=FASTER) as notebook:
+    with open_cells(lab, browser, *CELLS, script=FASTER) as notebook:
         notebook.run_all()
         page, table = notebook.page, notebook.output(1)
         expect(table).to_contain_text("my own lake")
-        looks = len(api.requests("GET", "/v1/account"))
-        while len(api.requests("GET", "/v1/account")) < looks + 2:  # the first one is answered
+        count = len(api.requests("GET", "/v1/account"))
+        while len(api.requests("GET", "/v1/account")) < count + 2:  # the first one is answered
             page.wait_for_timeout(50)
 
         backend.orders["theirs"] = {"modelId": "paint", "prompt": "somebody's hill", "polled": 9}
         expect(table).to_contain_text("somebody's hill")
 
-        # hidden, it asks for nothing; seen again, it does at once
+        # a hidden page sends no requests; a visible one does at once
         page.evaluate(HIDE)
         page.wait_for_timeout(1000)
         before = len(api.requests("GET", LISTED))
-        page.wait_for_timeout(6000)  # longer than the least pause of the kernel
+        page.wait_for_timeout(6000)  # longer than the shortest pause of the kernel
         assert len(api.requests("GET", LISTED)) == before
         backend.orders["more"] = {"modelId": "paint", "prompt": "one more", "polled": 9}
         page.evaluate(SHOW)

@@ -1,11 +1,11 @@
-"""A form in JupyterLab: what one sees while typing, clicking, reloading, by day and by night."""
+"""A form in JupyterLab: typing, clicking, reloading, in both themes."""
 
 import re
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.cells import look
+from tests.browser.cells import check_part
 from tests.browser.notebook import Notebook
 from tests.client.third_party import png
 
@@ -29,24 +29,24 @@ def generate(one: Locator) -> None:
     one.get_by_role("button", name="Generate").click()
 
 
-def test_a_form_is_used(notebook: Notebook) -> None:
+def test_a_form_shows_prices_problems_results_and_costs_of_canceling(notebook: Notebook) -> None:
     flat = form(notebook, 0)
     prompt, seed = flat.get_by_label("prompt *"), flat.get_by_label("seed")
 
-    # the price is there before anything else is, and follows the keyboard
+    # the price is shown at once, and changes with keyboard input
     expect(flat.get_by_text("1.2 credits")).to_be_visible()
     flat.locator(".widget-slider .noUi-handle").first.press("ArrowRight")
     expect(flat.get_by_text("1.4 credits")).to_be_visible()
     expect(flat.get_by_text("balance afterwards 998.6")).to_be_visible()
 
-    # what is needed rarely is there on demand
+    # advanced fields are shown on demand
     expect(seed).to_be_hidden()
     flat.get_by_role("button", name="Advanced").click()
     expect(seed).to_be_visible()
     seed.click()
     expect(seed).to_be_focused()
 
-    # a mistake is told at its field, and nothing is sent with one
+    # a mistake is reported at its field, and nothing is sent
     seed.press_sequentially("12x")
     expect(flat.get_by_role("alert").filter(has_text="must be a whole number")).to_be_visible()
     generate(flat)
@@ -56,7 +56,7 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     prompt.press_sequentially("a lake", delay=15)
     expect(flat.get_by_role("alert")).to_have_count(0)
 
-    # what was typed last is what is made, and a second click makes another
+    # the last text is used, and a second click starts another generation
     prompt.press_sequentially("!")
     generate(flat)
     expect(flat.get_by_text("completed")).to_have_count(1)
@@ -68,14 +68,14 @@ def test_a_form_is_used(notebook: Notebook) -> None:
 
     expect(flat.get_by_role("button", name="Generate")).to_be_enabled()
 
-    # Ctrl+Enter submits, and whoever writes goes on writing
+    # Ctrl+Enter submits, and the focus stays in the prompt
     prompt.press("Control+Enter")
     expect(flat.get_by_text("completed")).to_have_count(3)
     expect(prompt).to_be_focused()
     expect(prompt).to_have_value("a lake!")
     expect(flat.get_by_role("button", name="Generate")).to_be_enabled()
 
-    # what runs can be stopped, for what is said before; the focus goes to what one does next
+    # a run can be canceled at the announced cost; the focus moves to Generate
     flat.get_by_label("does").select_option("hangs")
     prompt.press("Control+Enter")
     expect(flat.get_by_text("50 %")).to_be_visible()
@@ -86,13 +86,13 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     expect(flat.get_by_role("button", name="Generate")).to_be_focused()
     flat.get_by_role("button", name="Code").click()
     expect(flat.get_by_text('does="hangs"')).to_be_visible()
-    look(notebook, "form", ".kit-form")
+    check_part(notebook, "form", ".kit-form")
 
 
-def test_forms_take_files_show_videos_and_are_there_when_opened_again(notebook: Notebook) -> None:
+def test_forms_take_files_show_videos_and_are_restored_on_reload(notebook: Notebook) -> None:
     clay, poster, drift = form(notebook, 1), form(notebook, 2), form(notebook, 3)
 
-    # two forms side by side run at once, and a video plays where it is shown
+    # two forms side by side run at once, and a video plays in the page
     generate(drift)
     generate(poster)
     with notebook.page.expect_file_chooser() as chooser:
@@ -108,7 +108,7 @@ def test_forms_take_files_show_videos_and_are_there_when_opened_again(notebook: 
     video.evaluate("video => { video.muted = true; return video.play(); }")
     assert video.evaluate("video => video.videoHeight") == 360
 
-    look(notebook, "form-media", ".jp-OutputArea:has(video)")
+    check_part(notebook, "form-media", ".jp-OutputArea:has(video)")
 
     notebook.save()
     saved = (notebook.lab.root / notebook.path).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A picture that says what made it, dropped anywhere on a form, fills it in."""
+"""A generated picture, dropped anywhere on a form, fills it in with its metadata."""
 
 import base64
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.cells import look, opened
+from tests.browser.cells import check_part, open_cells
 from tests.browser.lab import Lab
 
 pytestmark = pytest.mark.browser
@@ -27,8 +27,8 @@ DRAG = """(part, [content, kinds]) => {
 
 
 def test_a_picture_dropped_on_a_form_fills_it_in(lab: Lab, browser: Browser) -> None:
-    """Also on the form of another model, which becomes that of the picture's."""
-    with opened(lab, browser, *CELLS) as notebook:
+    """Also on the form of another model, which switches to the model of the picture."""
+    with open_cells(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         form = notebook.output(1).locator(".kit-form")
         content = base64.b64encode(Path(lab.root, "hill.png").read_bytes()).decode()
@@ -39,7 +39,7 @@ def test_a_picture_dropped_on_a_form_fills_it_in(lab: Lab, browser: Browser) -> 
         price.evaluate(DRAG, [content, ["dragover", "drop"]])
         expect(form).to_contain_text("filled in from hill.png")
         expect(form.get_by_label("prompt")).to_have_value("a red hill")
-        look(notebook, "form-from-file", ".kit-form")
+        check_part(notebook, "form-from-file", ".kit-form")
 
         other = notebook.output(2).locator(".kit-form")
         price = other.locator(".kit-price")

@@ -1,4 +1,4 @@
-"""Films in every format that the models offer: Chromium plays them to the end, in true colors."""
+"""Videos in every format of the models: Chromium plays them to the end, in the right colors."""
 
 import base64
 from collections.abc import Callable, Iterator
@@ -44,21 +44,21 @@ Play = Callable[[bytes, str], Any]
 
 
 @pytest.fixture
-def played(browser: Browser) -> Iterator[Play]:
-    """Play a film in an empty page and return what was seen of it."""
+def play(browser: Browser) -> Iterator[Play]:
+    """Return a function that plays a video in an empty page and reports what was shown."""
     context = browser.new_context()
     shown = context.new_page()
     shown.set_default_timeout(120_000)
 
-    def play(content: bytes, content_type: str) -> Any:
+    def play_video(content: bytes, content_type: str) -> Any:
         encoded = base64.b64encode(content).decode()
         return shown.evaluate(PLAYED, f"data:{content_type};base64,{encoded}")
 
-    yield play
+    yield play_video
     context.close()
 
 
-def film(folder: Path, kind: str) -> tuple[bytes, str]:
+def make_video(folder: Path, kind: str) -> tuple[bytes, str]:
     image = save(np.full((180, 320, 3), COLOR, np.uint8), folder / "picture.png")
     media = {"image": image, "soundtrack": record(tone(0.5), folder / "tone.wav")}
     asset = render("ken-burns", folder / "job", media=media, format=kind, duration=1)
@@ -66,20 +66,20 @@ def film(folder: Path, kind: str) -> tuple[bytes, str]:
 
 
 @pytest.mark.parametrize("kind", list(FORMATS))
-def test_a_film_plays_to_its_end_with_sound_and_in_its_colors(
-    played: Play, tmp_path: Path, kind: str
+def test_a_video_plays_to_its_end_with_sound_and_right_colors(
+    play: Play, tmp_path: Path, kind: str
 ) -> None:
-    seen = played(*film(tmp_path, kind))
+    report = play(*make_video(tmp_path, kind))
 
-    assert seen["error"] is None
-    assert seen["size"] == [640, 360]
-    assert seen["seconds"] == pytest.approx(1.0, abs=0.06)
-    assert np.abs(np.subtract(seen["color"], COLOR)).max() <= 6
-    assert seen["heard"]
-    assert seen["frames"] > 0
+    assert report["error"] is None
+    assert report["size"] == [640, 360]
+    assert report["seconds"] == pytest.approx(1.0, abs=0.06)
+    assert np.abs(np.subtract(report["color"], COLOR)).max() <= 6
+    assert report["heard"]
+    assert report["frames"] > 0
 
 
-def test_a_film_that_is_cut_off_in_its_head_does_not_play(played: Play, tmp_path: Path) -> None:
-    content, content_type = film(tmp_path, "mp4")
+def test_a_video_with_a_truncated_header_does_not_play(play: Play, tmp_path: Path) -> None:
+    content, content_type = make_video(tmp_path, "mp4")
 
-    assert played(content[:400], content_type)["error"] is not None
+    assert play(content[:400], content_type)["error"] is not None

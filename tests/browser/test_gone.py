@@ -1,9 +1,9 @@
-"""Widgets whose kernel is gone: they say so and rest, instead of looking alive or broken."""
+"""Widgets whose kernel has ended: they show a notice and are disabled."""
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.cells import look, opened
+from tests.browser.cells import check_part, open_cells
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 
@@ -17,53 +17,53 @@ CELLS = (
     'Form(model, {"prompt": "\\u05d0\\u05d2\\u05dd \\u05d1\\u05dc\\u05d9\\u05dc\\u05d4"})',
     "import os\nos._exit(1)",
 )
-SAID = "Not running: run the cell again."
+NOTICE = "Not running: run the cell again."
 
 
-def run(notebook: Notebook, cell: int) -> None:
+def run_cell(notebook: Notebook, cell: int) -> None:
     notebook.page.evaluate(
         "at => { jupyterapp.shell.currentWidget.content.activeCellIndex = at; }", cell
     )
     notebook.command("notebook:run-cell")
 
 
-def rests(form: Locator) -> None:
-    """See that a form says what has happened, once, and that nothing in it can be clicked."""
-    expect(form.get_by_role("alert").filter(has_text=SAID)).to_have_count(1)
+def check_disconnected(form: Locator) -> None:
+    """Check that a form shows one notice, and that nothing in it can be clicked."""
+    expect(form.get_by_role("alert").filter(has_text=NOTICE)).to_have_count(1)
     expect(form.get_by_role("button", name="Generate")).to_be_disabled()
     expect(form.get_by_role("button", disabled=False)).to_have_count(0)
-    expect(form.locator("textarea")).to_be_enabled()  # what was written can be copied
+    expect(form.locator("textarea")).to_be_enabled()  # its text can be copied
 
 
-def test_a_form_whose_kernel_is_gone_says_so(lab: Lab, browser: Browser) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+def test_a_form_whose_kernel_has_ended_shows_a_notice(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *CELLS) as notebook:
         page, form = notebook.page, notebook.page.locator(".kit-form")
-        run(notebook, 0)
+        run_cell(notebook, 0)
         expect(form.get_by_role("button", name="Generate")).to_be_enabled()
-        expect(form.get_by_text(SAID)).to_have_count(0)
+        expect(form.get_by_text(NOTICE)).to_have_count(0)
         prompt = form.locator("textarea")
         expect(prompt).to_have_css("direction", "rtl")
 
-        # somebody restarts it
+        # the kernel is restarted
         page.evaluate(f"() => {notebook.KERNEL}.restart().then(() => null)")
-        rests(form)
+        check_disconnected(form)
         notebook.wait_idle()
-        look(notebook, "form-gone", ".kit-form")
+        check_part(notebook, "form-gone", ".kit-form")
 
-        # the cell brings it back, and then the kernel ends by itself
-        run(notebook, 0)
-        expect(form.get_by_text(SAID)).to_have_count(0)
+        # running the cell restores the form, and then the kernel ends by itself
+        run_cell(notebook, 0)
+        expect(form.get_by_text(NOTICE)).to_have_count(0)
         expect(form.get_by_role("button", name="Generate")).to_be_enabled()
-        run(notebook, 1)
-        rests(form)
+        run_cell(notebook, 1)
+        check_disconnected(form)
 
-        # loaded anew, the page has what the notebook keeps of it
+        # a reloaded page shows the static snapshot
         notebook.save()
         page.reload()
         expect(notebook.output(0)).to_contain_text("This brings it back")
         expect(form).to_have_count(0)
-        look(notebook, "form-gone-kept", ".jp-OutputArea")
-        notebook.forget_unanswered()
+        check_part(notebook, "form-gone-kept", ".jp-OutputArea")
+        notebook.drop_canceled_requests()
 
 
 WIDGETS = (
@@ -76,12 +76,12 @@ WIDGETS = (
 _ICON = "part => getComputedStyle(part, ':before').content"
 
 
-def test_every_widget_whose_kernel_is_gone_says_so(lab: Lab, browser: Browser) -> None:
-    with opened(lab, browser, *WIDGETS) as notebook:
+def test_every_widget_whose_kernel_has_ended_shows_a_notice(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *WIDGETS) as notebook:
         page = notebook.page
         notebook.run_all()
         expect(page.locator(".kit-panel")).to_contain_text("Poster Landscape")
-        for cell in range(4):  # what was never in sight is not drawn, and has no state to lose
+        for cell in range(4):  # a widget that was never visible is not rendered
             notebook.output(cell).scroll_into_view_if_needed()
             expect(notebook.output(cell).locator("[data-kit-focus]").first).to_be_attached()
         notebook.wait_idle()
@@ -91,22 +91,22 @@ def test_every_widget_whose_kernel_is_gone_says_so(lab: Lab, browser: Browser) -
         for cell, name in enumerate(("kit-table", "kit-panel", "kit-writing", "kit-account")):
             widget = notebook.output(cell).locator(f".{name}").first
             widget.scroll_into_view_if_needed()
-            expect(widget.get_by_role("alert").filter(has_text=SAID)).to_have_count(1)
+            expect(widget.get_by_role("alert").filter(has_text=NOTICE)).to_have_count(1)
             expect(widget.get_by_role("button", disabled=False)).to_have_count(0)
             parts = widget.locator(".jupyter-widgets-disconnected")
             icons = {widget.evaluate(_ICON), *parts.evaluate_all(f"parts => parts.map({_ICON})")}
             assert icons <= {"none", "normal"}
         notebook.wait_idle()
-        look(notebook, "table-gone", ".kit-table")
-        look(notebook, "panel-gone", ".kit-panel")
-        look(notebook, "writing-gone", ".kit-writing")
-        notebook.forget_unanswered()
+        check_part(notebook, "table-gone", ".kit-table")
+        check_part(notebook, "panel-gone", ".kit-panel")
+        check_part(notebook, "writing-gone", ".kit-writing")
+        notebook.drop_canceled_requests()
 
 
-def test_widgets_that_a_notebook_keeps_with_their_state_rest(lab: Lab, browser: Browser) -> None:
+def test_widgets_restored_from_saved_state_are_disabled(lab: Lab, browser: Browser) -> None:
     lab.set("@jupyter-widgets/jupyterlab-manager:plugin", {"saveState": True})
     shown = "import kit\nstudio = kit.connect()\nkit.gallery([studio.generate('poster', 'a lake')])"
-    with opened(lab, browser, CELLS[0], shown, alone=True) as notebook:
+    with open_cells(lab, browser, CELLS[0], shown, alone=True) as notebook:
         notebook.run_all()
         opens = notebook.output(1).get_by_role("button", name="Open", include_hidden=True)
         expect(opens).to_have_count(1)
@@ -116,8 +116,8 @@ def test_widgets_that_a_notebook_keeps_with_their_state_rest(lab: Lab, browser: 
 
         notebook.open(lab, notebook.path)
 
-        rests(notebook.page.locator(".kit-form"))
+        check_disconnected(notebook.page.locator(".kit-form"))
         gallery = notebook.output(1)
-        expect(gallery.get_by_role("alert")).to_have_text(SAID)
+        expect(gallery.get_by_role("alert")).to_have_text(NOTICE)
         expect(opens).to_have_count(0)
-        notebook.forget_unanswered()
+        notebook.drop_canceled_requests()

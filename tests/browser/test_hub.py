@@ -1,4 +1,4 @@
-"""Below a path, as a JupyterHub or Binder gives it: nothing needs a port of its own."""
+"""JupyterLab with a path prefix, as on JupyterHub or Binder: nothing needs another port."""
 
 import json
 import os
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.cells import opened
-from tests.browser.lab import BELOW, Lab
+from tests.browser.cells import open_cells
+from tests.browser.lab import PREFIX, Lab
 from tests.browser.notebook import Notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
@@ -27,20 +27,20 @@ PLAYING = """async video => {
 }"""
 
 
-def test_pictures_videos_and_uploads_come_through_the_one_door(
+def test_pictures_videos_and_uploads_use_only_the_server_s_url(
     lab: Lab, browser: Browser, tmp_path: Path
 ) -> None:
     voice = tmp_path / "voice.wav"
     voice.write_bytes(os.urandom(12_000_000))
-    asked: list[str] = []
-    with opened(lab, browser, *CELLS) as notebook:
+    urls: list[str] = []
+    with open_cells(lab, browser, *CELLS) as notebook:
         page = notebook.page
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: urls.append(request.url))
         notebook.run_all()
 
         picture = notebook.output(1).locator("img")
         assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 256
-        see_video(notebook)
+        check_video(notebook)
         zone = notebook.output(3).get_by_role("group", name="Upload: voice")
         with page.expect_file_chooser() as chooser:
             zone.get_by_role("button", name="Choose").press("Enter")
@@ -51,17 +51,17 @@ def test_pictures_videos_and_uploads_come_through_the_one_door(
         saved = (lab.root / notebook.path).read_text(encoding="utf-8")
         service = json.loads((tmp_path / "data" / "service.json").read_text())["url"]
         port = f":{service.rpartition(':')[2]}"
-        for told in ("127.0.0.1", port, BELOW, "signature=", "_xsrf="):
-            assert told not in saved
+        for text in ("127.0.0.1", port, PREFIX, "signature=", "_xsrf="):
+            assert text not in saved
 
         page.reload()
-        see_video(notebook)
+        check_video(notebook)
 
-    assert [url for url in asked if not url.startswith((f"{lab.url}/", "data:", "blob:"))] == []
+    assert [url for url in urls if not url.startswith((f"{lab.url}/", "data:", "blob:"))] == []
 
 
-def see_video(notebook: Notebook) -> None:
-    """See that the video plays, from beside the notebook and below the server's path."""
+def check_video(notebook: Notebook) -> None:
+    """Check that the video plays, from a file beside the notebook and below the server's path."""
     video = notebook.output(2).locator("video")
     expect(video).to_be_visible()
     assert video.evaluate(PLAYING).startswith(f"{notebook.lab.url}/files/")

@@ -5,7 +5,7 @@ import time
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.cells import opened
+from tests.browser.cells import open_cells
 from tests.browser.lab import Lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
@@ -20,10 +20,10 @@ CELLS = (
 )
 
 
-def test_a_cell_that_waits_is_stopped_at_once_and_its_job_is_found_and_canceled(
+def test_a_waiting_cell_stops_at_once_and_its_generation_can_be_canceled(
     lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+    with open_cells(lab, browser, *CELLS) as notebook:
         page = notebook.page
 
         def run(cell: int) -> None:

@@ -1,9 +1,9 @@
-"""Table and panels without a mouse: keys are theirs, parts have names, the focus is never lost."""
+"""Table and panels by keyboard: keys go to the widgets, and the focus is never lost."""
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.cells import opened
+from tests.browser.cells import open_cells
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 
@@ -18,40 +18,40 @@ CELLS = (
 
 
 def press(part: Locator, key: str) -> None:
-    """Press a key as a person does: the page, and not the part, decides where it goes."""
-    expect(part).to_be_enabled()  # what rests takes no focus, from nobody
+    """Press a key on the focused part; the page dispatches it as for a user."""
+    expect(part).to_be_enabled()  # a disabled part takes no focus
     part.focus()
     part.page.keyboard.press(key)
 
 
-def test_everything_is_done_by_keyboard_and_the_focus_stays(lab: Lab, browser: Browser) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+def test_all_widgets_work_by_keyboard_and_keep_the_focus(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *CELLS) as notebook:
         notebook.run_all()
-        look_through_the_table(notebook)
-        make_something_in_the_panel(notebook)
+        use_the_table(notebook)
+        choose_a_model_in_the_panel(notebook)
         write_a_script(notebook)
-        make_and_revoke_a_key(notebook)
+        create_and_revoke_a_key(notebook)
         assert notebook.errors() == []
         assert len(notebook.save()["cells"]) == 3, "no key was a command to the notebook"
 
 
-def look_through_the_table(notebook: Notebook) -> None:
+def use_the_table(notebook: Notebook) -> None:
     page, table = notebook.page, notebook.output(1)
     head = table.get_by_role("button", name="credits")
     press(head, "Enter")
     sorted_by = table.get_by_role("columnheader", name="credits")
     expect(sorted_by).to_have_attribute("aria-sort", "descending")
     expect(head).to_be_focused()
-    said = table.locator(".kit-status [aria-live], .kit-status > [aria-live=polite]").first
-    expect(said).to_contain_text("1–2 of 3, sorted by credits, descending")
+    status = table.locator(".kit-status [aria-live], .kit-status > [aria-live=polite]").first
+    expect(status).to_contain_text("1–2 of 3, sorted by credits, descending")
 
-    # arrows choose in a list, a letter looks in it: neither is for the notebook
-    status = table.get_by_role("combobox", name="status")
-    press(status, "ArrowDown")
-    expect(status).to_have_value("completed")
+    # arrows choose in a list, a letter searches in it: neither is a notebook command
+    filter_ = table.get_by_role("combobox", name="status")
+    press(filter_, "ArrowDown")
+    expect(filter_).to_have_value("completed")
     page.keyboard.press("a")
     page.keyboard.press("ArrowUp")
-    expect(status).to_be_focused()
+    expect(filter_).to_be_focused()
 
     forth, back = (table.get_by_role("button", name=n) for n in ("next page", "page before"))
     press(forth, "Space")
@@ -68,7 +68,7 @@ def look_through_the_table(notebook: Notebook) -> None:
     expect(table.locator(":focus")).to_have_count(1)
 
 
-def make_something_in_the_panel(notebook: Notebook) -> None:
+def choose_a_model_in_the_panel(notebook: Notebook) -> None:
     panel = notebook.output(2)
     panel.get_by_role("textbox", name="Search models").fill("flat layered landscapes")
     expect(panel.get_by_role("button", name="Use", exact=True)).to_have_count(1)
@@ -106,7 +106,7 @@ def write_a_script(notebook: Notebook) -> None:
     expect(panel.locator(":focus")).to_have_count(1)
 
 
-def make_and_revoke_a_key(notebook: Notebook) -> None:
+def create_and_revoke_a_key(notebook: Notebook) -> None:
     panel = notebook.output(2)
     press(panel.get_by_role("tab", name="Account", exact=True), "Enter")
     name = panel.get_by_placeholder("name of the key")

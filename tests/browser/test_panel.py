@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.cells import look, opened
+from tests.browser.cells import check_part, open_cells
 from tests.browser.lab import Lab
 
 pytestmark = pytest.mark.browser
@@ -13,10 +13,10 @@ pytestmark = pytest.mark.browser
 CELLS = ("import kit\nstudio = kit.connect()", "panel = studio.panel()\npanel")
 
 
-def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
+def test_the_panel_generates_a_picture_and_works_on_a_narrow_page(
     lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+    with open_cells(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
         here = page.locator(".kit-page:visible")
@@ -47,7 +47,7 @@ def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
         ):
             tab(page, name).click()
             expect(here).to_contain_text(words)
-        look(notebook, "panel", ".kit-panel")
+        check_part(notebook, "panel", ".kit-panel")
 
         page.set_viewport_size({"width": 720, "height": 1000})
         tab(page, "Models").focus()
@@ -55,9 +55,9 @@ def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
         page.keyboard.press("Enter")
         expect(tab(page, "Create")).to_have_attribute("aria-selected", "true")
         expect(form.get_by_label("prompt")).to_have_value("a misty lake at dawn")
-        over = "panel => panel.scrollWidth - panel.clientWidth"
-        assert page.locator(".kit-panel").evaluate(over) <= 0
-        look(notebook, "panel-created", ".kit-panel")
+        overflow = "panel => panel.scrollWidth - panel.clientWidth"
+        assert page.locator(".kit-panel").evaluate(overflow) <= 0
+        check_part(notebook, "panel-created", ".kit-panel")
 
         assert notebook.errors() == []
         assert "cs_test_" not in json.dumps(notebook.save())

@@ -1,4 +1,4 @@
-"""Notebooks with widgets that are opened again: what was in them stays, and no error beside it."""
+"""Notebooks with widgets that are opened again: static snapshots are shown without errors."""
 
 import re
 
@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.cells import look, opened
+from tests.browser.cells import check_part, open_cells
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 
@@ -19,8 +19,8 @@ CELLS = (
     "studio.panel()",
     "studio.account_panel()",
 )
-#: What stands in the snapshot of each cell: the line that brings it back, and what was typed.
-KEPT = (
+#: Cells and texts in their static snapshots: the code that restores a widget, and typed text.
+SNAPSHOT_TEXTS = (
     (1, 'studio.form("poster", "a misty lake")'),
     (2, 'studio.writing("SPACE")'),
     (2, "A title of my own"),
@@ -30,7 +30,7 @@ KEPT = (
     (4, "1,000 credits"),
 )
 
-#: Sees in each frame whether a widget that is not there (yet) stands below its snapshot as a line.
+#: Records in each frame whether the line "Loading widget" exists and is visible below a snapshot.
 WATCH = """(() => {
     window.waiting = { there: 0, seen: 0 };
     const below = '.jp-OutputArea-child:has([class^=kit-snapshot]) + .jp-OutputArea-child';
@@ -46,10 +46,10 @@ WATCH = """(() => {
 })();"""
 
 
-def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
+def test_snapshots_show_typed_text_without_a_kernel_and_without_trust(
     lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, browser, *CELLS, alone=True) as notebook:
+    with open_cells(lab, browser, *CELLS, alone=True) as notebook:
         notebook.run_all()
         page = notebook.page
         snapshots = page.locator("[class^=kit-snapshot]")
@@ -71,27 +71,27 @@ def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
         notebook.wait_idle()
         page.add_init_script(WATCH)
         page.reload()
-        see_twins(notebook, page)
-        look(notebook, "reopened", ".jp-Cell:nth-of-type(2) .jp-OutputArea")
+        check_snapshots(notebook, page)
+        check_part(notebook, "reopened", ".jp-Cell:nth-of-type(2) .jp-OutputArea")
         notebook.wait_idle()
-        waited = page.evaluate("waiting")
-        assert waited["there"] > 0, "without a kernel there is nothing but the line"
-        assert waited["seen"] == 0
+        waiting = page.evaluate("waiting")
+        assert waiting["there"] > 0, "without a kernel there is only the line"
+        assert waiting["seen"] == 0
 
-        # what somebody else has changed is not trusted
+        # a notebook that was changed elsewhere is not trusted
         changed = nbformat.read(lab.root / "test.ipynb", as_version=4)
         changed.cells.append(nbformat.v4.new_markdown_cell("from a colleague"))
         nbformat.write(changed, lab.root / "sent.ipynb")
         sent = Notebook(page.context, lab, "sent.ipynb")
         trusted = "() => jupyterapp.shell.currentWidget.content.model.cells.get(1).trusted"
         assert sent.page.evaluate(trusted) is False
-        see_twins(sent, sent.page)
-        sent.dress("JupyterLab Dark")
-        look(sent, "reopened-sent", ".jp-Cell:nth-of-type(2) .jp-OutputArea")
+        check_snapshots(sent, sent.page)
+        sent.set_theme("JupyterLab Dark")
+        check_part(sent, "reopened-sent", ".jp-Cell:nth-of-type(2) .jp-OutputArea")
 
 
-def see_twins(notebook: Notebook, page: Page) -> None:
-    for cell, words in KEPT:
+def check_snapshots(notebook: Notebook, page: Page) -> None:
+    for cell, words in SNAPSHOT_TEXTS:
         snapshot = notebook.output(cell).locator("[class^=kit-snapshot]")
         expect(snapshot).to_be_visible(timeout=60_000)
         expect(snapshot).to_contain_text(words)

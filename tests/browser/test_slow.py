@@ -1,13 +1,13 @@
-"""Widgets far from their kernel: what is typed counts, a click pays once, the focus stays."""
+"""Widgets with a slow connection: typed text is used, a click charges once, the focus stays."""
 
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.cells import opened
-from tests.browser.far import HOLDS_BACK, away
+from tests.browser.cells import open_cells
 from tests.browser.lab import Lab
+from tests.browser.latency import DELAYS, set_latency
 from tests.browser.notebook import Notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
@@ -23,35 +23,35 @@ CELLS = (
 
 @pytest.fixture
 def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
-    """A notebook of widgets, all of them there before their kernel is far away."""
-    with opened(lab, browser, *CELLS, script=HOLDS_BACK) as notebook:
+    """A notebook of widgets that were loaded before the connection becomes slow."""
+    with open_cells(lab, browser, *CELLS, script=DELAYS) as notebook:
         notebook.run_all()
         expect(notebook.output(0)).to_contain_text("balance afterwards")
         expect(notebook.output(1)).to_contain_text("1–2 of 2")
         expect(notebook.output(2)).to_contain_text("balance afterwards")
         expect(notebook.output(3).get_by_role("button", name="Create key")).to_be_enabled()
-        away(notebook.output(0))
+        set_latency(notebook.output(0))
         yield notebook
         assert notebook.errors() == []
 
 
-def twice(button: Locator) -> None:
-    """Press a button, and once more before anything can have come back."""
+def click_twice(button: Locator) -> None:
+    """Click a button twice, before a response can have arrived."""
     assert button.evaluate("one => { one.click(); one.click(); return one.ariaBusy; }") == "true"
 
 
-def test_far_from_the_kernel_nothing_is_lost_or_paid_twice(notebook: Notebook) -> None:
-    make_what_is_typed(notebook.output(0).locator(".kit-form"))
-    turn_pages_and_go_on(notebook)
-    write_once(notebook.output(2))
-    name_two_keys(notebook.output(3))
+def test_with_a_slow_connection_nothing_is_lost_or_charged_twice(notebook: Notebook) -> None:
+    generate_typed_prompt(notebook.output(0).locator(".kit-form"))
+    change_pages_and_type(notebook)
+    write_one_script(notebook.output(2))
+    create_one_key(notebook.output(3))
 
 
-def make_what_is_typed(form: Locator) -> None:
+def generate_typed_prompt(form: Locator) -> None:
     prompt, generate = form.get_by_label("prompt *"), form.get_by_role("button", name="Generate")
     prompt.press_sequentially("a lake at dusk!", delay=30)
     expect(form).to_have_attribute("data-kit-pending", "")
-    twice(generate)
+    click_twice(generate)
     prompt.press_sequentially(" And on.", delay=30)
     expect(form.get_by_text("completed")).to_have_count(1)
     expect(form.get_by_text("a lake at dusk!", exact=True)).to_have_count(1)
@@ -60,7 +60,7 @@ def make_what_is_typed(form: Locator) -> None:
     expect(generate).to_be_enabled()
     expect(form.get_by_text("completed")).to_have_count(1)
 
-    # who has not gone elsewhere has the button again after its rest
+    # a disabled button that still has the focus gets it back when it is enabled again
     generate.focus()
     generate.press("Enter")
     expect(generate).to_be_disabled()
@@ -68,11 +68,11 @@ def make_what_is_typed(form: Locator) -> None:
     expect(generate).to_be_focused()
 
 
-def turn_pages_and_go_on(notebook: Notebook) -> None:
+def change_pages_and_type(notebook: Notebook) -> None:
     table, page = notebook.output(1), notebook.page
     forth, back = (table.get_by_role("button", name=n) for n in ("next page", "page before"))
     search = table.get_by_placeholder("search words")
-    expect(table).to_contain_text("1–2 of 4")  # it follows what the form has made
+    expect(table).to_contain_text("1–2 of 4")  # the table shows the new generations
     forth.focus()
     forth.press("Space")
     search.focus()
@@ -87,10 +87,10 @@ def turn_pages_and_go_on(notebook: Notebook) -> None:
     expect(forth).to_be_focused()
 
 
-def write_once(writing: Locator) -> None:
+def write_one_script(writing: Locator) -> None:
     title = writing.get_by_label("Title", exact=True)
     title.press_sequentially("Why the Moon is leaving", delay=30)
-    twice(writing.get_by_role("button", name="Write a script"))
+    click_twice(writing.get_by_role("button", name="Write a script"))
     script = writing.get_by_role("textbox", name="Script 1")
     expect(script).to_be_visible()
     expect(writing).to_contain_text("balance afterwards")
@@ -98,11 +98,11 @@ def write_once(writing: Locator) -> None:
     expect(script).to_have_count(1)
 
 
-def name_two_keys(account: Locator) -> None:
+def create_one_key(account: Locator) -> None:
     name = account.get_by_placeholder("name of the key")
     name.fill("laptop")
     name.press("Tab")
-    twice(account.get_by_role("button", name="Create key"))
+    click_twice(account.get_by_role("button", name="Create key"))
     name.fill("tablet")
     name.press("Enter")
     expect(account.get_by_role("button", name="I have copied it")).to_be_visible()

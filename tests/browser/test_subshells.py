@@ -1,4 +1,4 @@
-"""Clicks while a cell draws: with the settings of ``kit lab`` its figure stays whole."""
+"""Clicks while a cell draws: with the settings of ``kit lab`` they wait for the cell."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import kit
-from tests.browser.cells import opened
+from tests.browser.cells import open_cells
 from tests.browser.lab import Lab
 
 pytestmark = pytest.mark.browser
@@ -43,11 +43,11 @@ plt.close()
 )
 
 
-def test_a_click_waits_for_the_cell_and_leaves_its_figure_alone(lab: Lab, browser: Browser) -> None:
+def test_a_click_waits_for_the_cell_and_keeps_its_figure(lab: Lab, browser: Browser) -> None:
     overrides = json.loads((SETTINGS / "default_setting_overrides.json").read_text("utf-8"))
     for plugin, values in overrides.items():
         lab.set(plugin, values)
-    with opened(lab, browser, *CELLS, alone=True) as notebook:
+    with open_cells(lab, browser, *CELLS, alone=True) as notebook:
         page = notebook.page
 
         def run(cell: int) -> None:

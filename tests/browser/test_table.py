@@ -1,11 +1,11 @@
-"""The history's table in JupyterLab: looked through, by night, reloaded, without its kernel."""
+"""The history table in JupyterLab: paging, sorting, choosing, dark theme, reload, no kernel."""
 
 import re
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.cells import look
+from tests.browser.cells import check_part
 from tests.browser.notebook import Notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
@@ -27,7 +27,7 @@ def box(notebook: Notebook, words: str) -> Locator:
     return notebook.page.get_by_role("checkbox", name=words)
 
 
-def test_a_history_is_looked_through(notebook: Notebook) -> None:
+def test_a_history_table_is_paged_sorted_searched_selected_and_restored(notebook: Notebook) -> None:
     page, table = notebook.page, notebook.page.locator(".kit-table")
     expect(rows(notebook)).to_have_count(3)
     expect(page.locator(".kit-table-row img")).to_have_count(3)
@@ -68,26 +68,26 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     search.press("Enter")
     expect(table.get_by_text("1–2 of 2 (of 5) · 2 chosen")).to_be_visible()
 
-    # Python knows what was chosen
+    # Python has the selection
     page.locator(".jp-Notebook .jp-Cell").nth(2).click()
     notebook.command("notebook:run-cell")
     notebook.wait_idle()
     expect(notebook.output(2)).to_contain_text("['a hill', 'a deep lake']")
 
-    # by night
-    notebook.dress("JupyterLab Dark")
+    # the dark theme
+    notebook.set_theme("JupyterLab Dark")
     shade = "element => getComputedStyle(element).color.match(/\\d+/g).slice(0, 3).map(Number)"
     expect(rows(notebook).first).to_be_visible()
     assert min(rows(notebook).first.evaluate(shade)) > 180
-    look(notebook, "table", ".kit-table")
+    check_part(notebook, "table", ".kit-table")
 
-    # the page is loaded anew: the widget is there again, as it was
+    # after a reload the widget has the same state
     notebook.save()
     page.reload()
     expect(table.get_by_text("1–2 of 2 (of 5) · 2 chosen")).to_be_visible(timeout=60_000)
     expect(box(notebook, "a deep lake")).to_be_checked()
 
-    # without its kernel the page that was shown last is kept, and no error beside it
+    # without its kernel the static snapshot is shown, without an error
     notebook.wait_idle()
     page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
     notebook.wait_idle()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.cells import shown
+from tests.browser.cells import open_notebook
 from tests.browser.conftest import NOTEBOOKS
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
@@ -17,14 +17,12 @@ pytestmark = pytest.mark.browser
 FIRST, *OTHERS = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
 
 
-def test_the_first_shows_a_form_and_a_picture_in_the_first_screen_and_a_video(
-    lab: Lab, browser: Browser
-) -> None:
-    with shown(lab, browser, FIRST) as notebook:
+def test_the_first_tutorial_shows_a_form_a_picture_and_a_video(lab: Lab, browser: Browser) -> None:
+    with open_notebook(lab, browser, FIRST) as notebook:
         page = notebook.page
         page.set_viewport_size({"width": 1280, "height": 720})  # a laptop
-        kept = page.locator(".jp-OutputArea img").first  # as it is opened that was not run
-        expect(kept).to_be_in_viewport(ratio=0.95)
+        saved_picture = page.locator(".jp-OutputArea img").first  # before it is run
+        expect(saved_picture).to_be_in_viewport(ratio=0.95)
 
         notebook.run_all()
         page.locator(".jp-WindowedPanel-outer").evaluate("part => part.scrollTo(0, 0)")
@@ -32,7 +30,7 @@ def test_the_first_shows_a_form_and_a_picture_in_the_first_screen_and_a_video(
         form = page.locator(".kit-form").first
         expect(form.get_by_label("prompt")).to_be_in_viewport(ratio=1)
         expect(form.locator("img").first).to_be_in_viewport(ratio=0.95)
-        expect(kept).to_be_hidden()
+        expect(saved_picture).to_be_hidden()
         picture = page.locator(".jp-OutputArea img").first
         assert picture.evaluate("image => image.naturalWidth") >= 320
         video = page.locator(".jp-OutputArea video").first
@@ -42,19 +40,19 @@ def test_the_first_shows_a_form_and_a_picture_in_the_first_screen_and_a_video(
         )
         assert video.evaluate("video => [video.videoWidth, video.videoHeight]") == [640, 360]
         assert video.evaluate("video => video.duration") == pytest.approx(3, abs=0.1)
-        see_that_nothing_is_lost(notebook)
+        check_saved_notebook(notebook)
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_all_cells_queued_at_once_run_and_nothing_is_lost_when_it_is_opened_again(
+def test_a_tutorial_runs_all_cells_and_opens_again_without_errors(
     name: str, lab: Lab, browser: Browser
 ) -> None:
-    with shown(lab, browser, name) as notebook:
+    with open_notebook(lab, browser, name) as notebook:
         notebook.run_all()
-        see_that_nothing_is_lost(notebook)
+        check_saved_notebook(notebook)
 
 
-def see_that_nothing_is_lost(notebook: Notebook) -> None:
+def check_saved_notebook(notebook: Notebook) -> None:
     page = notebook.page
     assert notebook.errors() == []
     assert "*" not in "".join(page.locator(".jp-InputPrompt").all_inner_texts())
@@ -62,23 +60,23 @@ def see_that_nothing_is_lost(notebook: Notebook) -> None:
     assert "widgets" not in saved["metadata"]
     assert not re.search(r"cs_(test|live)_\w{8}|signature=", str(saved))
     assert str(notebook.lab.root) not in str(saved)
-    keep_screenshots(notebook)
+    save_screenshots(notebook)
 
     notebook.open(notebook.lab, notebook.path)
     expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(saved["cells"]))
     expect(page.get_by_text("Loading widget")).to_have_count(0)
-    see_no_error(page)
+    check_no_error(page)
     assert notebook.errors() == []
 
 
-def see_no_error(page: Page) -> None:
+def check_no_error(page: Page) -> None:
     for text in ("Error displaying widget", "Error loading widget", "model not found"):
         for lost in page.get_by_text(text).all():
             expect(lost).to_be_hidden()
 
 
-def keep_screenshots(notebook: Notebook) -> None:
-    """Keep pictures of the whole page where somebody wants to look at them."""
+def save_screenshots(notebook: Notebook) -> None:
+    """Save screenshots of the whole page if ``KIT_TEST_SCREENSHOTS`` names a folder."""
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
     if not folder:
         return
@@ -86,6 +84,6 @@ def keep_screenshots(notebook: Notebook) -> None:
     height = cells.evaluate("part => part.scrollHeight") + 200
     notebook.page.set_viewport_size({"width": 1200, "height": height})
     notebook.page.locator(".jp-WindowedPanel-outer").evaluate("part => part.scrollTo(0, 0)")
-    for dress in ("Light", "Dark"):
-        notebook.dress(f"JupyterLab {dress}")
-        notebook.page.screenshot(path=Path(folder, f"{notebook.path}-{dress.lower()}.png"))
+    for theme in ("Light", "Dark"):
+        notebook.set_theme(f"JupyterLab {theme}")
+        notebook.page.screenshot(path=Path(folder, f"{notebook.path}-{theme.lower()}.png"))

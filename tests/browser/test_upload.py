@@ -1,4 +1,4 @@
-"""Files from the browser: larger than the socket takes at once, dropped, refused, broken off."""
+"""Uploads from the browser: large files, dropped files, refused files, interrupted uploads."""
 
 import base64
 import hashlib
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.cells import look, opened
+from tests.browser.cells import check_part, open_cells
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 from tests.client.third_party import png
@@ -25,7 +25,7 @@ DROP = """(zone, [name, type, content]) => {
         zone.dispatchEvent(new DragEvent(kind, options));
     }
 }"""
-#: A disk that takes its time for each piece: what is broken off in time was under way.
+#: Script that delays reading each piece, so that the upload can be interrupted.
 SLOW = """() => {
     const read = Blob.prototype.arrayBuffer;
     change(Blob.prototype, 'arrayBuffer', { async value() {
@@ -43,7 +43,7 @@ WIDEST = """zone => {
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """The user's own folder."""
+    """The user's folder with files to upload."""
     folder = tmp_path / "home"
     folder.mkdir()
     for name, megabytes in (("short.wav", 12), ("long.wav", 24)):
@@ -71,42 +71,42 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def kept(tmp_path: Path) -> dict[str, str]:
-    """What lies in the kit's folder of uploads: names and hashes."""
+def stored_files(tmp_path: Path) -> dict[str, str]:
+    """Return the names and hashes of the files in the upload folder."""
     found = (tmp_path / "data" / "notebook" / "uploads").rglob("*")
     return {path.name: digest(path) for path in found if path.is_file()}
 
 
-def test_files_of_any_size_arrive_and_are_used(
+def test_files_of_any_size_are_uploaded_and_used(
     notebook: Notebook, files: Path, tmp_path: Path
 ) -> None:
     portrait, voice = zone(notebook, "portrait"), zone(notebook, "voice")
     chip = notebook.page.locator(".kit-chip")
     edge = portrait.evaluate(WIDEST)
-    assert edge <= 0, f"something stands {edge} pixels out of the card"
+    assert edge <= 0, f"something is {edge} pixels outside the card"
 
     for name in ("short.wav", "long.wav"):
         choose(notebook, "voice", files / name)
         expect(voice.get_by_role("progressbar")).to_be_visible()
         expect(voice.get_by_role("status")).to_have_text(f"Arrived: {name}")
         expect(chip).to_contain_text(f"{name} · ")
-    assert kept(tmp_path) == {n: digest(files / n) for n in ("short.wav", "long.wav")}
+    assert stored_files(tmp_path) == {n: digest(files / n) for n in ("short.wav", "long.wav")}
     notebook.page.get_by_role("button", name="Remove long.wav").click()
     expect(chip).to_have_count(0)
 
-    # what does not fit is said before anything is sent, where it was chosen
+    # a file that the field does not take is reported before it is sent
     choose(notebook, "portrait", files / "huge.png")
     expect(portrait.get_by_role("alert")).to_contain_text("'huge.png' has 51.0 MB")
     choose(notebook, "portrait", files / "notes.txt")
     expect(portrait.get_by_role("alert")).to_have_text(
         "takes a picture, and 'notes.txt' is of type text/plain"
     )
-    look(notebook, "upload-refused", ".kit-form")
-    assert set(kept(tmp_path)) == {"short.wav", "long.wav"}
+    check_part(notebook, "upload-refused", ".kit-form")
+    assert set(stored_files(tmp_path)) == {"short.wav", "long.wav"}
 
     portrait.evaluate(DROP, ["my face.png", "image/png", base64.b64encode(png()).decode()])
     expect(notebook.page.locator(".kit-file img")).to_be_visible()
-    look(notebook, "upload", ".kit-form")
+    check_part(notebook, "upload", ".kit-form")
     notebook.page.get_by_role("button", name="Generate").click()
     expect(notebook.page.locator(".kit-result").get_by_text("completed").first).to_be_visible()
 
@@ -115,17 +115,17 @@ def test_files_of_any_size_arrive_and_are_used(
     assert len(saved) < 40_000
 
 
-def test_an_upload_that_breaks_off_says_so_and_leaves_nothing(
+def test_an_interrupted_upload_is_reported_and_leaves_no_file(
     notebook: Notebook, files: Path, tmp_path: Path
 ) -> None:
     voice, page = zone(notebook, "voice"), notebook.page
     bar = voice.get_by_role("progressbar")
-    notebook.save()  # else there is no form after a reload
+    notebook.save()  # otherwise there is no form after a reload
     page.evaluate(SLOW)
 
     choose(notebook, "voice", files / "long.wav")
     expect(voice).to_contain_text("4.2 of 24.0 MB · 17 %")
-    look(notebook, "upload-running", ".kit-form")
+    check_part(notebook, "upload-running", ".kit-form")
     voice.get_by_role("button", name="Cancel").click()
     expect(voice.get_by_role("alert")).to_have_text("Canceled.")
     expect(voice.get_by_role("button", name="Choose")).to_be_focused()
@@ -140,7 +140,7 @@ def test_an_upload_that_breaks_off_says_so_and_leaves_nothing(
     expect(bar).to_be_visible()
     page.evaluate(f"() => {{ {Notebook.KERNEL}.restart(); }}")
     expect(voice.get_by_role("alert")).to_contain_text("The kernel was restarted")
-    assert kept(tmp_path) == {}
+    assert stored_files(tmp_path) == {}
 
 
 CHOSEN = (
@@ -152,16 +152,16 @@ CHOSEN = (
 )
 
 
-def test_files_are_typed_picked_by_picture_ordered_and_taken_away(
+def test_files_are_typed_chosen_by_thumbnail_ordered_and_removed(
     lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, browser, *CHOSEN) as notebook:
+    with open_cells(lab, browser, *CHOSEN) as notebook:
         notebook.run_all()
         form = notebook.page.locator(".kit-form")
         box, chips = form.get_by_label("portrait *", exact=True), form.locator(".kit-chip")
         alert = form.get_by_role("alert")
 
-        # what is wrong is said while it is typed
+        # problems are reported while typing
         box.press_sequentially("own picture", delay=20)
         expect(alert.filter(has_text="there is no file 'own picture'")).to_be_visible()
         expect(box).to_have_attribute("aria-invalid", "true")
@@ -172,7 +172,7 @@ def test_files_are_typed_picked_by_picture_ordered_and_taken_away(
         box.fill("broken.png")
         expect(chips).to_have_count(1)
         expect(alert.filter(has_text="'broken.png' cannot be read as a picture")).to_be_visible()
-        look(notebook, "files-broken", ".kit-form")
+        check_part(notebook, "files-broken", ".kit-form")
         form.get_by_role("button", name="Remove broken.png").click()
         expect(alert.filter(has_text="is required")).to_be_visible()
         box.fill(str(notebook.lab.root / "own picture.png"))
@@ -180,10 +180,10 @@ def test_files_are_typed_picked_by_picture_ordered_and_taken_away(
         expect(box).to_have_value("")
         expect(form.locator(".kit-file img")).to_be_visible()
 
-        # earlier results are pictures
+        # earlier results are chosen by their thumbnails
         form.get_by_role("button", name="Earlier").first.click()
         expect(form.locator(".kit-earlier")).to_have_count(2)
-        look(notebook, "files-earlier", ".kit-form")
+        check_part(notebook, "files-earlier", ".kit-form")
         form.get_by_role("button", name="a red hill").click()
         expect(chips).to_contain_text(["own picture.png", "a red hill"])
         expect(form.locator(".kit-earlier")).to_have_count(0)
@@ -194,7 +194,7 @@ def test_files_are_typed_picked_by_picture_ordered_and_taken_away(
         notebook.page.keyboard.press("Enter")
         expect(chips).to_contain_text(["a red hill", "own picture.png"])
         expect(form.locator(":focus")).to_have_count(1)
-        look(notebook, "files", ".kit-form")
+        check_part(notebook, "files", ".kit-form")
         expect(form).not_to_contain_text(str(notebook.lab.root))
         form.get_by_role("button", name="Generate").click()
         expect(form.get_by_text("completed")).to_be_visible()

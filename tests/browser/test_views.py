@@ -1,11 +1,11 @@
-"""Gallery and comparison in JupyterLab, also in a notebook that nobody has trusted."""
+"""Gallery and comparison in JupyterLab, also in an untrusted notebook."""
 
 import json
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.cells import look, opened
+from tests.browser.cells import check_part, open_cells
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 
@@ -26,8 +26,8 @@ def width(picture: Locator) -> float:
     return found["width"]
 
 
-def is_seen(notebook: Notebook) -> None:
-    """Check the tiles, that one grows when it is opened, and that the video is found."""
+def check_gallery(notebook: Notebook) -> None:
+    """Check the tiles, that an opened one is larger, and that the video is loaded."""
     shown = notebook.output(1)
     pictures = shown.locator("summary img:visible")
     expect(pictures).to_have_count(2)
@@ -47,26 +47,26 @@ def is_seen(notebook: Notebook) -> None:
     assert width(film) == pytest.approx(before, abs=2)
 
 
-def test_they_work_with_and_without_trust(lab: Lab, browser: Browser) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+def test_gallery_and_comparison_work_with_and_without_trust(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         assert notebook.errors() == []
-        is_seen(notebook)
+        check_gallery(notebook)
         compared = notebook.output(2)
         shown = compared.locator("th img:visible, th video")
         shapes = [part.bounding_box() for part in shown.all()[:2]]
         assert len({shape["height"] for shape in shapes if shape}) == 1
         expect(compared.get_by_text("≠ prompt")).to_be_visible()
-        look(notebook, "gallery", ".jp-OutputArea details")
+        check_part(notebook, "gallery", ".jp-OutputArea details")
 
-        # what somebody sent by mail is not trusted
+        # a notebook that was changed elsewhere is not trusted
         sent = notebook.save()
         assert (lab.root / notebook.path).stat().st_size < 500_000
         sent["cells"][0]["source"] += "\n# changed"
         (lab.root / "sent.ipynb").write_text(json.dumps(sent))
         notebook.open(lab, "sent.ipynb")
         assert notebook.page.locator(".jp-mod-trusted").count() == 0
-        is_seen(notebook)
+        check_gallery(notebook)
         expect(notebook.output(2).get_by_text("≠ prompt")).to_be_visible()
 
 
@@ -79,10 +79,10 @@ OPENED = (
 )
 
 
-def test_a_picture_of_a_gallery_a_sheet_or_a_comparison_opens_in_a_form(
+def test_a_picture_of_a_gallery_sheet_or_comparison_opens_in_a_form(
     lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, browser, *OPENED) as notebook:
+    with open_cells(lab, browser, *OPENED) as notebook:
         notebook.run_all()
         assert notebook.errors() == []
         for cell, words, count in ((1, "a hill", 4), (2, "a hill", 4), (3, "a hill", 2)):
@@ -100,12 +100,12 @@ def test_a_picture_of_a_gallery_a_sheet_or_a_comparison_opens_in_a_form(
             form = shown.locator(".kit-form")
             expect(form.get_by_label("prompt")).to_have_value(words if cell != 3 else "a lake")
             expect(form.get_by_role("textbox", name="count")).to_have_text("2")
-            look(notebook, f"opened-{cell}", f".jp-Cell:nth-of-type({cell + 1}) .kit-opener")
+            check_part(notebook, f"opened-{cell}", f".jp-Cell:nth-of-type({cell + 1}) .kit-opener")
             last.click()
             expect(card).to_have_count(0)
         assert notebook.errors() == []
 
-        # without its kernel nothing is offered that would not work
+        # without its kernel there are no buttons
         notebook.save()
         notebook.open(lab, notebook.path)
         expect(notebook.output(2).get_by_role("button", name="Open", exact=True)).to_have_count(4)
@@ -118,4 +118,4 @@ def test_a_picture_of_a_gallery_a_sheet_or_a_comparison_opens_in_a_form(
         expect(notebook.output(2).locator("img")).to_have_count(4)
         expect(notebook.page.get_by_text("Error displaying widget")).to_be_hidden()
         notebook.wait_idle()
-        notebook.forget_unanswered()
+        notebook.drop_canceled_requests()

@@ -1,4 +1,4 @@
-"""The panel as a page of Voilà: an application of one cell, without a notebook around it."""
+"""The panel as a Voilà page: an application of one cell, without the notebook interface."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.lab import START
-from tests.browser.notebook import browsing
+from tests.browser.notebook import open_window
 from tests.ports import free_port
 
 pytestmark = [
@@ -29,16 +29,16 @@ _FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IP
 
 
 @contextmanager
-def page_of(cell: str, folder: Path, environment: dict[str, str]) -> Iterator[str]:
-    """Serve a notebook of one cell and yield the address of its page."""
+def serve(cell: str, folder: Path, environment: dict[str, str]) -> Iterator[str]:
+    """Serve a notebook of one cell and yield the URL of its page."""
     variables = {**os.environ, **environment}
     for name in _FOLDERS:
         variables[name] = str(folder / name.lower())
-    made = nbformat.v4.new_notebook(
+    notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(cell)],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
-    nbformat.write(made, folder / "app.ipynb")
+    nbformat.write(notebook, folder / "app.ipynb")
     port = free_port()
     command = [
         *(sys.executable, "-c", START.format("voila.app"), "app.ipynb"),
@@ -78,8 +78,8 @@ form
 """
 
 
-#: Plays a video, and once it does tells its size.
-PLAYS = """async video => {
+#: Script that plays a video and returns its size.
+PLAY_VIDEO = """async video => {
     video.muted = true;
     await video.play();
     while (video.currentTime < 0.2) await new Promise(requestAnimationFrame);
@@ -89,7 +89,7 @@ PLAYS = """async video => {
 
 @pytest.fixture
 def cell() -> str:
-    """What the page shows."""
+    """The code of the page's cell."""
     return CELL
 
 
@@ -97,19 +97,19 @@ def cell() -> str:
 def page(
     cell: str, tmp_path: Path, browser: Browser, environment: dict[str, str]
 ) -> Iterator[Page]:
-    """The page, in a browser that may not leave this machine."""
-    with page_of(cell, tmp_path, environment) as url, browsing(browser) as (context, refused):
+    """The page, in a browser that can only reach this machine."""
+    with serve(cell, tmp_path, environment) as url, open_window(browser) as (context, external):
         page = context.new_page()
-        broken: list[str] = []
-        page.on("pageerror", lambda error: broken.append(str(error)))
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(url, timeout=90_000)
         yield page
-        # Voilà's own template asks for icons; without them buttons still have their words.
-        assert [address for address in refused if "/fontawesome-free@" not in address] == []
-        assert broken == []
+        # Voilà's own template requests icons; without them buttons still have their labels.
+        assert [address for address in external if "/fontawesome-free@" not in address] == []
+        assert errors == []
 
 
-def test_a_picture_is_made_on_a_page_without_a_notebook(page: Page) -> None:
+def test_the_panel_generates_a_picture_on_a_voila_page(page: Page) -> None:
     here = page.locator(".kit-page:visible")
     expect(here).to_contain_text("Poster Landscape", timeout=60_000)
     expect(page.locator(".kit-top")).to_contain_text("1,000 credits")
@@ -133,24 +133,24 @@ def test_a_picture_is_made_on_a_page_without_a_notebook(page: Page) -> None:
     expect(here.get_by_role("button", name="Create key")).to_have_count(0)
     here.get_by_role("button", name="Sign in with a key").click()
     expect(here.get_by_label("API key")).to_have_attribute("type", "password")
-    keep(page)
+    save_screenshot(page)
 
 
 @pytest.mark.parametrize("cell", [VIDEOS])
-def test_videos_play(page: Page, tmp_path: Path) -> None:
+def test_videos_play_on_a_voila_page(page: Page, tmp_path: Path) -> None:
     videos = page.locator("video:visible")
     expect(videos).to_have_count(2, timeout=60_000)
 
     for video in videos.all():
-        assert video.evaluate(PLAYS) == [640, 360]
+        assert video.evaluate(PLAY_VIDEO) == [640, 360]
     page.locator(".kit-form").get_by_role("button", name="Enlarge").click()
     expect(page.locator("dialog video")).to_be_visible()
     assert not (tmp_path / "outputs").exists()
-    keep(page)
+    save_screenshot(page)
 
 
-def keep(page: Page) -> None:
-    """Keep a picture of the page where somebody wants to look at it."""
+def save_screenshot(page: Page) -> None:
+    """Save a screenshot of the page if ``KIT_TEST_SCREENSHOTS`` names a folder."""
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
     if folder:
         page.screenshot(path=str(Path(folder) / "voila.png"))

@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.cells import look, opened
+from tests.browser.cells import check_part, open_cells
 from tests.browser.lab import Lab
 
 pytestmark = pytest.mark.browser
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.browser
 CELLS = ("import kit\nstudio = kit.connect()", "writing = studio.writing('SPACE')\nwriting")
 
 
-def test_a_title_a_script_and_captions_are_a_few_clicks_away(lab: Lab, browser: Browser) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+def test_the_writing_panel_creates_a_title_scripts_and_captions(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
         panel = page.locator(".kit-writing")
@@ -62,7 +62,7 @@ def test_a_title_a_script_and_captions_are_a_few_clicks_away(lab: Lab, browser: 
         page.get_by_role("button", name="Make captions").first.click()
         captions = panel.locator(".kit-form").get_by_label("captions")
         expect(captions).to_have_value("Five words of my own.")
-        look(notebook, "writing", ".kit-writing")
+        check_part(notebook, "writing", ".kit-writing")
 
         assert notebook.errors() == []
         assert "cs_test_" not in json.dumps(notebook.save())

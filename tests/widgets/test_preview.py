@@ -217,9 +217,11 @@ def test_a_note_in_the_output_metadata_is_shown() -> None:
     )
 
 
-@pytest.mark.parametrize("told", [{"words": 7}, {"words": {"unused": "cat"}}, {"words": {}}, {}])
-def test_malformed_words_in_the_metadata_are_ignored(told: dict[str, Any]) -> None:
-    assert "not painted" not in preview.generation(wire.Generation(id="g", metadata=told), None)
+@pytest.mark.parametrize(
+    "metadata", [{"words": 7}, {"words": {"unused": "cat"}}, {"words": {}}, {}]
+)
+def test_malformed_words_in_the_metadata_are_ignored(metadata: dict[str, Any]) -> None:
+    assert "not painted" not in preview.generation(wire.Generation(id="g", metadata=metadata), None)
 
 
 def test_a_refund_is_shown() -> None:

@@ -123,14 +123,14 @@ def test_text_that_arrives_just_after_the_click_is_used(
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "told"),
+    ("field", "typed", "message"),
     [
         ("Title", "x" * 201, "must have 1 to 200 characters, not 201"),
         ("Hook angle", "x" * 301, "has 301 characters, at most 300 are allowed"),
     ],
 )
 def test_a_text_that_is_too_long_is_reported_while_typing(
-    panel: Writing, writer: FakeWriter, clock: Clock, field: str, typed: str, told: str
+    panel: Writing, writer: FakeWriter, clock: Clock, field: str, typed: str, message: str
 ) -> None:
     control(panel, ipywidgets.Text, "Title").value = "A title"
     box = control(panel, ipywidgets.Text, field)
@@ -138,7 +138,7 @@ def test_a_text_that_is_too_long_is_reported_while_typing(
 
     box.value = typed
 
-    assert told in note.value
+    assert message in note.value
     assert "kit-invalid" in box._dom_classes
     click(panel, "Write a script")
     clock.wait()
@@ -265,9 +265,9 @@ def test_written_scripts_are_in_the_saved_html(panel: Writing, clock: Clock) -> 
     assert "text 0" in html
 
 
-@pytest.mark.parametrize("told", ["", "soon", "-3"])
-def test_an_edited_script_without_a_valid_duration_has_an_estimate(told: str) -> None:
-    script = wire.Script(id="s", content="one two", metrics=wire.Metrics(duration=told))
+@pytest.mark.parametrize("duration", ["", "soon", "-3"])
+def test_an_edited_script_without_a_valid_duration_has_an_estimate(duration: str) -> None:
+    script = wire.Script(id="s", content="one two", metrics=wire.Metrics(duration=duration))
     card = ScriptCard(script, name="script 1")
     card.children[0].value = "one two three four five"
 
