@@ -151,9 +151,7 @@ def test_running_generations_are_in_the_archive(store: Store, service: Service) 
     assert Archive(store).frame()["status"].to_dict() == {running: "processing"}
 
 
-def test_a_running_generation_gone_at_the_service_is_removed(
-    store: Store, service: Service
-) -> None:
+def test_a_running_generation_that_disappears_is_removed(store: Store, service: Service) -> None:
     service.make(1, status="processing")
     sync(store, service)
     service.rows.clear()
