@@ -44,13 +44,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--to", type=Path, default=FOLDER, metavar="FOLDER")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
         with kit.connect(*local.start_embedded(data), data=data) as studio:
             known = studio.models
-            for name in asked.models or [file.stem for file in sorted(FOLDER.glob("*.webp"))]:
-                target = asked.to / f"{name}.webp"
+            for name in options.models or [file.stem for file in sorted(FOLDER.glob("*.webp"))]:
+                target = options.to / f"{name}.webp"
                 make(studio, known[name], data).save(target, "WEBP", quality=QUALITY, method=6)
                 print(f"{name}: {target.stat().st_size:,} bytes")  # noqa: T201
         local.stop()

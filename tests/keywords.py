@@ -42,6 +42,6 @@ def parameters(studio: Studio, model: str) -> None:
     studio.generate("poster", "a lake", parameters={"sede": 7})
 
 
-async def awaited(studio: AsyncStudio) -> None:
+async def async_calls(studio: AsyncStudio) -> None:
     await studio.form("poster", sede=7)  # type: ignore[call-arg]
     await studio.sweep("poster", "a lake", sede=range(3))  # type: ignore[call-arg]

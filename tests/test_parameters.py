@@ -187,11 +187,11 @@ LONG = "x" * (bounds.TEXT + 1)
 
 def test_our_limits_do_not_apply_to_other_services() -> None:
     foreign = Model(id="demo", setting_parameters=[SEED])
-    asked: dict[str, Any] = {"prompt": LONG, "parameters": {"seed": 2**63}, "media": {}}
+    request: dict[str, Any] = {"prompt": LONG, "parameters": {"seed": 2**63}, "media": {}}
 
-    assert check(foreign, **asked) == {"seed": 2**63}
+    assert check(foreign, **request) == {"seed": 2**63}
     with pytest.raises(ParameterError) as caught:
-        check(foreign.model_copy(update={"pricing": Rule(base=Decimal(1))}), **asked)
+        check(foreign.model_copy(update={"pricing": Rule(base=Decimal(1))}), **request)
     assert [detail["field"] for detail in caught.value.details or ()] == [
         "prompt",
         "parameters.seed",

@@ -148,14 +148,14 @@ def test_a_time_without_a_zone_is_utc() -> None:
     assert data.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("odd", ["0001-01-01T00:00:00Z", 0, "9999-12-31T23:59:59-14:00"])
-def test_a_placeholder_time_is_ignored(odd: str) -> None:
-    assert Generation.model_validate({"id": "1", "completedAt": odd}).completed_at is None
+@pytest.mark.parametrize("value", ["0001-01-01T00:00:00Z", 0, "9999-12-31T23:59:59-14:00"])
+def test_a_placeholder_time_is_ignored(value: str) -> None:
+    assert Generation.model_validate({"id": "1", "completedAt": value}).completed_at is None
 
 
-@pytest.mark.parametrize("odd", ["1e99999999", "-1e-99999999", 1e300, 2**53])
-def test_an_absurd_amount_of_credits_is_ignored(odd: Any) -> None:
-    assert Generation.model_validate({"id": "1", "creditsCharged": odd}).credits_charged is None
+@pytest.mark.parametrize("value", ["1e99999999", "-1e-99999999", 1e300, 2**53])
+def test_an_absurd_amount_of_credits_is_ignored(value: Any) -> None:
+    assert Generation.model_validate({"id": "1", "creditsCharged": value}).credits_charged is None
 
 
 def test_constants_match_the_api_document() -> None:

@@ -10,12 +10,12 @@ from tests.waiting import until
 
 
 def test_a_backup_can_be_restored(kit: Kit, account: str, tmp_path: Path) -> None:
-    made = kit("backup", tmp_path / "copy.tar.gz")
-    back = kit("restore", tmp_path / "copy.tar.gz", "--data", tmp_path / "back")
+    backup = kit("backup", tmp_path / "copy.tar.gz")
+    restored = kit("restore", tmp_path / "copy.tar.gz", "--data", tmp_path / "back")
     listed = kit("accounts", "list", "--data", tmp_path / "back", "--json").json
 
-    assert made.out == f"{tmp_path / 'copy.tar.gz'}: 0 files, 0 bytes\n"
-    assert back.out == f"{tmp_path / 'back'}: 0 files, 0 bytes; balances and files verified\n"
+    assert backup.out == f"{tmp_path / 'copy.tar.gz'}: 0 files, 0 bytes\n"
+    assert restored.out == f"{tmp_path / 'back'}: 0 files, 0 bytes; balances and files verified\n"
     assert [(one["id"], one["credits"]) for one in listed] == [(account, 5)]
 
 

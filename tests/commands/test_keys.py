@@ -6,13 +6,15 @@ from tests.commands.conftest import Kit
 def test_a_key_is_printed_once(kit: Kit, account: str) -> None:
     scopes = ("--scope", "scripts:generate", "--scope", "creative:generate")
     expires = ("--expires", "2100-01-02T03:04:05Z")
-    made = kit("keys", "create", "--account", account, "--name", "n", *scopes, *expires, "--json")
+    created = kit(
+        "keys", "create", "--account", account, "--name", "n", *scopes, *expires, "--json"
+    )
 
-    assert set(made.json) >= {"id", "key", "prefix", "scopes", "expiresAt"}
-    assert made.json["key"].startswith(made.json["prefix"])
-    assert made.json["scopes"] == ["read", "scripts:generate", "creative:generate"]
-    assert made.json["expiresAt"] == "2100-01-02T03:04:05.000Z"
-    assert made.json["key"] not in kit("keys", "list", "--json").out
+    assert set(created.json) >= {"id", "key", "prefix", "scopes", "expiresAt"}
+    assert created.json["key"].startswith(created.json["prefix"])
+    assert created.json["scopes"] == ["read", "scripts:generate", "creative:generate"]
+    assert created.json["expiresAt"] == "2100-01-02T03:04:05.000Z"
+    assert created.json["key"] not in kit("keys", "list", "--json").out
 
 
 def test_standard_output_has_only_the_key(kit: Kit, account: str) -> None:
@@ -24,8 +26,8 @@ def test_standard_output_has_only_the_key(kit: Kit, account: str) -> None:
 
 
 def test_a_revoked_key_is_listed_as_revoked(kit: Kit, account: str) -> None:
-    made = kit("keys", "create", "--account", account, "--name", "n", "--json").json
-    kit("keys", "revoke", made["id"])
+    key = kit("keys", "create", "--account", account, "--name", "n", "--json").json
+    kit("keys", "revoke", key["id"])
 
     assert kit("keys", "list", "--account", account, "--json").json[0]["revokedAt"]
     assert "revoked" in kit("keys", "list").out
@@ -51,9 +53,7 @@ def test_an_invalid_key_is_refused_with_an_error_message(
 
 
 def test_a_sign_out_is_reported(kit: Kit, account: str) -> None:
-    made = kit("keys", "create", "--account", account, "--name", "n", "--json").json
+    key = kit("keys", "create", "--account", account, "--name", "n", "--json").json
 
-    assert "ended" not in kit("keys", "revoke", made["id"]).out
-    assert (
-        f"addresses of {account} are ended" in kit("keys", "revoke", made["id"], "--sign-out").out
-    )
+    assert "ended" not in kit("keys", "revoke", key["id"]).out
+    assert f"addresses of {account} are ended" in kit("keys", "revoke", key["id"], "--sign-out").out

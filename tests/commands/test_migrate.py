@@ -19,8 +19,8 @@ def test_commands_work_on_a_migrated_database(kit: Kit) -> None:
     assert re.fullmatch(r"The database has the schema \d+.\n", kit("migrate").out)
     assert kit("migrate").code == 0
 
-    made = kit("accounts", "create", "--name", "Ada", "--email", "a@b", "--credits", 5, "--json")
-    account = made.json["id"]
+    created = kit("accounts", "create", "--name", "Ada", "--email", "a@b", "--credits", 5, "--json")
+    account = created.json["id"]
     assert kit("keys", "create", "--account", account, "--name", "k").code == 0
     assert kit("accounts", "list", "--json").json[0]["credits"] == 5
     assert kit("ledger", "verify").code == 0

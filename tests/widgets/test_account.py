@@ -276,35 +276,35 @@ def test_keep_appears_where_the_revoke_button_was(background: BackgroundRunner) 
     panel = AccountPanel(facts, keys=FakeKeys(), background=background)
     buttons(panel, "Revoke")[0].click()
 
-    def seen() -> list[str]:
+    def labels() -> list[str]:
         profiles = next(box for box in every(panel, HBox) if buttons(box, "Yes, revoke"))
         there = [one for one in profiles.children[1:] if one.layout.display != "none"]
         return [one.description for one in there]
 
-    assert seen() == ["Yes, revoke", "Keep"], "Keep is at the right edge, where Revoke was before"
+    assert labels() == ["Yes, revoke", "Keep"], "Keep is at the right edge, where Revoke was before"
     buttons(panel, "Keep")[0].click()
 
-    assert seen() == ["Revoke"]
+    assert labels() == ["Revoke"]
 
 
 def test_new_buttons_appear_before_the_focused_one_disappears(background: BackgroundRunner) -> None:
     panel = AccountPanel(facts, keys=FakeKeys(), background=background)
     names = ("Revoke", "Yes, revoke", "Keep")
     parts = [buttons(panel, name)[0] for name in names]
-    seen: list[list[str]] = []
+    labels: list[list[str]] = []
 
-    def look(_: object) -> None:
-        seen.append([one.description for one in parts if one.layout.display != "none"])
+    def record(_: object) -> None:
+        labels.append([one.description for one in parts if one.layout.display != "none"])
 
     for part in parts:
-        part.layout.observe(look, "display")
+        part.layout.observe(record, "display")
     parts[0].click()
     parts[2].click()
 
-    assert seen[1] == list(names), "all are there before Revoke goes"
-    assert seen[2] == ["Yes, revoke", "Keep"]
-    assert seen[3] == list(names), "all are there before Keep goes"
-    assert seen[-1] == ["Revoke"]
+    assert labels[1] == list(names), "all are there before Revoke goes"
+    assert labels[2] == ["Yes, revoke", "Keep"]
+    assert labels[3] == list(names), "all are there before Keep goes"
+    assert labels[-1] == ["Revoke"]
 
 
 def test_errors_are_shown_in_the_panel(background: BackgroundRunner) -> None:
@@ -313,10 +313,10 @@ def test_errors_are_shown_in_the_panel(background: BackgroundRunner) -> None:
     assert "name: must have 1 to 100 characters" in texts(panel)
     assert not panel.key_list.make.disabled
 
-    def gone() -> Facts:
+    def fail() -> Facts:
         raise NoAnswerError("no connection to <there>")
 
-    assert "no connection to &lt;there&gt;" in texts(AccountPanel(gone, background=background))
+    assert "no connection to &lt;there&gt;" in texts(AccountPanel(fail, background=background))
 
 
 def test_choosing_a_profile_switches_the_panel_to_it(background: BackgroundRunner) -> None:

@@ -430,10 +430,10 @@ def test_presets_are_saved_and_loaded_by_name(tmp_path: Path, clock: Clock) -> N
 def test_an_error_in_a_callback_is_shown(clock: Clock, api: Api) -> None:
     form = make_form(clock, api, {"prompt": "x"})
 
-    def breaks() -> None:
+    def fail() -> None:
         raise RuntimeError("a <b> broke")
 
-    form.fields["prompt"].read = breaks
+    form.fields["prompt"].read = fail
     click(form, clock)
 
     assert "RuntimeError: a &lt;b&gt; broke" in price(form)

@@ -168,11 +168,11 @@ def test_a_url_is_fetched_when_enter_is_pressed(
 
 
 def test_an_earlier_output_that_was_deleted_is_reported(form: Form, api: Api, clock: Clock) -> None:
-    def gone(_: wire.Generation) -> Path:
+    def fail(_: wire.Generation) -> Path:
         raise UploadError("the output is gone")
 
     api.results = [(wire.Generation(id="gen_1"), picture())]
-    api.fetch_output = gone  # type: ignore[method-assign]
+    api.fetch_output = fail  # type: ignore[method-assign]
     find(widget(form, "mediaUploads.portrait"), "Earlier").click()
     clock.run()
     press(form, "gen_1")
@@ -280,9 +280,9 @@ def test_dropped_files_are_stored_and_shown_as_chips(form: Form, clock: Clock) -
     assert dropped.drop(("one.png", picture()), type="image/png") == {"done": True}
     assert dropped.drop(("two.png", picture()), type="image/png") == {"done": True}
 
-    kept = [Path(path) for path in form.value["media"]["portrait"]]
-    assert [path.name for path in kept] == ["one.png", "two.png"]
-    assert kept[0].read_bytes() == picture()
+    stored = [Path(path) for path in form.value["media"]["portrait"]]
+    assert [path.name for path in stored] == ["one.png", "two.png"]
+    assert stored[0].read_bytes() == picture()
     assert names(form) == ["one.png", "two.png"]
 
 
@@ -396,10 +396,10 @@ def test_a_form_without_a_service_accepts_no_dropped_file(clock: Clock, folder: 
 
 
 def test_a_dropped_file_that_cannot_be_stored_is_reported(api: Api, clock: Clock) -> None:
-    def full(name: str, content: bytes | memoryview, settle: Any = None) -> Path:
+    def fail(name: str, content: bytes | memoryview, settle: Any = None) -> Path:
         raise UploadError("the disk is full")
 
-    api.save = full  # type: ignore[method-assign]
+    api.save = fail  # type: ignore[method-assign]
     form = Form(MODEL, service=api, background=clock.background)
     answer = page(form, "mediaUploads.portrait", clock).drop(("x.png", b"1"))
 

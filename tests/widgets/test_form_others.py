@@ -166,7 +166,7 @@ def test_an_older_preset_is_loaded_as_far_as_it_fits(tmp_path: Path, clock: Cloc
 
 
 @pytest.mark.parametrize(
-    ("kept", "sentence"),
+    ("preset", "sentence"),
     [
         ({"prompt": 5}, "prompt: must be text"),
         ({"parameters": [1]}, "parameters: must be values by name"),
@@ -175,17 +175,17 @@ def test_an_older_preset_is_loaded_as_far_as_it_fits(tmp_path: Path, clock: Cloc
     ],
 )
 def test_a_malformed_preset_is_reported_with_the_wrong_field(
-    kept: dict[str, Any], sentence: str
+    preset: dict[str, Any], sentence: str
 ) -> None:
     portrait = wire.Parameter(name="portrait", type="image", media=True)
     form = Form(model(setting_parameters=[SIZE], media_parameters=[portrait]))
 
-    (message,) = form.take({"prompt": "a lake", **kept})
+    (message,) = form.take({"prompt": "a lake", **preset})
 
     assert message.startswith(sentence)
     assert form.value["parameters"] == {"size": "small"}
     with pytest.raises(ParameterError):
-        form.value = kept
+        form.value = preset
 
 
 # ── values set from Python ───────────────────────────────────────────────────────────────────────

@@ -90,11 +90,11 @@ def test_a_resumed_run_can_be_canceled(form: Form, clock: Clock, api: Api) -> No
 def test_a_completed_generation_is_shown_as_fetching(form: Form, clock: Clock, api: Api) -> None:
     texts: list[str] = []
 
-    def look() -> None:
+    def record() -> None:
         clock.now += 4
         texts.append(form.runs[0].widget.children[0].value)
 
-    api.updates, api.during = [{}, {"status": "completed", "progress": 1.0}], look
+    api.updates, api.during = [{}, {"status": "completed", "progress": 1.0}], record
     click(form, clock)
 
     assert "fetching" in texts[1]

@@ -122,13 +122,13 @@ def test_the_saved_html_has_no_failed_run(form: Form, clock: Clock, api: Api) ->
 def test_the_price_is_quoted_again_after_a_run(clock: Clock, api: Api) -> None:
     form = Form(model(pricing=None), {"prompt": "x"}, service=api, background=clock.background)
     clock.wait()
-    asked = len(api.quoted)
+    quotes = len(api.quoted)
     api.price = Decimal("0.25")
 
     click(form, clock)
     clock.wait()
 
-    assert asked == 1
+    assert quotes == 1
     assert len(api.quoted) == 2
     assert "0.25 credits" in price(form)
 
