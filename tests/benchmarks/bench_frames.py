@@ -53,14 +53,14 @@ def json_to_frame(content: bytes) -> Any:
     return _to_frame([content])
 
 
-def _to_frame(contents: list[bytes], **wanted: bool) -> Any:
+def _to_frame(contents: list[bytes], **options: bool) -> Any:
     import pyarrow as pa
 
     from kit.explore.arrow import Columns
     from kit.explore.pages import MalformedValues, read_table
 
     tables = [read_table(content, MalformedValues()) for content in contents]
-    return Columns(**wanted).frame(pa.concat_tables(tables))
+    return Columns(**options).frame(pa.concat_tables(tables))
 
 
 def _normalize(items: list[dict[str, Any]]) -> Any:

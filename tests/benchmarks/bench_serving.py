@@ -314,8 +314,8 @@ async def create_account(folder: Path) -> str:
     config = settings.load({}, data=folder)
     database = open_database(config)
     owner = await database.write(accounts.create("Bench", "bench@localhost", 10**12, clock()))
-    wish = keys.KeyRequest(account_id=owner.id, name="bench", scopes=("creative:generate",))
-    made = await database.write(keys.create(wish, config.secret(), clock()))
+    request = keys.KeyRequest(account_id=owner.id, name="bench", scopes=("creative:generate",))
+    made = await database.write(keys.create(request, config.secret(), clock()))
     await database.close()
     return made.text
 

@@ -277,15 +277,15 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def fill_disk(disk: Path) -> Path:
     """Fill all free space of a disk, and return the file that takes it."""
-    ballast = disk / "ballast"
-    with ballast.open("ab", buffering=0) as file:
+    filler = disk / "filler"
+    with filler.open("ab", buffering=0) as file:
         for size in (MEGABYTE, 4096, 512, 64, 1):
             try:
                 while True:
                     file.write(bytes(size))
             except OSError:
                 continue
-    return ballast
+    return filler
 
 
 def test_a_full_disk_charges_nothing_and_is_reported(
@@ -298,7 +298,7 @@ def test_a_full_disk_charges_nothing_and_is_reported(
         wait_for_end(http, done)
         waiting = create_ticket(http, png())
         before = balance(http)
-        ballast = fill_disk(small_disk)
+        filler = fill_disk(small_disk)
 
         body = {"modelId": "flat", "prompt": "a lake"}
         refused = [
@@ -315,7 +315,7 @@ def test_a_full_disk_charges_nothing_and_is_reported(
         assert http.get(f"{GENERATIONS}/{done}").json()["status"] == "completed"
         assert [it["id"] for it in http.get(GENERATIONS).json()] == [done]
 
-        ballast.unlink()
+        filler.unlink()
         until(lambda: http.get("/readyz").status_code == 200)
         assert put_file(waiting, png()).status_code == 200
         wait_for_end(http, generate(http))

@@ -102,8 +102,8 @@ def load_catalog() -> catalog.Catalog:
 async def run_session(database: SQLite) -> tuple[str, str, set[str]]:
     """Create an account and a key, and start generations from many callers at once."""
     account = await database.write(accounts.create("Ada", "a@b", 10**6, clock()))
-    wish = keys.KeyRequest(account_id=account.id, name="n", scopes=("creative:generate",))
-    key = await database.write(keys.create(wish, SECRET, clock()))
+    request = keys.KeyRequest(account_id=account.id, name="n", scopes=("creative:generate",))
+    key = await database.write(keys.create(request, SECRET, clock()))
     caller = await database.read(keys.find_caller(key.text, SECRET, clock()))
     order = StartGeneration(model_id="flat", prompt="a lake")
     plan = await database.read(generations.plan(load_catalog(), order, account.id))

@@ -218,8 +218,8 @@ from kit.service.machine import clock
 
 config = settings.load({}, data=sys.argv[1], workers=0)
 account = transact(config, accounts.create("Ada", "ada@localhost", 1000, clock()))
-wish = keys.KeyRequest(account_id=account.id, name="a", scopes=("creative:generate",))
-key = transact(config, keys.create(wish, config.secret(), clock()))
+request = keys.KeyRequest(account_id=account.id, name="a", scopes=("creative:generate",))
+key = transact(config, keys.create(request, config.secret(), clock()))
 running = server.start(config)
 for path in ("creative-studio/models", "creative-studio/generations", "usage", "account"):
     asked = urllib.request.Request(

@@ -302,8 +302,8 @@ def test_a_rolling_restart_under_load_loses_nothing(start: Start) -> None:
     account = services["a"].account(credits=1000)
     load = RequestLoad(services["a"].key(account, *ALL_SCOPES), services)
     for name in "abab":
-        wanted = len(load.started) + 4
-        until(lambda wanted=wanted: len(load.started) >= wanted)
+        target = len(load.started) + 4
+        until(lambda target=target: len(load.started) >= target)
         services[name].stop()
         services[name] = start(name, workers=2)
     load.stop()

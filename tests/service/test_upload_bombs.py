@@ -133,9 +133,9 @@ def test_uploads_of_another_account_are_not_delayed_by_bombs(
     service = start_service(inspection_seconds=2.0)
     times = []
     with (
-        service.client(service.key(service.account(), *ALL_SCOPES)) as villain,
+        service.client(service.key(service.account(), *ALL_SCOPES)) as attacker,
         service.client(service.key(service.account(), *ALL_SCOPES)) as victim,
-        attack(villain, make_slow_flac(), "audio/flac"),
+        attack(attacker, make_slow_flac(), "audio/flac"),
     ):
         until(lambda: list(service.settings.scratch.glob("*.part")))
         for _ in range(6):

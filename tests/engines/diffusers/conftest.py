@@ -70,9 +70,9 @@ def render(tmp_path: Path) -> Callable[..., Asset]:
         )
         media = media or {}
         known = {parameter.name for parameter in found.settings}
-        wanted = {name: value for name, value in small.items() if name in known} | values
+        given = {name: value for name, value in small.items() if name in known} | values
         prompt = prompt if found.supports_prompt else ""
-        full = parameters.check(model, prompt=prompt, parameters=wanted, media=media)
+        full = parameters.check(model, prompt=prompt, parameters=given, media=media)
         folder = tmp_path / f"job{next(count)}"
         folder.mkdir()
         job = Job(prompt=prompt, parameters=full, folder=folder, seed=seed, media=media)

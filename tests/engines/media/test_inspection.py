@@ -44,13 +44,13 @@ def test_an_error_about_a_recording_without_samples_calls_it_empty(tmp_path: Pat
 
 @pytest.mark.parametrize("side", [8000, 10_000, 14_000])
 def test_a_picture_that_is_too_large_is_refused_by_megapixels(tmp_path: Path, side: int) -> None:
-    path, theirs = tmp_path / "a", Image.MAX_IMAGE_PIXELS
+    path, limit = tmp_path / "a", Image.MAX_IMAGE_PIXELS
     Image.new("1", (side, side)).save(path, "PNG")
 
     with pytest.raises(EngineError, match="megapixels") as caught:
         inspect(path, "image/png")
     assert caught.value.code == "too_large"
-    assert theirs == Image.MAX_IMAGE_PIXELS
+    assert limit == Image.MAX_IMAGE_PIXELS
 
 
 def test_a_heic_picture_is_read_and_limited_if_its_package_is_installed(tmp_path: Path) -> None:

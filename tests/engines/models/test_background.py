@@ -106,11 +106,11 @@ def test_a_box_or_a_rough_mask_selects_one_of_two_subjects(
     tmp_path: Path, side: int, way: str
 ) -> None:
     pixels = np.hstack([ball(), ball()[:, :, [2, 0, 1]]])
-    wanted = np.hstack([cv2.erode(ball_mask(), np.ones((7, 7))), np.zeros((180, 240), np.uint8)])
+    expected = np.hstack([cv2.erode(ball_mask(), np.ones((7, 7))), np.zeros((180, 240), np.uint8)])
     rough = np.zeros((90, 240, 3), np.uint8)
     rough[26:66, 38:80] = (255, 0, 0)
     if side:
-        wanted, rough = wanted[:, ::-1], rough[:, ::-1]
+        expected, rough = expected[:, ::-1], rough[:, ::-1]
     box = {"subject_x": 0.25 + side / 2, "subject_y": 0.5}
     box |= {"subject_width": 0.22, "subject_height": 0.55}
 
@@ -119,7 +119,7 @@ def test_a_box_or_a_rough_mask_selects_one_of_two_subjects(
     else:
         asset = edit("background", tmp_path, pixels, others={"mask": rough})
 
-    assert overlap(pixels_of(asset)[..., 3], wanted) > 0.93
+    assert overlap(pixels_of(asset)[..., 3], expected) > 0.93
 
 
 @pytest.mark.parametrize("size", [(0.4, 0.55), (0.7, 0.9), (0.9, 0.9)])

@@ -180,9 +180,9 @@ def test_a_riddle_is_always_followed_by_its_answer() -> None:
 
 def test_whole_stories_are_never_cut() -> None:
     entries = bank("SCARY_STORIES").entries
-    telling = dataclasses.replace(PLAIN, whole=True)
+    whole = dataclasses.replace(PLAIN, whole=True)
 
-    found = fill_script(entries, [NOTHING], 50, telling)
+    found = fill_script(entries, [NOTHING], 50, whole)
 
     assert all(entry.more in found.text for entry in entries if entry.subject in found.subjects)
 

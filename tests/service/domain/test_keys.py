@@ -27,8 +27,8 @@ SECRET = b"s" * 32
 def add_key(write: Write, payer: Payer) -> Callable[..., NewKey]:
     """Create a key of the account."""
 
-    def create(now: int = NOW, **wish: Any) -> NewKey:
-        request = KeyRequest(**{"account_id": payer.account_id, "name": "test", **wish})
+    def create(now: int = NOW, **values: Any) -> NewKey:
+        request = KeyRequest(**{"account_id": payer.account_id, "name": "test", **values})
         key: NewKey = write(keys.create(request, SECRET, now))
         return key
 
@@ -132,10 +132,10 @@ def test_the_eleventh_active_key_is_refused(write: Write, add_key: Callable[...,
 def test_of_twenty_concurrent_key_requests_ten_succeed(
     database: Database, runner: asyncio.Runner, payer: Payer
 ) -> None:
-    wish = KeyRequest(account_id=payer.account_id, name="race")
+    request = KeyRequest(account_id=payer.account_id, name="race")
 
     async def race() -> list[Any]:
-        orders = (database.write(keys.create(wish, SECRET, NOW)) for _ in range(20))
+        orders = (database.write(keys.create(request, SECRET, NOW)) for _ in range(20))
         return await asyncio.gather(*orders, return_exceptions=True)
 
     answers = runner.run(race())
@@ -145,7 +145,7 @@ def test_of_twenty_concurrent_key_requests_ten_succeed(
 
 
 @pytest.mark.parametrize(
-    ("wish", "field"),
+    ("values", "field"),
     [
         ({"name": " "}, "name"),
         ({"name": "x" * 101}, "name"),
@@ -155,10 +155,10 @@ def test_of_twenty_concurrent_key_requests_ten_succeed(
     ],
 )
 def test_an_error_of_an_invalid_key_request_names_the_field(
-    add_key: Callable[..., NewKey], wish: dict[str, Any], field: str
+    add_key: Callable[..., NewKey], values: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(BadRequestError) as caught:
-        add_key(**wish)
+        add_key(**values)
 
     assert [detail["field"] for detail in caught.value.details or ()] == [field]
 

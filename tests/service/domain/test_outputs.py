@@ -83,13 +83,13 @@ def later() -> int:
 def test_old_outputs_are_deleted_and_recent_ones_are_kept(
     write: Write, payer: Payer, finish: Callable[..., str], later: int
 ) -> None:
-    old, young = finish(later), finish(later + 20)
+    old, recent = finish(later), finish(later + 20)
 
     last = delete_all_old(write, 15 * MS, later + 30)
 
     assert last == old
     assert row(write, payer, old).outputs_deleted_at == later + 30
-    assert row(write, payer, young).outputs_deleted_at is None
+    assert row(write, payer, recent).outputs_deleted_at is None
     assert len(write(outputs.keys_to_delete())) == 2
     [line] = [it for it in write(audit.list_acts(most=99)) if it.act == "outputs.expired"]
     assert (line.actor, line.subject) == ("service", old)

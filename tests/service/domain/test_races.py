@@ -51,8 +51,8 @@ def test_64_concurrent_starts_do_not_overdraw_an_account(
 def test_concurrent_starts_do_not_exceed_the_cap_of_a_key(
     race: Any, write: Write, offered: Catalog, payer: Payer
 ) -> None:
-    wish = keys.KeyRequest(account_id=payer.account_id, name="capped", cap=5 * PRICE)
-    key = write(keys.create(wish, b"s" * 32, NOW)).row
+    request = keys.KeyRequest(account_id=payer.account_id, name="capped", cap=5 * PRICE)
+    key = write(keys.create(request, b"s" * 32, NOW)).row
     capped = Payer(payer.account_id, key.id, key.prefix, key.cap)
 
     answers = race(*[lambda: start(offered, capped)] * 12)

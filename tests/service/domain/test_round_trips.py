@@ -88,7 +88,7 @@ def test_a_failure_and_a_cancel_take_few_statements(
 def test_a_caller_is_found_with_one_statement(
     count_steps: Callable[[Transaction[Any]], int], write: Write, payer: Payer
 ) -> None:
-    wish = keys.KeyRequest(account_id=payer.account_id, name="k")
-    text = write(keys.create(wish, b"s" * 32, NOW)).text
+    request = keys.KeyRequest(account_id=payer.account_id, name="k")
+    text = write(keys.create(request, b"s" * 32, NOW)).text
 
     assert count_steps(keys.find_caller(text, b"s" * 32, NOW)) == 1

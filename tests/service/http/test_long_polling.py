@@ -71,14 +71,14 @@ def test_an_account_with_too_many_waits_gets_responses_at_once_and_others_wait(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service(workers=0, watchers_per_account=2)
-    watchers, patient = service.context.dispatcher.watchers, {"Prefer": "wait=30"}
+    watchers, prefer_wait = service.context.dispatcher.watchers, {"Prefer": "wait=30"}
     one, other = (service.key(service.account(), *ALL_SCOPES) for _ in range(2))
     with service.client(one) as http, service.client(other) as stranger, ThreadPoolExecutor() as go:
         mine, theirs = f"{GENERATIONS}/{generate(http)}", f"{GENERATIONS}/{generate(stranger)}"
-        held = [go.submit(http.get, mine, headers=patient) for _ in range(2)]
+        held = [go.submit(http.get, mine, headers=prefer_wait) for _ in range(2)]
         until(lambda: watchers.count, lambda it: it == 2)
-        at_once = http.get(mine, headers=patient)
-        held.append(go.submit(stranger.get, theirs, headers=patient))
+        at_once = http.get(mine, headers=prefer_wait)
+        held.append(go.submit(stranger.get, theirs, headers=prefer_wait))
         until(lambda: watchers.count, lambda it: it == 3)
         http.post(f"{mine}/cancel")
         stranger.post(f"{theirs}/cancel")
@@ -115,9 +115,9 @@ def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
 
 def test_a_pause_ends_after_its_time_or_when_it_is_woken() -> None:
     async def pause(seconds: float, ended: float) -> float:
-        loop, woken = asyncio.get_running_loop(), asyncio.Event()
-        began, timer = loop.time(), loop.call_later(ended, woken.set)
-        await events.wait_until(woken, seconds)
+        loop, event = asyncio.get_running_loop(), asyncio.Event()
+        began, timer = loop.time(), loop.call_later(ended, event.set)
+        await events.wait_until(event, seconds)
         timer.cancel()
         return loop.time() - began
 

@@ -150,8 +150,8 @@ def test_nothing_secret_is_published(service: Service, key: str) -> None:
 
 
 def test_a_client_may_choose_its_request_ids(service: Service) -> None:
-    def request_id_for(wish: str) -> str:
-        answer = httpx.get(f"{service.url}/healthz", headers={"X-Request-Id": wish})
+    def request_id_for(request_id: str) -> str:
+        answer = httpx.get(f"{service.url}/healthz", headers={"X-Request-Id": request_id})
         return answer.headers["X-Request-Id"]
 
     assert request_id_for("trace-42.A_b") == "trace-42.A_b"

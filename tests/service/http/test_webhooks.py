@@ -145,8 +145,8 @@ def test_a_message_that_is_not_accepted_is_sent_again_with_its_id(
     wait_for_end(http, generate(http))
 
     for count in (1, 2, 3):
-        until(lambda wanted=count: len(receiver.got) == wanted)
-        until(lambda wanted=count: states(service) == ["delivered" if wanted == 3 else "pending"])
+        until(lambda total=count: len(receiver.got) == total)
+        until(lambda total=count: states(service) == ["delivered" if total == 3 else "pending"])
         make_due(service)
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
     assert len({body for _, body in receiver.got}) == 1
@@ -316,18 +316,18 @@ def test_deliveries_at_once_are_limited_per_account(service: Service, receiver: 
             with service.client(service.key(service.account(), "creative:generate")) as http:
                 for name in [generate(http, webhookUrl=receiver.url) for _ in range(5)]:
                     wait_for_end(http, name)
-            until(lambda wanted=made + 5: len(receiver.got) == wanted)
+            until(lambda expected=made + 5: len(receiver.got) == expected)
         until(lambda: set(states(service)) == {"delivered"})
 
         receiver.open.clear()
         receiver.got.clear()
         service.write(sql("UPDATE deliveries SET state = 'pending', attempts = 0, due_at = 0"))
 
-        until(lambda wanted=most: len(receiver.got) == wanted)
+        until(lambda expected=most: len(receiver.got) == expected)
         time.sleep(1.5)  # longer than the interval between checks for due deliveries
         assert len(receiver.got) == most
         receiver.open.set()
-        until(lambda wanted=5 * accounts: len(receiver.got) == wanted)
+        until(lambda expected=5 * accounts: len(receiver.got) == expected)
 
 
 def test_an_attempt_has_a_timeout(receiver: Receiver) -> None:

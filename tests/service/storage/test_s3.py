@@ -165,10 +165,10 @@ def test_leftovers_of_interrupted_transfers_are_removed_after_a_day(
     left = tmp_path / "outputs" / "0" / "b.png"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"x")
-    young = S3Storage(bucket, tmp_path / "outputs")
+    storage = S3Storage(bucket, tmp_path / "outputs")
     old = S3Storage(bucket, tmp_path / "outputs", clock=lambda: time.time() + 25 * 3600)
 
-    asyncio.run(young.tidy())
+    asyncio.run(storage.tidy())
     assert key in request("GET", {"uploads": ""})
     assert left.exists()
     asyncio.run(old.tidy())

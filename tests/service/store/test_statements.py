@@ -140,8 +140,8 @@ def test_statements_are_called_with_exactly_their_parameters() -> None:
 
     assert len(calls) > 60
     for name, given, whole in calls:
-        wanted = parameter_names(NAMED[name])
-        assert given == wanted if whole else given < wanted, name
+        expected = parameter_names(NAMED[name])
+        assert given == expected if whole else given < expected, name
 
 
 def test_every_statement_is_used() -> None:
@@ -184,8 +184,8 @@ def test_a_page_needs_no_sorting(connection: apsw.Connection) -> None:
         steps = plan(connection, statement)
         assert not [step for step in steps if "TEMP B-TREE" in step], name
         # Each run is one of its index, and no row that the page leaves out is read.
-        wanted = "asset_type=? AND id>? AND id<?)" if "_of_" in name else ""
-        assert all(wanted in step for step in steps if "INDEX" in step), name
+        expected = "asset_type=? AND id>? AND id<?)" if "_of_" in name else ""
+        assert all(expected in step for step in steps if "INDEX" in step), name
 
 
 @pytest.mark.parametrize("name", ["broken", "mischarged", "unfounded"])

@@ -23,7 +23,7 @@ class FailingDisk(apsw.VFS):
 
     def __init__(self) -> None:
         self.error: type[apsw.Error] | None = None
-        self.spared = 0
+        self.allowed = 0
         super().__init__(NAME, "")
 
     def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's name
@@ -32,9 +32,9 @@ class FailingDisk(apsw.VFS):
         class File(apsw.VFSFile):
             def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
                 if disk.error is not None:
-                    if not disk.spared:
+                    if not disk.allowed:
                         raise disk.error("no room")
-                    disk.spared -= 1
+                    disk.allowed -= 1
                 super().xWrite(data, offset)
 
         return File("", name, flags)
@@ -57,14 +57,14 @@ def write_large(name: str) -> Transaction[str]:
 
 @pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError, apsw.ReadOnlyError])
 @pytest.mark.parametrize("together", [1, 8])
-@pytest.mark.parametrize("spared", [0, 1, 1500])
+@pytest.mark.parametrize("allowed", [0, 1, 1500])
 def test_a_failing_disk_is_reported_to_every_caller(
-    disk: FailingDisk, tmp_path: Path, error: type[apsw.Error], together: int, spared: int
+    disk: FailingDisk, tmp_path: Path, error: type[apsw.Error], together: int, allowed: int
 ) -> None:
     async def work() -> tuple[list[Any], list[str], list[str]]:
         database = SQLite(tmp_path / "kit.db", vfs=NAME)
         await database.write(add("first"))
-        disk.error, disk.spared = error, spared
+        disk.error, disk.allowed = error, allowed
         orders = (database.write(write_large(str(number))) for number in range(together))
         results = await asyncio.gather(*orders, return_exceptions=True)
         disk.error = None

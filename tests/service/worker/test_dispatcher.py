@@ -26,8 +26,8 @@ def test_a_failed_job_does_not_affect_other_jobs(http: httpx.Client, service: Se
     ids = [generate(http, does=what) for what in does]
     done = [wait_for_end(http, one) for one in ids]
 
-    wanted = ["completed" if what == "works" else "failed" for what in does]
-    assert [one["status"] for one in done] == wanted
+    expected = ["completed" if what == "works" else "failed" for what in does]
+    assert [one["status"] for one in done] == expected
     assert balance(http) == 98.2
     assert service.write(credits.verify()) == []
 

@@ -81,16 +81,16 @@ def test_a_file_outside_the_folder_is_refused_and_not_moved(
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    treasure = draw(outside / ("treasure.jpg" if thumbnail else "treasure.png"))
-    before = treasure.read_bytes()
+    secret = draw(outside / ("secret.jpg" if thumbnail else "secret.png"))
+    before = secret.read_bytes()
     if "link" in way:
-        (folder / "link").symlink_to(treasure)
+        (folder / "link").symlink_to(secret)
         (folder / "there").symlink_to(outside)
     stray = {
-        "plain": treasure,
-        "dots": folder / ".." / "outside" / treasure.name,
+        "plain": secret,
+        "dots": folder / ".." / "outside" / secret.name,
         "link": folder / "link",
-        "folder link": folder / "there" / treasure.name,
+        "folder link": folder / "there" / secret.name,
     }[way]
     good = draw(folder / "good.png")
     asked = (good, {"thumbnail": stray}) if thumbnail else (stray, {})
@@ -101,7 +101,7 @@ def test_a_file_outside_the_folder_is_refused_and_not_moved(
     assert caught.value.code == "bad_result"
     assert str(tmp_path) not in str(caught.value)
     assert str(folder) in caught.value.detail
-    assert treasure.read_bytes() == before
+    assert secret.read_bytes() == before
     assert good.exists()
     assert not (tmp_path / "objects").exists()
 
@@ -234,14 +234,14 @@ def test_a_link_in_place_of_the_folder_is_not_followed(
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    treasure = draw(outside / "treasure.png")
+    secret = draw(outside / "secret.png")
     folder.rmdir()
     folder.symlink_to(outside)
 
     with pytest.raises(EngineError, match="lies outside the job's folder"):
-        keep(folder / "treasure.png")
+        keep(folder / "secret.png")
 
-    assert treasure.exists()
+    assert secret.exists()
 
 
 @pytest.mark.parametrize("value", [None, 7, "a.png"])

@@ -17,7 +17,7 @@ _UINT, _INT, _FLOAT, _TEXT, _LIST = 4, 5, 6, 8, 9
 _ALIGNMENT = 32
 _END = "</s>"
 #: How much more likely the next token is than any other.
-_SURE = 60.0
+_CERTAIN = 60.0
 
 
 def write_model(path: Path, parts: Sequence[str], *, seed: int | None = None) -> Path:
@@ -84,10 +84,10 @@ def _scores(tokens: Sequence[str], parts: Sequence[str]) -> np.ndarray:
     scores = np.zeros((len(tokens), len(tokens)))
     order = ['"', *(_spell(part) for part in parts), '"']
     for last, following in [*itertools.pairwise(order), ("}", _END)]:
-        scores[tokens.index(following), tokens.index(last)] = _SURE
+        scores[tokens.index(following), tokens.index(last)] = _CERTAIN
     # If a grammar forbids that, the model continues with the JSON syntax.
     for last, following in ('":', '"}', '",', '{"', ':"', ',"'):
-        scores[tokens.index(following), tokens.index(last)] = _SURE / 2
+        scores[tokens.index(following), tokens.index(last)] = _CERTAIN / 2
     return scores
 
 
