@@ -25,7 +25,7 @@ from kit.client.calls import (
     Sleep,
     Step,
     UploadFile,
-    log_wait,
+    WaitLog,
 )
 from kit.client.settings import Settings
 from kit.client.sync import Client  # of the awaited face alone
@@ -53,6 +53,7 @@ class AsyncClient:
         self.settings = settings
         self._sleep = sleep
         self._lock = threading.Lock()
+        self._waits = WaitLog()
         self._http: AsyncSender | None = None
         self.blocking = blocking or Client(settings)  # of the awaited face alone
 
@@ -113,7 +114,7 @@ class AsyncClient:
         return await asyncio.to_thread(web.fetch, step.url, self.settings.uploads)
 
     async def _pause(self, step: Sleep) -> None:
-        log_wait(step)
+        self._waits.add(step)
         await self._sleep(step.seconds)
 
     async def _drive(self, flow: Flow[T]) -> T:

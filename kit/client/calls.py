@@ -8,6 +8,7 @@ blocking or an async client.
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ GENERATIONS = "/v1/creative-studio/generations"
 ESTIMATES = "/v1/creative-studio/estimates"
 #: Maximum of bytes of an output, to protect the disk.
 MAX_FILE_BYTES = 10_000_000_000
+#: Seconds in which the same text is logged once.
+_LOG_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +300,18 @@ Outcome: TypeAlias = Reply | NoReply | Path | None
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
-def log_wait(step: Sleep) -> None:
-    """Log why a flow waits, unless it was logged before."""
-    if step.why and not step.repeated:
+class WaitLog:
+    """Logs why the flows of one client wait; the same text of many flows once in 30 seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._logged: dict[str, float] = {}
+
+    def add(self, step: Sleep) -> None:
+        """Log a wait, unless it is `repeated` or was logged just now."""
+        oldest = self._clock() - _LOG_SECONDS
+        if not step.why or step.repeated or self._logged.get(step.why, oldest) > oldest:
+            return
+        self._logged = {why: at for why, at in self._logged.items() if at > oldest}
+        self._logged[step.why] = self._clock()
         _log.warning("%s", step.why)

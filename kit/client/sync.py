@@ -24,7 +24,7 @@ from kit.client.calls import (
     Sleep,
     Step,
     UploadFile,
-    log_wait,
+    WaitLog,
 )
 from kit.client.settings import Settings
 
@@ -45,6 +45,7 @@ class Client:
         self.settings = settings
         self._sleep = sleep
         self._lock = threading.Lock()
+        self._waits = WaitLog()
         self._http: Sender | None = None
 
     def __repr__(self) -> str:
@@ -103,7 +104,7 @@ class Client:
         return web.fetch(step.url, self.settings.uploads)
 
     def _pause(self, step: Sleep) -> None:
-        log_wait(step)
+        self._waits.add(step)
         self._sleep(step.seconds)
 
     def _drive(self, flow: Flow[T]) -> T:

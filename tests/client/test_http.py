@@ -244,3 +244,9 @@ def test_a_file_is_hashed_while_it_arrives(client: Client, media: Server, tmp_pa
 
     assert isinstance(outcome, Reply)
     assert outcome.sha256 == uploads.source(third_party.png()).sha256()
+
+
+def test_requests_wait_for_a_free_connection_without_a_limit(client: Client) -> None:
+    request = Sender(client.settings).request(SendRequest(calls.get_account()), "http://x.test")
+
+    assert request.extensions["timeout"]["pool"] is None

@@ -10,7 +10,7 @@ import pytest
 
 from kit import wire
 from kit.client import flows
-from kit.client.calls import Flow, NoReply, Reply, SendRequest, Sleep, log_wait
+from kit.client.calls import Flow, NoReply, Reply, SendRequest, Sleep, WaitLog
 from kit.client.flows import Policy
 from kit.client.waiting import RetryState, SharedWait
 from kit.errors import (
@@ -88,9 +88,10 @@ def test_the_wait_reports_how_long_there_is_no_connection(
     assert "no connection for 12 s, trying again" in words
     assert all(step.seconds <= 1.0 for step in steps if isinstance(step, Sleep) and step.why)
     with caplog.at_level(logging.WARNING, "kit"):
+        log = WaitLog(clock)
         for step in steps:
             if isinstance(step, Sleep):
-                log_wait(step)
+                log.add(step)
     assert [record.getMessage() for record in caplog.records] == words[:1]
 
 
@@ -253,3 +254,15 @@ def test_a_start_is_not_sent_again_after_a_broken_connection(clock: Clock, polic
 
     assert count_requests(steps) == 1
     assert error.unsettled
+
+
+def test_the_same_wait_of_many_flows_is_logged_once_in_30_seconds(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    log, wait = WaitLog(clock), Sleep(1.0, "more than 120 a minute")
+    with caplog.at_level(logging.WARNING, "kit"):
+        for _ in range(61):
+            log.add(wait)
+            clock.sleep(1.0)
+
+    assert len(caplog.records) == 3

@@ -127,7 +127,8 @@ def certificates() -> ssl.SSLContext:
         raise ConfigError(f"{sentence}: {error.strerror or error}") from None
 
 
-_TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
+#: Requests wait for a connection as long as the others take.
+_TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0, pool=None).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
 FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 #: Maximum of bytes of a response, decompressed; a page of 1,000 generations rarely has 1 % of it.
