@@ -65,14 +65,6 @@ def test_the_embedded_service_starts_without_importing_later_modules(tmp_path: P
     assert not loaded & (later | others | heavy)
 
 
-def test_every_public_name_exists() -> None:
-    for name in kit.__all__:
-        assert getattr(kit, name) is not None
-    assert set(kit.__all__) <= set(dir(kit))
-    with pytest.raises(AttributeError, match="no attribute 'nope'"):
-        kit.nope  # noqa: B018
-
-
 def test_connecting_sends_no_request(tmp_path: Path) -> None:
     studio = kit.connect("http://127.0.0.1:9", "cs_test_x", data=tmp_path)
 

@@ -1,8 +1,6 @@
 """The public interface: the names that tutorials use, each with a docstring and an example."""
 
 import inspect
-import subprocess
-import sys
 
 import pytest
 
@@ -38,11 +36,3 @@ def test_an_unknown_name_raises_an_attribute_error() -> None:
         _ = kit.nothing_like_this
     with pytest.raises(AttributeError, match=r"'KitError'; errors are in kit\.errors$"):
         _ = kit.KitError
-
-
-def test_importing_kit_imports_no_large_package() -> None:
-    code = "import kit, sys; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"httpx", "pydantic", "pandas", "numpy", "ipywidgets", "fastapi", "cv2"}
-
-    assert heavy & set(done.stdout.split()) == set()

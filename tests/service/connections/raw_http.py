@@ -2,11 +2,9 @@
 
 import json
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from tests.conftest import Service
@@ -92,10 +90,3 @@ def send_repeatedly(one: socket.socket, data: bytes, most: int) -> int:
     except OSError:
         pass
     return sent
-
-
-def measure_seconds(work: Any) -> float:
-    """Return the seconds that a call takes."""
-    began = time.monotonic()
-    work()
-    return time.monotonic() - began
