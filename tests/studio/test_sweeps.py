@@ -151,7 +151,7 @@ def test_an_empty_balance_ends_the_run_and_run_continues_it(studio: Studio, api:
     with pytest.raises(InsufficientCreditsError, match="1 required") as caught:
         sweep.run(at_once=1)
 
-    assert "run() continues" in caught.value.__notes__[0]
+    assert "running it again continues" in caught.value.__notes__[0]
     assert sweep.frame()["status"].tolist() == ["refused", "planned", "planned"]
     assert sweep.run().frame()["status"].tolist() == ["completed"] * 3
 
@@ -444,6 +444,7 @@ def test_the_results_of_rows_keep_the_index_of_their_frame(studio: Studio) -> No
     made = studio.generate_many(frame.iloc[[3, 1]], model="paint").frame()
 
     joined = frame.join(made)
+    assert not {"style", "parameters.style"} & set(made)
     assert made.index.tolist() == ["z", "x"]
     assert joined["status"].fillna("-").tolist() == ["-", "completed", "-", "completed"]
     known = joined.dropna(subset="generation_id")
@@ -499,6 +500,25 @@ def test_all_invalid_rows_are_named_and_none_is_sent(studio: Studio, api: Server
         "request 3:",
     ]
     assert list_starts(api) == []
+
+
+def test_equal_problems_of_rows_are_named_once_with_the_index_of_the_frame(studio: Studio) -> None:
+    rows = pd.DataFrame({"prompt": ["a", "b", "c"] * 10, "sku": "x"}, index=range(1, 31))
+    rows.loc[1, "sku"] = None
+    with pytest.raises(ParameterError) as caught:
+        studio.generate_many(rows, model="paint")
+
+    first, *lines = str(caught.value).splitlines()
+    assert first == "29 of 30 requests are invalid; nothing was sent"
+    assert len(lines) == 1
+    assert lines[0].startswith("requests 1 (index 2), 2 (index 3), ")
+    assert " ... and 9 more: parameters.sku: unknown parameter" in lines[0]
+
+
+def test_a_frame_with_two_columns_of_one_name_is_refused(studio: Studio) -> None:
+    rows = pd.DataFrame([["a", "b"]], columns=["prompt", "prompt"])
+    with pytest.raises(ConfigError, match="several columns named prompt"):
+        studio.generate_many(rows, model="paint")
 
 
 @pytest.mark.parametrize("rows", [{"prompt": ["a", "b"]}, "a lake", 3, ["a", "b"]])

@@ -14,7 +14,7 @@ from kit.client.calls import Flow
 from kit.client.settings import hash_text
 from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
 from kit.explore.ratings import BEST, Ratings
-from kit.explore.sweeps import COLUMNS, table
+from kit.explore.sweeps import COLUMNS, PREFIX, table
 from kit.parameters import is_own
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.sweeps import cells
@@ -172,7 +172,8 @@ class BaseSweep(Generic[H]):
         found, rows = self._table(constants), self.plan.rows
         if rows is None:
             return found
-        return found.drop(columns=[n for n in found if n in rows and n not in COLUMNS])
+        inputs = [n for n in found if n in rows or n.removeprefix(PREFIX) in rows]
+        return found.drop(columns=[name for name in inputs if name not in COLUMNS])
 
     def _table(self, constants: bool = False) -> pd.DataFrame:
         prices = [c.credits if self._is_open(n) else Decimal(0) for n, c in enumerate(self._cells)]
@@ -261,7 +262,7 @@ class BaseSweep(Generic[H]):
                     newest = list(filter(None, pictures.values()))[-_MAX_PICTURES:]
                     update.show_text(words, share / max(1, len(self)), newest)
         if run.fatal is not None:
-            run.fatal.add_note(f"{self._describe()}; run() continues from here")
+            run.fatal.add_note(f"{self._describe()}; running it again continues from here")
             raise run.fatal
         refused = [(n, r.error) for n in range(len(self)) if (r := self._result(n)).error]
         if refused:
@@ -290,8 +291,8 @@ class BaseSweep(Generic[H]):
         running = [r.generation for r in self._results.values() if r.status == "processing"]
         cost = sum((find(facts) or Decimal(0) for facts in running if facts), Decimal(0))
         interruption.add_note(
-            f"{self._describe()}; what was started continues, for {markup.credits(cost)}: run() "
-            "waits for it at no extra cost"
+            f"{self._describe()}; what was started continues, for {markup.credits(cost)}: "
+            "running it again waits for it at no extra cost"
         )
         show_own_lines(interruption)
 

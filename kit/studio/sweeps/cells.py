@@ -133,7 +133,8 @@ def plan_rows(
             f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
         )
     requests = [_request(row[_MODEL], row.get(_MEDIA), row, tags) for row in rows]
-    cells = yield from check_cells(operations, requests, again)
+    labels = list(cast("pd.DataFrame", frame).index) if hasattr(frame, "columns") else None
+    cells = yield from check_cells(operations, requests, again, labels)
     visible = [
         {n: v for n, v in row.items() if n != _MEDIA and not n.startswith(_TAG)} for row in rows
     ]
@@ -164,6 +165,9 @@ def _column_name(name: str) -> str:
 
 def _records(frame: Any) -> list[Mapping[str, Any]]:
     if hasattr(frame, "columns"):
+        if len(names := list(frame.columns)) > len(set(names)):
+            twice = sorted({str(name) for name in names if names.count(name) > 1})
+            raise ConfigError(f"the frame has several columns named {', '.join(twice)}")
         found: list[Mapping[str, Any]] = frame.to_dict("records")
         return found
     if isinstance(frame, (str, bytes, Mapping)) or not isinstance(frame, Iterable):
@@ -191,15 +195,18 @@ def _is_empty(value: Any) -> bool:
 
 
 def check_cells(
-    operations: Operations, requests: Sequence[GivenRequest], again: bool | str
+    operations: Operations,
+    requests: Sequence[GivenRequest],
+    again: bool | str,
+    labels: Sequence[Any] | None = None,
 ) -> Flow[list[Cell]]:
-    """Check and price all requests of a sweep.
+    """Check and price all requests of a sweep; `labels` are those of a dataframe's index.
 
     If `again` is False, results of equal earlier requests are reused. A text names a new take,
     which a sweep with the same name finds again; True makes a new take each time. Errors of invalid
     requests name them and the reasons; nothing was sent.
     """
-    checked = yield from _check_all(operations, requests)
+    checked = yield from _check_all(operations, requests, labels or range(len(requests)))
     is_new = again is True or (not again and not operations.settings.reuse)
     run_id = uuid.uuid4().hex if is_new else again or ""
     prices: dict[str, wire.Quote | None] = {}
@@ -256,8 +263,10 @@ def least_sure_source(cells: Sequence[Cell]) -> str:
     return min(found or {"rule"}, key=_SOURCES.index)
 
 
-def _check_all(operations: Operations, requests: Sequence[GivenRequest]) -> Flow[list[Request]]:
-    checked, problems = [], []
+def _check_all(
+    operations: Operations, requests: Sequence[GivenRequest], labels: Sequence[Any]
+) -> Flow[list[Request]]:
+    checked, problems = [], dict[str, list[str]]()  # requests by what is wrong with them
     journaled = set(operations.journal.starts())
     for number, given in enumerate(requests):
         try:
@@ -268,15 +277,24 @@ def _check_all(operations: Operations, requests: Sequence[GivenRequest]) -> Flow
                 journaled.add(digest)
                 yield from operations.billing.check(request)
         except (BadRequestError, NotFoundError) as error:
-            problems.append(f"request {number}: {error}")
+            label = "" if str(labels[number]) == str(number) else f" (index {labels[number]})"
+            problems.setdefault(str(error), []).append(f"{number}{label}")
     if problems:
-        more = f" ... and {len(problems) - _MAX_NAMED} more" if len(problems) > _MAX_NAMED else ""
-        shown = "\n".join(problems[:_MAX_NAMED])
+        count = sum(map(len, problems.values()))
+        lines = [
+            f"request{'s' * (len(numbers) > 1)} {_list_first(numbers, ', ')}: {problem}"
+            for problem, numbers in problems.items()
+        ]
         raise ParameterError(
-            f"{len(problems)} of {len(requests)} requests are invalid; nothing was sent\n"
-            f"{shown}{more}"
+            f"{count} of {len(requests)} requests are invalid; nothing was sent\n"
+            f"{_list_first(lines, chr(10))}"
         )
     return checked
+
+
+def _list_first(items: Sequence[str], separator: str) -> str:
+    more = f" ... and {len(items) - _MAX_NAMED} more" if len(items) > _MAX_NAMED else ""
+    return separator.join(items[:_MAX_NAMED]) + more
 
 
 def _start_cell(
