@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -177,8 +178,10 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
     return _table(rows, PARAMETERS, index=None)
 
 
-def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
-    """Write a frame to an ``.xlsx`` file.
+def write_excel(
+    frame: pd.DataFrame, path: Path | str | pd.ExcelWriter[Any], **options: Any
+) -> None:
+    """Write a frame to an ``.xlsx`` file, or as a sheet of an open ``pandas.ExcelWriter``.
 
     `**options`: those of ``DataFrame.to_excel``.
 
@@ -199,12 +202,23 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
     plain = pd.DataFrame(frame)
     for name in plain.select_dtypes("datetimetz").columns:  # Excel has no time zones
         plain[name] = plain[name].dt.tz_localize(None)
-    if isinstance(plain.index, pd.DatetimeIndex):
-        plain.index = plain.index.tz_localize(None)
+    plain = plain.set_axis(plain.index.map(_strip_zone))
+    plain = plain.set_axis(plain.columns.map(_strip_zone), axis="columns")
+    options = {"freeze_panes": (1, 0), **options}
+    if isinstance(path, pd.ExcelWriter):
+        plain.to_excel(path, **options)
+        return
     with require_extra("excel", "a file of Excel"):
         writer = pd.ExcelWriter(path, engine="xlsxwriter", engine_kwargs=_EXCEL_OPTIONS)
     with writer:
-        plain.to_excel(writer, **{"freeze_panes": (1, 0), **options})
+        plain.to_excel(writer, **options)
+
+
+def _strip_zone(label: Any) -> Any:
+    """Return a label, or each part of one, without a time zone."""
+    if isinstance(label, tuple):
+        return tuple(map(_strip_zone, label))
+    return label.replace(tzinfo=None) if isinstance(label, datetime) else label
 
 
 def _table(rows: list[dict[str, Any]], table: Table, *, index: str | None = "id") -> pd.DataFrame:

@@ -134,6 +134,27 @@ def test_costs_are_written_to_excel_with_their_days(tmp_path: Path, index: bool)
     assert str(frame["day"].dtype).endswith("UTC]"), "the frame itself is unchanged"
 
 
+def test_summaries_of_costs_are_written_as_sheets_of_one_file(tmp_path: Path) -> None:
+    days = pd.to_datetime([MIDNIGHT, None])
+    frame = CostFrame({"day": days, "model": ["a", "b"], "net": [0.1, 0.2]})
+    sheets = {
+        "groups": frame.groupby(["day", "model"], dropna=False).sum(),
+        "margins": frame.pivot_table(index="day", columns="model", values="net", margins=True),
+        "days": frame.pivot_table(index="model", columns="day", values="net"),
+        "empty": frame.set_index("day").head(0),
+    }
+
+    with pd.ExcelWriter(tmp_path / "month.xlsx") as writer:
+        for name, sheet in sheets.items():
+            sheet.to_excel(writer, sheet_name=name)
+
+    found = pd.read_excel(tmp_path / "month.xlsx", sheet_name=None)
+    assert list(found) == list(sheets)
+    assert found["groups"]["day"].tolist()[0] == pd.Timestamp("2026-03-10")
+    assert found["margins"]["day"].tolist() == [pd.Timestamp("2026-03-10"), "All"]
+    assert found["days"].columns.tolist() == ["model", pd.Timestamp("2026-03-10")]
+
+
 def test_a_history_is_written_to_excel_without_formulas(tmp_path: Path) -> None:
     item = wire.Generation(id="gen_1", prompt='=HYPERLINK("http://x.test")', created_at=MIDNIGHT)
     archive = archive_of(table_of([item]))

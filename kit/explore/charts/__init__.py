@@ -111,8 +111,10 @@ class CostFrame(pd.DataFrame):
         return CostPlot(self)
 
     # pandas' own refuses times with a time zone
-    def to_excel(self, path: Path | str, **options: Any) -> None:  # type: ignore[override,misc]
-        """Write the frame to an ``.xlsx`` file; see `kit.explore.frames.write_excel`."""
+    def to_excel(  # type: ignore[override,misc]
+        self, path: Path | str | pd.ExcelWriter[Any], **options: Any
+    ) -> None:
+        """Write the frame to an ``.xlsx`` file or sheet; see `kit.explore.frames.write_excel`."""
         write_excel(self, path, **options)
 
 
