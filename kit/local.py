@@ -130,10 +130,13 @@ def _host(settings: ServiceSettings) -> RunningService:
             "a frozen program, as of PyInstaller, has no Python to render with: start `kit serve` "
             "and kit.connect() to its address, or with the same data folder"
         )
-    from kit.service.server import start  # imported here, as a running service is found without it
+    from kit.service.server import (
+        THREAD,
+        start,
+    )  # imported here, as a running service is found without it
 
     file = settings.data / _LOG_FILE
-    stop_logging = logs.log_to_file(file)
+    stop_logging = logs.log_to_file(file, THREAD)
     try:
         running = start(
             replace(settings, grace_seconds=_GRACE_SECONDS, log=file, webhook_loopback=True)

@@ -147,6 +147,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def __init__(self, admission: Admission, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.access_log = False  # requests are logged in `kit.service.http`
         self.source: str | None = None
         self._admission = admission
         #: Requests in progress: begun and not answered.

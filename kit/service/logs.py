@@ -36,17 +36,18 @@ def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None 
     logging.getLogger("kit").setLevel(logging.INFO if verbose else logging.WARNING)
 
 
-#: Loggers of a service: its own parts, the engines and the server library.
-_LOGGERS = ("kit.engines", "kit.http", "kit.service", "kit.worker", "uvicorn")
+#: Loggers of a service: its own parts and the engines.
+_LOGGERS = ("kit.engines", "kit.http", "kit.service", "kit.worker")
 #: Size in bytes at which the next start begins a new log file; the previous one is kept.
 _MAX_BYTES = 1_000_000
 
 
-def log_to_file(file: Path) -> Callable[[], None]:
+def log_to_file(file: Path, thread: str = "") -> Callable[[], None]:
     """Write log lines to a file only; return a function that undoes it.
 
     For a service inside another program, such as a notebook, whose output would otherwise contain
-    the log below the cell that happens to run.
+    the log below the cell that happens to run. `thread` is the name of the service's: the program
+    may have a server of its own.
     """
     with suppress(OSError):
         if file.stat().st_size > _MAX_BYTES:
@@ -55,11 +56,21 @@ def log_to_file(file: Path) -> Callable[[], None]:
     target = _ServiceFile(file, encoding="utf-8")
     target.setFormatter(TextFormatter())
     loggers = [logging.getLogger(part) for part in _LOGGERS]
+    server_library = logging.getLogger("uvicorn.error")
+
+    def keep_of_others(record: logging.LogRecord) -> bool:
+        own = record.threadName == thread
+        if own and record.levelno >= logging.WARNING:
+            target.handle(record)
+        return not own
+
+    server_library.addFilter(keep_of_others)
     for logger in loggers:
         logger.addHandler(target)
         logger.propagate = False
 
     def undo() -> None:
+        server_library.removeFilter(keep_of_others)
         for logger in loggers:
             logger.removeHandler(target)
             logger.propagate = not any(isinstance(each, _ServiceFile) for each in logger.handlers)

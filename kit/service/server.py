@@ -28,6 +28,8 @@ from kit.service.app import create_app
 from kit.service.connections import Admission, BoundedProtocol
 from kit.service.settings import ServiceSettings, prepare
 
+#: Name of the thread of a service inside another program.
+THREAD = "kit-service"
 _START_SECONDS = 30.0
 #: Open files besides connections: the database, the render processes, the log.
 _OTHER_FILES = 128
@@ -105,7 +107,7 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
         finally:
             loop.close()
 
-    thread = threading.Thread(target=run, name="kit-service", daemon=True)
+    thread = threading.Thread(target=run, name=THREAD, daemon=True)
     thread.start()
     while thread.is_alive() and not server.ready.wait(0.05):
         pass
@@ -143,8 +145,6 @@ class _Server(uvicorn.Server):
             ws="none",
             forwarded_allow_ips=list(settings.trusted_proxies),
             log_config=None,  # the log is configured in `kit.service.logs`
-            log_level="warning",
-            access_log=False,
             server_header=False,
             timeout_graceful_shutdown=max(1, int(settings.grace_seconds)),
         )
