@@ -160,3 +160,26 @@ def test_one_round_removes_all_unused_uploads(start_service: Callable[..., Servi
 
     start_service()
     until(lambda: not list(folder.iterdir()))
+
+
+def test_a_round_checks_a_limited_number_of_files_and_the_next_continues(service: Service) -> None:
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http:
+        generation = generate(http)
+        wait_for_end(http, generation)
+    folder = service.settings.objects / "outputs" / "z"  # as if it was the newest
+    folder.mkdir()
+    for number in range(120):
+        (folder / f"{generation}-{number}.png").touch()
+
+    async def work() -> list[int]:
+        database = open_database(service.settings)
+        parts = database, service.context.storage, service.settings, service.context.readiness
+        sweeper, left = Sweeper(*parts, clock, max_files=50), []
+        for _ in range(3):
+            await sweeper.sweep()
+            left.append(len(list(folder.iterdir())))
+        await database.close()
+        return left
+
+    assert asyncio.run(work()) == [70, 20, 0]

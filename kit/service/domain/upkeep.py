@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,8 +37,8 @@ _PAUSE_FACTOR = 100
 _READY, _EXAMINED, _SWEPT, _JUMPED = "ready", "examined", "swept", "jumped"
 ROUND_SECONDS = 600.0
 _OLD_SCRATCH_SECONDS = 24 * 3600
-#: Stored outputs that are checked in a round, and at a time: each needs a query.
-_MAX_FILES, _BATCH_FILES = 20_000, 50
+#: Stored outputs that are checked at a time, by one query.
+_BATCH_FILES = 50
 
 
 @dataclass(eq=False, slots=True)
@@ -136,10 +136,12 @@ class Sweeper:
     settings: ServiceSettings
     readiness: Readiness
     clock: Callable[[], int]
+    #: Maximum of stored outputs that are checked in a round.
+    max_files: int = 20_000
     #: The last generation whose outputs were checked: each is checked once in a run.
     _last_checked: str = field(default="", init=False)
-    #: Folders of outputs that are not checked yet in this pass, oldest first.
-    _folders: list[str] = field(default_factory=list, init=False)
+    #: Keys of outputs that are not checked yet in this pass, in batches.
+    _unchecked: AsyncIterator[list[str]] | None = field(default=None, init=False)
 
     async def run(self) -> None:
         """Sweep in rounds until canceled; examine the database daily."""
@@ -171,19 +173,21 @@ class Sweeper:
 
     async def _remove_orphans(self) -> None:
         """Check a limited number of stored outputs, and remove those without a generation."""
-        storage, remaining = self.storage, _MAX_FILES
-        if not self._folders:
-            self._folders = await storage.names(OUTPUTS)
-        while self._folders and remaining > 0:
-            folder = OUTPUTS + self._folders.pop()  # the newest first
-            names = await storage.names(folder)
-            remaining -= len(names)
-            for first in range(0, len(names), _BATCH_FILES):
-                keys = [f"{folder}/{name}" for name in names[first : first + _BATCH_FILES]]
-                for key in await self.database.read(outputs.find_orphans(keys)):
-                    with suppress(OSError):  # the next round tries again
-                        await storage.remove(key)
-                await asyncio.sleep(0)  # requests come first
+        self._unchecked = self._unchecked or self._list_outputs()
+        for _ in range(self.max_files // _BATCH_FILES):
+            keys = await anext(self._unchecked, None)
+            if keys is None:
+                self._unchecked = None  # the next round begins again
+                break
+            for key in await self.database.read(outputs.find_orphans(keys)):
+                with suppress(OSError):  # the next round tries again
+                    await self.storage.remove(key)
+
+    async def _list_outputs(self) -> AsyncIterator[list[str]]:
+        """Yield the keys of all outputs in batches, the newest folder first."""
+        for folder in reversed(await self.storage.names(OUTPUTS)):
+            async for keys in self.storage.list_files(OUTPUTS + folder, _BATCH_FILES):
+                yield keys
 
     async def _expire(self, now: int) -> None:
         """Delete outputs and unused uploads that are older than their retention in days."""

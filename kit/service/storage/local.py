@@ -6,7 +6,9 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from kit.errors import NotFoundError
@@ -60,6 +62,12 @@ class LocalStorage:
             return sorted(await asyncio.to_thread(os.listdir, self.outputs.path(folder)))
         except FileNotFoundError:
             return []
+
+    async def list_files(self, folder: str, count: int) -> AsyncIterator[list[str]]:
+        """Yield the keys of a folder's files, so many at a time, in no particular order."""
+        with suppress(FileNotFoundError), os.scandir(self.outputs.path(folder)) as files:
+            while found := await asyncio.to_thread(list, islice(files, count)):
+                yield [f"{folder}/{file.name}" for file in found]
 
     async def remove(self, prefix: str) -> None:
         """Remove a file, or a folder of files; a missing one is no error."""

@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -146,6 +146,12 @@ class S3Storage:
             found = await obstore.list_with_delimiter_async(self._store, folder)
         paths = [*found["common_prefixes"], *(file["path"] for file in found["objects"])]
         return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
+
+    async def list_files(self, folder: str, count: int) -> AsyncIterator[list[str]]:
+        """Yield the keys of a folder's files, so many at a time."""
+        with _translate_errors():
+            async for files in obstore.list(self._store, f"{folder}/", chunk_size=count):
+                yield [file["path"] for file in files]
 
     async def remove(self, prefix: str) -> None:
         """Remove a file, or all files with a prefix; a missing one is no error."""

@@ -14,7 +14,7 @@ from kit.client.calls import Flow
 from kit.client.settings import hash_text
 from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
 from kit.explore.ratings import BEST, Ratings
-from kit.explore.sweeps import COLUMNS, PREFIX, table
+from kit.explore.sweeps import COLUMNS, table
 from kit.parameters import is_own
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.sweeps import cells
@@ -172,8 +172,7 @@ class BaseSweep(Generic[H]):
         found, rows = self._table(constants), self.plan.rows
         if rows is None:
             return found
-        inputs = [n for n in found if n in rows or n.removeprefix(PREFIX) in rows]
-        return found.drop(columns=[name for name in inputs if name not in COLUMNS])
+        return found.drop(columns=[n for n in found if n in rows and n not in COLUMNS])
 
     def _table(self, constants: bool = False) -> pd.DataFrame:
         prices = [c.credits if self._is_open(n) else Decimal(0) for n, c in enumerate(self._cells)]

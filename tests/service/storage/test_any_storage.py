@@ -62,6 +62,21 @@ def test_names_lists_one_folder_in_order(run: Run, tmp_path: Path) -> None:
     assert run(work) == [["a", "b"], ["1.png", "2.png"], []]
 
 
+def test_the_files_of_a_folder_are_listed_in_batches(run: Run, tmp_path: Path) -> None:
+    async def work(storage: Storage) -> list[list[str]]:
+        for key in (*(f"outputs/b/{n}.png" for n in range(5)), "outputs/bc/6.png"):
+            await storage.keep({key: write_draft(tmp_path)})
+        folders = ("outputs/b", "outputs/none")
+        return [keys for folder in folders async for keys in storage.list_files(folder, 2)]
+
+    batches = run(work)
+
+    assert sorted(key for keys in batches for key in keys) == [
+        f"outputs/b/{n}.png" for n in range(5)
+    ]
+    assert max(map(len, batches)) == 2
+
+
 def test_remove_deletes_a_file_or_folder_and_ignores_a_missing_one(
     run: Run, tmp_path: Path
 ) -> None:
