@@ -37,7 +37,7 @@ class BucketStore(Store):
 
     def __init__(self, url: str) -> None:
         super().__init__(Path(tempfile.gettempdir()))  # for data that does not fit in memory
-        parts = urlsplit(url)
+        parts = urlsplit(str(url))
         options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname:
             raise ConfigError("the archive must be s3://BUCKET/PREFIX, with a bucket in lower case")

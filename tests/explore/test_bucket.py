@@ -94,6 +94,8 @@ def test_an_archive_missing_in_a_bucket_is_reported_with_its_url(
         open_archive(url)
     with pytest.raises(ConfigError, match="must be s3://BUCKET/PREFIX"):
         open_archive("s3://key:secret@bucket/prefix")
+    with pytest.raises(ConfigError, match="must be s3://BUCKET/PREFIX"):
+        open_archive(Path("folder"))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="takes endpoint and region, not secret"):
         open_archive("s3://bucket?secret=1")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong-wrong")

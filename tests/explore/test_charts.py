@@ -79,6 +79,8 @@ def test_plots_of_pandas_are_available_too() -> None:
     chart_of_costs = costs.plot(figsize=(5, 3))
     assert chart_of_costs.axes[0].get_title(loc="left") == "Credits by model"
     assert chart_of_costs.get_size_inches().tolist() == [5, 3]
+    with pytest.raises(ConfigError, match="the default chart has no option 'ax'"):
+        costs.plot(ax=chart_of_costs.axes[0])
 
 
 @pytest.mark.parametrize("chart", [DAYS, BAND], ids=lambda chart: chart.kind)

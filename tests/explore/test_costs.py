@@ -178,6 +178,8 @@ def test_a_day_without_a_midnight_is_counted_like_others() -> None:
 def test_an_unknown_time_zone_is_reported_with_a_suggestion() -> None:
     with pytest.raises(ConfigError, match="did you mean 'Europe/Berlin'"):
         spend(timezone="Europe/Berln")
+    with pytest.raises(ConfigError, match="there is no time zone None"):
+        spend(timezone=None)
 
 
 def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:

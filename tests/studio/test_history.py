@@ -110,6 +110,7 @@ def test_queries_without_a_sync_send_no_request(trio: Studio, api: Server, tmp_p
     assert trio.costs.by(sync=False)["count"].tolist() == [3]
     trio.history.export(tmp_path / "out.parquet", sync=False)
     trio.history.files(sync=False)
+    assert trio.costs.forecast(sync=False).days_left is None, "the balance would be a request"
     assert api.seen == []
 
 

@@ -83,12 +83,18 @@ class CostPlot(PlotAccessor):
         Raises
         ------
         ConfigError
-            The plotting package is not installed; the message says how to install it.
+            The plotting package is not installed; the message says how to install it. Or an option
+            is unknown.
         """
         chart = self._frame.chart
         by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
         if chart is None or by_kind or not chart.columns <= set(self._frame.columns):
             return super().__call__(**options)
+        if unknown := options.keys() - {"width", "height", "figsize"}:
+            raise ConfigError(
+                f"the default chart has no option {min(unknown)!r}: with x=..., y=... or kind=... "
+                "pandas draws its own, with all options of pandas"
+            )
         return draw(chart, pd.DataFrame(self._frame), engine, **options)
 
 

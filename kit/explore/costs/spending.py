@@ -266,7 +266,7 @@ def find_timezone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(str(name))  # zones may also be objects of pandas or Python
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        hint = suggest(name, sorted(available_timezones()))
+        hint = suggest(str(name), available_timezones())
         raise ConfigError(f"there is no time zone {name!r}{hint}") from None
 
 

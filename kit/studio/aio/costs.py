@@ -39,7 +39,8 @@ class AsyncCosts(BaseCosts):
     Most methods return a dataframe with a plot: ``studio.costs.trend().plot()``. Credits are
     ``charged``, ``refunded`` and ``net``. The first call fetches the whole history and ledger and
     shows its progress if that takes long; later calls fetch only what is new. ``sync=False`` uses
-    the copies on this computer without a request to the service.
+    the copies on this computer; only `focus`, `report` and `reprice` still ask the service for the
+    account or the prices.
 
     Examples
     --------
@@ -127,7 +128,7 @@ class AsyncCosts(BaseCosts):
         zone = costs.find_timezone(timezone)
         now = parse_filter(zone=zone, until=as_of).until or datetime.now(UTC)
         spent = await self._spent(None, now, sync, timezone)
-        balance = spent.balance(now) if as_of else await self._balance()
+        balance = await self._balance() if sync and not as_of else spent.balance(now)
         given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
         return costs.forecast(spent.daily(), balance, now=now, timezone=timezone, **given)
 
