@@ -130,10 +130,8 @@ def _host(settings: ServiceSettings) -> RunningService:
             "a frozen program, as of PyInstaller, has no Python to render with: start `kit serve` "
             "and kit.connect() to its address, or with the same data folder"
         )
-    from kit.service.server import (
-        THREAD,
-        start,
-    )  # imported here, as a running service is found without it
+    # imported here, as a running service is found without it
+    from kit.service.server import THREAD, start
 
     file = settings.data / _LOG_FILE
     stop_logging = logs.log_to_file(file, THREAD)
