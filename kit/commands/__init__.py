@@ -98,7 +98,13 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> None:
     with report_errors():
         for text in arguments:
             text.encode()  # names and notes that cannot be encoded cannot be stored
-        app(args=arguments)
+        try:
+            app(args=arguments)
+        except SystemExit as end:  # the library ends so after an interrupt
+            interrupt = end.__context__ and end.__context__.__cause__
+            for note in getattr(interrupt, "__notes__", ()):
+                typer.echo(f"kit: {clean(note)}", err=True)
+            raise
 
 
 @contextmanager

@@ -31,6 +31,8 @@ Account = Annotated[str, typer.Option(help="Account id.")]
 def _output(text: str) -> Path:
     if text.endswith(("/", os.sep)) and not Path(text).is_dir():
         raise ConfigError(f"the folder {text} does not exist")
+    if text == "-":
+        raise ConfigError("-o names a file; - for the standard output is not supported")
     return Path(text)
 
 

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
-from kit.commands import COMMANDS, GROUPS
+from kit.commands import COMMANDS, GROUPS, run
 from kit.version import __version__
 from tests.commands.conftest import Kit
 
@@ -112,3 +113,18 @@ def test_a_command_works_with_standard_output_closed(kit: Kit, account: str) -> 
     subprocess.run(["/bin/sh", "-c", line, sys.executable], check=True)
 
     assert "shut" in kit("keys", "list").out
+
+
+def test_the_note_of_an_interrupt_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    app = typer.Typer()
+
+    @app.command()
+    def command() -> None:
+        stop = KeyboardInterrupt()
+        stop.add_note("the generation continues")
+        raise stop
+
+    with pytest.raises(SystemExit) as caught:
+        run(app, [])
+
+    assert (caught.value.code, capsys.readouterr().err) == (130, "kit: the generation continues\n")

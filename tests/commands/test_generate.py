@@ -19,6 +19,13 @@ def test_a_picture_is_generated_and_its_path_printed(kit: Kit, tmp_path: Path) -
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_standard_output_is_refused_as_output_file(kit: Kit, tmp_path: Path) -> None:
+    done = kit("generate", "flat", "a lake", "-o", "-")
+
+    assert (done.code, [*tmp_path.glob("-*")]) == (2, [])
+    assert "-o names a file" in done.err
+
+
 @pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="there are no devices here")
 def test_a_device_can_be_the_output_path(kit: Kit) -> None:
     assert kit("generate", "flat", "a lake", "-o", os.devnull).out == f"{os.devnull}\n"
