@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import math
 import sys
 from dataclasses import replace
 from typing import Any
@@ -260,7 +261,10 @@ def test_altair_stacks_columns_and_reads_times_as_utc() -> None:
     assert found["encoding"]["x"]["scale"] == {"type": "utc"}
 
 
-@pytest.mark.parametrize(("net", "words"), [([], "nothing to draw"), ([0.0], "0 credits in all")])
+@pytest.mark.parametrize(
+    ("net", "words"),
+    [([], "nothing to draw"), ([0.0], "0 credits in all"), ([math.nan], "nothing to draw")],
+)
 def test_altair_labels_an_empty_chart(net: list[float], words: str) -> None:
     pytest.importorskip("altair")
     rows = pd.DataFrame({"model": ["m"] * len(net), "net": pd.Series(net, dtype="float64")})

@@ -157,12 +157,13 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     """
     if chart.leave_out and chart.leave_out[0] in frame:
         frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]
+    frame = frame[frame[chart.y].notna()]  # an unknown amount is not 0
     if isinstance(frame[chart.x].dtype, pd.DatetimeTZDtype):  # drawn in local time
         frame = frame.assign(**{chart.x: frame[chart.x].dt.tz_localize(None)})
     if chart.kind == "band":
         names = {"x": chart.x, "y": chart.y, "low": chart.low, "high": chart.high}
         return pd.DataFrame({name: frame[column] for name, column in names.items()})
-    rows = pd.DataFrame({"x": frame[chart.x], "y": frame[chart.y].astype("float64").fillna(0.0)})
+    rows = pd.DataFrame({"x": frame[chart.x], "y": frame[chart.y].astype("float64")})
     rows["color"] = _name_values(frame[chart.color]) if chart.color else ""
     if chart.kind == "bars":
         rows["x"] = _name_values(rows["x"])

@@ -186,7 +186,7 @@ def _style_axes(axes: Axes, chart: Chart) -> None:
             fontsize=_FONT_SIZE,
             title_fontsize=_FONT_SIZE,
             loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
+            bbox_to_anchor=(1.08 if is_horizontal else 1.0, 1.0),  # after the numbers of bars
             alignment="left",
         )
         legend.get_title().set_color(INK)
