@@ -54,6 +54,13 @@ def test_every_operation_can_be_awaited(astudio: AsyncStudio) -> None:
     ]
 
 
+def test_a_history_that_is_not_awaited_is_an_error_instead_of_an_endless_loop(
+    astudio: AsyncStudio,
+) -> None:
+    with pytest.raises(TypeError, match="not iterable"):
+        list(astudio.history)  # type: ignore[call-overload]
+
+
 def test_one_studio_serves_many_loops_and_threads(astudio: AsyncStudio) -> None:
     def run_notebook(number: int) -> str:
         async def make() -> str:

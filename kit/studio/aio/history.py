@@ -41,6 +41,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
     """
 
     _client: AsyncClient
+    __iter__ = None  # of the awaited face alone
 
     @overload
     def __getitem__(self, which: str | int) -> Awaitable[AsyncGeneration]: ...
