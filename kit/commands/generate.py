@@ -74,12 +74,14 @@ def command(
         "modelId": generation.model_id,
         "file": str(path),
         "credits": generation.credits,
+        "madeBefore": generation.made_before,
         "parameters": generation.parameters,
         "tags": generation.tags,
     }
     show(as_json, facts, str(path))
     if not as_json and generation.credits is not None and sys.stderr.isatty():
-        typer.echo(f"{generation.credits:g} credits", err=True)
+        reused = ", made before" if generation.made_before else ""
+        typer.echo(f"{generation.credits:g} credits{reused}", err=True)
 
 
 def check_ending(model: wire.Model, output: Path | None) -> None:

@@ -39,6 +39,14 @@ def test_a_generation_is_printed_as_json(kit: Kit) -> None:
     assert Path(done.json["file"]).is_file()
 
 
+def test_a_result_made_before_is_named_so_as_its_credits_are_not_charged_again(kit: Kit) -> None:
+    command = ("generate", "flat", "a lake", "--json")
+
+    made_before = [kit(*command, *extra).json["madeBefore"] for extra in ((), (), ("--again",))]
+
+    assert made_before == [False, True, False]
+
+
 def pixels(path: Path) -> bytes:
     with Image.open(path) as picture:
         return bytes(picture.tobytes())
