@@ -46,8 +46,7 @@ def log_to_file(file: Path, thread: str = "") -> Callable[[], None]:
     """Write log lines to a file only; return a function that undoes it.
 
     For a service inside another program, such as a notebook, whose output would otherwise contain
-    the log below the cell that happens to run. `thread` is the name of the service's: the program
-    may have a server of its own.
+    the log below the cell that happens to run. The program's own server is in another `thread`.
     """
     with suppress(OSError):
         if file.stat().st_size > _MAX_BYTES:
@@ -59,8 +58,7 @@ def log_to_file(file: Path, thread: str = "") -> Callable[[], None]:
     server_library = logging.getLogger("uvicorn.error")
 
     def keep_of_others(record: logging.LogRecord) -> bool:
-        own = record.threadName == thread
-        if own and record.levelno >= logging.WARNING:
+        if (own := record.threadName == thread) and record.levelno >= logging.WARNING:
             target.handle(record)
         return not own
 

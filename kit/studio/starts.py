@@ -83,8 +83,7 @@ class StartTrace:
             return f"the generation {self.id} is completed: {same} fetches it at no cost"
         if self.id:
             cost = "" if self.credits is None else f" and is charged ({self.credits:f} credits)"
-            found = f"{same} waits for it, and {pending} finds it"
-            return f"the generation {self.id} continues{cost}: {found}"
+            return f"the generation {self.id} continues{cost}: {pending} finds it, {same} waits"
         if self.sent:
             return (
                 f"its start was sent and may be executed: {pending} finds it "

@@ -512,13 +512,13 @@ def test_equal_problems_of_rows_are_named_once_with_the_index_of_the_frame(studi
     first, *lines = str(caught.value).splitlines()
     assert first == "29 of 30 requests are invalid; nothing was sent"
     assert len(lines) == 1
-    assert lines[0].startswith("requests 1 (index 2), 2 (index 3), ")
+    assert lines[0].startswith("request 1 (index 2), 2 (index 3), ")
     assert " ... and 9 more: parameters.sku: unknown parameter" in lines[0]
 
 
 def test_a_frame_with_two_columns_of_one_name_is_refused(studio: Studio) -> None:
     rows = pd.DataFrame([["a", "b"]], columns=["prompt", "prompt"])
-    with pytest.raises(ConfigError, match="several columns named prompt"):
+    with pytest.raises(ConfigError, match="several columns of the same name"):
         studio.generate_many(rows, model="paint")
 
 

@@ -109,7 +109,8 @@ def plan_sweep(
     requests = [
         _request(found.id, media, {**planned.fixed, **varied}, tags) for varied in planned.requests
     ]
-    cells = yield from check_cells(operations, requests, again)
+    checked = yield from _check_all(operations, requests, range(len(requests)))
+    cells = yield from price_cells(operations, checked, again)
     return SweepCells(planned, cells, f"{found.id} × {len(requests)}")
 
 
@@ -133,8 +134,9 @@ def plan_rows(
             f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
         )
     requests = [_request(row[_MODEL], row.get(_MEDIA), row, tags) for row in rows]
-    labels = list(cast("pd.DataFrame", frame).index) if hasattr(frame, "columns") else None
-    cells = yield from check_cells(operations, requests, again, labels)
+    labels = cast("pd.DataFrame", frame).index if hasattr(frame, "columns") else range(len(rows))
+    checked = yield from _check_all(operations, requests, labels)
+    cells = yield from price_cells(operations, checked, again)
     visible = [
         {n: v for n, v in row.items() if n != _MEDIA and not n.startswith(_TAG)} for row in rows
     ]
@@ -165,14 +167,11 @@ def _column_name(name: str) -> str:
 
 def _records(frame: Any) -> list[Mapping[str, Any]]:
     if hasattr(frame, "columns"):
-        if len(names := list(frame.columns)) > len(set(names)):
-            twice = sorted({str(name) for name in names if names.count(name) > 1})
-            raise ConfigError(f"the frame has several columns named {', '.join(twice)}")
+        if not frame.columns.is_unique:
+            raise ConfigError("the frame has several columns of the same name")
         found: list[Mapping[str, Any]] = frame.to_dict("records")
         return found
-    if isinstance(frame, (str, bytes, Mapping)) or not isinstance(frame, Iterable):
-        raise ConfigError(_NO_ROWS)
-    rows = list(frame)
+    rows = list(frame) if isinstance(frame, Iterable) else [frame]
     if not all(isinstance(row, Mapping) for row in rows):
         raise ConfigError(_NO_ROWS)
     return rows
@@ -194,25 +193,20 @@ def _is_empty(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def check_cells(
-    operations: Operations,
-    requests: Sequence[GivenRequest],
-    again: bool | str,
-    labels: Sequence[Any] | None = None,
+def price_cells(
+    operations: Operations, requests: Sequence[Request], again: bool | str
 ) -> Flow[list[Cell]]:
-    """Check and price all requests of a sweep; `labels` are those of a dataframe's index.
+    """Price all requests of a sweep.
 
     If `again` is False, results of equal earlier requests are reused. A text names a new take,
-    which a sweep with the same name finds again; True makes a new take each time. Errors of invalid
-    requests name them and the reasons; nothing was sent.
+    which a sweep with the same name finds again; True makes a new take each time.
     """
-    checked = yield from _check_all(operations, requests, labels or range(len(requests)))
     is_new = again is True or (not again and not operations.settings.reuse)
     run_id = uuid.uuid4().hex if is_new else again or ""
     prices: dict[str, wire.Quote | None] = {}
     counts: dict[str, int] = {}
     cells = []
-    for request in checked:
+    for request in requests:
         digest = digest_of(request)
         if digest not in prices:
             try:
@@ -264,30 +258,27 @@ def least_sure_source(cells: Sequence[Cell]) -> str:
 
 
 def _check_all(
-    operations: Operations, requests: Sequence[GivenRequest], labels: Sequence[Any]
+    operations: Operations, requests: Sequence[GivenRequest], labels: Sequence[Any] | pd.Index
 ) -> Flow[list[Request]]:
+    """Check all requests; `labels` are those of a dataframe's index, or the same numbers."""
     checked, problems = [], dict[str, list[str]]()  # requests by what is wrong with them
     journaled = set(operations.journal.starts())
     for number, given in enumerate(requests):
         try:
             request = yield from operations.request(*given)
-            checked.append(request)
             digest = digest_of(request)
             if digest not in journaled and number < _MAX_CHECKED:
                 journaled.add(digest)
                 yield from operations.billing.check(request)
+            checked.append(request)
         except (BadRequestError, NotFoundError) as error:
             label = "" if str(labels[number]) == str(number) else f" (index {labels[number]})"
             problems.setdefault(str(error), []).append(f"{number}{label}")
     if problems:
-        count = sum(map(len, problems.values()))
-        lines = [
-            f"request{'s' * (len(numbers) > 1)} {_list_first(numbers, ', ')}: {problem}"
-            for problem, numbers in problems.items()
-        ]
+        lines = [f"request {_list_first(found, ', ')}: {why}" for why, found in problems.items()]
         raise ParameterError(
-            f"{count} of {len(requests)} requests are invalid; nothing was sent\n"
-            f"{_list_first(lines, chr(10))}"
+            f"{len(requests) - len(checked)} of {len(requests)} requests are invalid; "
+            f"nothing was sent\n{_list_first(lines, chr(10))}"
         )
     return checked
 
