@@ -27,6 +27,7 @@ from kit.studio.sweeps.runner import SweepRun
 from kit.wire import Generation
 from tests.client import third_party
 from tests.client.third_party import Answer, Server, ThirdParty, png
+from tests.conftest import Service
 from tests.studio.progress_lines import ShownLine
 from tests.waiting import until
 
@@ -84,6 +85,19 @@ def test_all_invalid_requests_are_named_and_none_is_sent(studio: Studio, api: Se
     assert "request 1: parameters.steps: must be at most 50, not 99" in text
     assert "request 3: parameters.steps: must be at most 50, not 77" in text
     assert list_starts(api) == []
+
+
+def test_the_service_validates_one_of_the_requests_that_differ_only_in_the_seed(
+    own: Studio, service: Service
+) -> None:
+    own.sweep("poster", ["a lake", "a hill"], seed=range(20))
+    with pytest.raises(ParameterError, match="20 of 20 requests are invalid"):
+        own.sweep("poster", "xyzzy", seed=range(20))
+
+    with service.client(None) as http:
+        lines = http.get("/metrics").text.splitlines()
+    asked = [line for line in lines if "requests_total{" in line and "/estimates" in line]
+    assert sum(float(line.split()[-1]) for line in asked) == 3
 
 
 def test_running_again_pays_nothing(studio: Studio, api: Server) -> None:

@@ -262,16 +262,23 @@ def _check_all(
 ) -> Flow[list[Request]]:
     """Check all requests; `labels` are those of a dataframe's index, or the same numbers."""
     checked, problems = [], dict[str, list[str]]()  # requests by what is wrong with them
-    journaled = set(operations.journal.starts())
+    known = set(operations.journal.starts())
+    asked: dict[str, Exception | None] = {}  # requests without a seed, and their errors
     for number, given in enumerate(requests):
+        unseeded = ""
         try:
             request = yield from operations.request(*given)
-            digest = digest_of(request)
-            if digest not in journaled and number < _MAX_CHECKED:
-                journaled.add(digest)
+            # of requests that differ only in the seed, the service is asked about one
+            unseeded = digest_of(replace(request, parameters={**request.parameters, "seed": None}))
+            if (refusal := asked.get(unseeded)) is not None:
+                raise refusal
+            is_new = unseeded not in asked and digest_of(request) not in known
+            if is_new and len(asked) < _MAX_CHECKED:
+                asked[unseeded] = None
                 yield from operations.billing.check(request)
             checked.append(request)
         except (BadRequestError, NotFoundError) as error:
+            asked[unseeded] = error
             label = "" if str(labels[number]) == str(number) else f" (index {labels[number]})"
             problems.setdefault(str(error), []).append(f"{number}{label}")
     if problems:
