@@ -71,8 +71,10 @@ class CostReport:
     html: str  # the whole file
 
     def save(self, path: Path | str | None = None) -> Path:
-        """Save it to a file, by default ``costs-2026-11.html``, and return the path."""
-        target = Path(path or f"costs-{self.month}.html").expanduser()
+        """Save it to a file, or to ``costs-2026-11.html`` in a folder, and return the path."""
+        target = Path(path or ".").expanduser()
+        if target.is_dir():
+            target /= f"costs-{self.month}.html"
         target.write_text(self.html, encoding="utf-8")
         return target
 
