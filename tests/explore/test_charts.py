@@ -80,7 +80,7 @@ def test_plots_of_pandas_are_available_too() -> None:
     chart_of_costs = costs.plot(figsize=(5, 3))
     assert chart_of_costs.axes[0].get_title(loc="left") == "Credits by model"
     assert chart_of_costs.get_size_inches().tolist() == [5, 3]
-    with pytest.raises(ConfigError, match="the default chart has no option 'ax'"):
+    with pytest.raises(ConfigError, match="'ax' is for plots of pandas"):
         costs.plot(ax=chart_of_costs.axes[0])
 
 

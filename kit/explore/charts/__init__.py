@@ -83,8 +83,7 @@ class CostPlot(PlotAccessor):
         Raises
         ------
         ConfigError
-            The plotting package is not installed; the message says how to install it. Or an option
-            is unknown.
+            An option is unknown, or the plotting package is not installed: the message says how.
         """
         chart = self._frame.chart
         by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
@@ -92,8 +91,7 @@ class CostPlot(PlotAccessor):
             return super().__call__(**options)
         if unknown := options.keys() - {"width", "height", "figsize"}:
             raise ConfigError(
-                f"the default chart has no option {min(unknown)!r}: with x=..., y=... or kind=... "
-                "pandas draws its own, with all options of pandas"
+                f"{min(unknown)!r} is for plots of pandas: add x=..., y=... or kind=..."
             )
         return draw(chart, pd.DataFrame(self._frame), engine, **options)
 

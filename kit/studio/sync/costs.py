@@ -39,8 +39,7 @@ class Costs(BaseCosts):
     Most methods return a dataframe with a plot: ``studio.costs.trend().plot()``. Credits are
     ``charged``, ``refunded`` and ``net``. The first call fetches the whole history and ledger and
     shows its progress if that takes long; later calls fetch only what is new. ``sync=False`` uses
-    the copies on this computer; only `focus`, `report` and `reprice` still ask the service for the
-    account or the prices.
+    the copies on this computer; only `focus`, `report` and `reprice` still send a request.
 
     Examples
     --------
