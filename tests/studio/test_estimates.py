@@ -23,7 +23,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import kit
-from kit import pricing, wire
+from kit import local, pricing, wire
 from kit.client.calls import Flow
 from kit.client.flows import PATIENT
 from kit.client.settings import Settings
@@ -299,3 +299,4 @@ def test_a_prompt_that_the_model_refuses_has_no_estimate(tmp_path: Path) -> None
                 priced()
         assert (fine.source, fine.affordable, fine.balance) == ("rule", True, balance)
         assert studio.account.credits == balance
+    local.stop()

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import kit
+from kit import local
 from kit.client.calls import Call, Flow, Reply, SendRequest, Sleep
 from kit.client.flows import find_error
 from kit.client.settings import Settings
@@ -617,6 +618,7 @@ def test_a_running_sweep_shows_what_canceling_costs(tmp_path: Path) -> None:
         until(lambda: "still costs" in repr(sweep))
         sweep.cancel()
         until(lambda: "canceled" in repr(sweep) and "processing" not in repr(sweep))
+    local.stop()
 
     assert "Cancel" not in repr(sweep)
     assert "credits charged for what was canceled" in repr(sweep)
