@@ -90,9 +90,7 @@ class CostPlot(PlotAccessor):
         if chart is None or by_kind or not chart.columns <= set(self._frame.columns):
             return super().__call__(**options)
         if unknown := options.keys() - {"width", "height", "figsize"}:
-            raise ConfigError(
-                f"{min(unknown)!r} is for plots of pandas: add x=..., y=... or kind=..."
-            )
+            raise ConfigError(f"{min(unknown)!r} is for plots of pandas: add x, y or kind")
         return draw(chart, pd.DataFrame(self._frame), engine, **options)
 
 
