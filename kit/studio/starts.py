@@ -78,15 +78,15 @@ class StartTrace:
     def note(self, *, awaited: bool = False) -> str:
         """Return a sentence about the start if the call is interrupted now."""
         same = "the same call without again=True" if self.again else "the same call"
-        pending = f"{'await ' if awaited else ''}studio.history.pending()"
+        finds = f"{'await ' if awaited else ''}studio.history.pending() finds it"
         if self.done:
             return f"the generation {self.id} is completed: {same} fetches it at no cost"
         if self.id:
             cost = "" if self.credits is None else f" and is charged ({self.credits:f} credits)"
-            return f"the generation {self.id} continues{cost}: {pending} finds it, {same} waits"
+            return f"the generation {self.id} continues{cost}: {finds}, and {same} waits for it"
         if self.sent:
             return (
-                f"its start was sent and may be executed: {pending} finds it "
+                f"its start was sent and may be executed: {finds} "
                 f"once the service lists it, and {same} is not charged a second time"
             )
         return "it was stopped before anything was sent: nothing was charged"

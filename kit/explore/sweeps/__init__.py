@@ -153,7 +153,7 @@ def _check_size(size: int) -> None:
     if size > MAX_REQUESTS:
         raise ConfigError(
             f"this sweep has {size:,} requests, at most {MAX_REQUESTS:,} are allowed; "
-            "plan=100 draws a hundred of them"
+            "plan=100 draws a hundred of them, and so does frame.sample(100)"
         )
 
 
