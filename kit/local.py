@@ -47,6 +47,8 @@ _at_exit = getattr(threading, "_register_atexit", atexit.register)
 #: Credits of a new demo account.
 DEMO_CREDITS = 1000
 _DEMO_FILE = "demo.json"
+#: Rate limits that are not set: they protect a shared service, and here they would slow a batch.
+_LIMITS = {"requests_per_minute": 60_000, "starts_per_minute": 6_000}
 _DAY_MS = 24 * 3600 * 1000
 _GRACE_SECONDS = 1.0  # a restarting kernel does not wait; running jobs are returned to the queue
 
@@ -69,7 +71,7 @@ def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
 
     Raises `ConfigError` if the folder cannot be used, or the service does not start.
     """
-    settings = service_settings.load(data=data)
+    settings = service_settings.load(data=data, defaults=_LIMITS)
     with _lock:
         _stopped.discard(settings.data)
         return _find_or_start(settings)
@@ -83,7 +85,7 @@ def make_follower(data: Path | str | None, key: str) -> Callable[[str], str]:
     folder = service_settings.load(data=data).data
 
     def follow(refused: str) -> str:
-        settings = service_settings.load(data=folder)
+        settings = service_settings.load(data=folder, defaults=_LIMITS)
         with _lock:
             running = hosted.get(folder)
             if running is not None and running.url == refused:

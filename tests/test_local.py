@@ -365,3 +365,15 @@ asyncio.run(main())
     assert sum("Finished server process" in line for line in lines) == 1
     assert sum("127.0.0.1" in line for line in lines) == 2, "its address and its request"
     assert "Finished" not in (data / "service.log").read_text()
+
+
+@pytest.mark.parametrize(("variable", "limit"), [("", 60_000), ("700", 700)])
+def test_the_embedded_service_does_not_slow_a_batch_unless_it_is_configured(
+    data: Path, monkeypatch: pytest.MonkeyPatch, variable: str, limit: int
+) -> None:
+    monkeypatch.setenv("KIT_REQUESTS_PER_MINUTE", variable)
+    url, key = local.start_embedded(data)
+
+    response = httpx.get(f"{url}/v1/account", headers={"Authorization": f"Bearer {key}"})
+
+    assert f"q={limit};" in response.headers["ratelimit-policy"]

@@ -251,7 +251,12 @@ class ServiceSettings:
             draft.unlink(missing_ok=True)
 
 
-def load(environ: Mapping[str, str] | None = None, **arguments: Any) -> ServiceSettings:
+def load(
+    environ: Mapping[str, str] | None = None,
+    *,
+    defaults: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> ServiceSettings:
     """Return the settings from arguments that are not None, else the environment, else defaults."""
     environ = os.environ if environ is None else environ
     values = {name: value for name, value in arguments.items() if value is not None}
@@ -271,7 +276,7 @@ def load(environ: Mapping[str, str] | None = None, **arguments: Any) -> ServiceS
     if "data" not in values:
         values["data"] = user_folder("data")
     values["data"] = Path(values["data"]).expanduser().absolute()
-    settings = ServiceSettings(**values)
+    settings = ServiceSettings(**{**(defaults or {}), **values})
     for is_invalid, sentence in _problems(settings):
         if is_invalid:
             raise ConfigError(sentence)
