@@ -14,8 +14,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator
 
-from tests.browser.cells import opened
-from tests.browser.lab import room, serving
+from tests.browser.cells import open_cells
+from tests.browser.lab import lab_for_test, run_server
 from tests.browser.notebook import Notebook, chromium
 
 ROOT = Path(__file__).parents[2]
@@ -93,9 +93,9 @@ def main() -> None:
         base, own = Path(folder) / "base", Path(folder) / "own"
         base.mkdir()
         environment = {"KIT_DATA": f"{folder}/data", "PYTHONPATH": str(ROOT)}
-        with serving(base, own) as server, room(server, base, environment) as lab:
+        with run_server(base, own) as server, lab_for_test(server, base, environment) as lab:
             cells = (cell.format(rows=rows) for cell in CELLS)
-            with opened(lab, browser, *cells) as notebook:
+            with open_cells(lab, browser, *cells) as notebook:
                 notebook.run_all()
                 notebook.page.locator(".kit-table-row").first.wait_for()
                 found = measure(notebook)

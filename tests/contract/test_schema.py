@@ -12,7 +12,7 @@ from tests.conftest import ALL_SCOPES, Service
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 #: Seconds of generating requests.
-LENGTH = 20
+LENGTH = 12
 
 
 @pytest.mark.slow

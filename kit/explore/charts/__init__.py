@@ -83,7 +83,7 @@ class CostPlot(PlotAccessor):
         Raises
         ------
         ConfigError
-            An option is unknown, or the plotting package is not installed: the message says how.
+            An option is unknown, or the plotting package is not installed.
         """
         chart = self._frame.chart
         by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
