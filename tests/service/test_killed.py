@@ -16,9 +16,11 @@ from typing import Any
 import httpx
 import pytest
 
+from kit.service.databases import with_database
 from kit.service.domain.upkeep import Sweeper
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import output_key, owner
+from kit.service.store import Database
 from tests.conftest import ALL_SCOPES, Service, run_coroutine
 from tests.ports import free_port
 from tests.waiting import GENERATIONS, balance, generate, read, until, wait_for_end, wait_for_start
@@ -138,9 +140,13 @@ def stored_keys(service: Service) -> set[str]:
 
 
 def sweep(service: Service) -> None:
+    """Run the sweeper as another process would: a database belongs to the loop of its service."""
     it = service.context
-    sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, it.clock)
-    run_coroutine(sweeper.sweep())
+
+    async def once(database: Database) -> None:
+        await Sweeper(database, it.storage, it.settings, it.readiness, it.clock).sweep()
+
+    run_coroutine(with_database(service.settings, once))
 
 
 def test_a_job_that_is_canceled_during_its_render_leaves_no_file(
