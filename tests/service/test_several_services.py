@@ -52,7 +52,8 @@ def start(start_service: Start, tmp_path: Path) -> Start:
     """Start a service with its own data folder, as on another machine."""
 
     def start_named(name: str, **changed: Any) -> Service:
-        return start_service(data=tmp_path / name, **changed)
+        limits = {"requests_per_minute": 100_000, "starts_per_minute": 100_000}
+        return start_service(data=tmp_path / name, **{**limits, **changed})
 
     return start_named
 

@@ -369,10 +369,11 @@ class Writing(SnapshotBox):
         self._show_prices()
 
     def _show_prices(self) -> None:
-        count = int(self._variations.value)
-        self._title_price.value = price(TITLE_CREDITS, 1, self._balance)
-        self._script_price.value = price(SCRIPT_CREDITS, count, self._balance)
-        self._write.description = "Write a script" if count == 1 else f"Write {count} scripts"
+        with self._lock:  # the balance arrives in the background, maybe during a click
+            count = int(self._variations.value)
+            self._title_price.value = price(TITLE_CREDITS, 1, self._balance)
+            self._script_price.value = price(SCRIPT_CREDITS, count, self._balance)
+            self._write.description = "Write a script" if count == 1 else f"Write {count} scripts"
 
 
 def _switch(label: str, tooltip: str) -> Any:
