@@ -26,6 +26,7 @@ from kit.errors import (
     ApiError,
     ConfigError,
     ConflictError,
+    GenerationFailedError,
     MethodNotAllowedError,
     NoAnswerError,
     NotFoundError,
@@ -39,7 +40,7 @@ from kit.studio.catalog import ModelCatalog, describe_retirement
 from kit.studio.changes import ChangeWatch
 from kit.studio.history_sync import HistorySync
 from kit.studio.requests import find_inputs, fingerprint, resolve_media, separate_media
-from kit.studio.starts import OnSent, Starts, StartTrace, failure_error
+from kit.studio.starts import OnSent, Starts, StartTrace
 from kit.widgets.account import Keys
 from kit.widgets.markup import count_of
 from kit.widgets.progress import ProgressDisplay, ProgressUpdates, progress
@@ -371,3 +372,16 @@ class Operations:
         if generation.id in self.journal.pending():
             self.journal.add_end(generation, shown=fingerprint(generation))
             self.billing.changes.notify()
+
+
+def failure_error(generation: wire.Generation) -> GenerationFailedError:
+    """Return the error for a generation that failed or was canceled."""
+    refund = generation.credits_refunded
+    back = f"; {refund:f} credits were refunded" if refund else ""
+    why = generation.error or "the service gives no reason"
+    text = f"the generation {generation.id} {generation.state}: {why}{back}"
+    if generation.state == "canceled":
+        text = f"the generation {generation.id} was canceled{back}"
+    error = GenerationFailedError(text, generation)
+    error.generation_id = generation.id
+    return error

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from kit import wire
 from kit.client import answers, calls, downloads, flows, uploads
-from kit.client.calls import Call, Flow, Sleep, failure_reason
+from kit.client.calls import Call, Flow, SendRequest, Sleep, Step, failure_reason
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal, Notices
 from kit.client.settings import Settings
@@ -29,7 +29,6 @@ from kit.errors import (
     ApiError,
     BadRequestError,
     ConfigError,
-    GenerationFailedError,
     InsufficientScopeError,
     KitError,
     NoAnswerError,
@@ -47,6 +46,8 @@ _SLACK = timedelta(minutes=2)
 _MAX_PAGES = 10
 #: Error statuses that concern all requests, not only the list.
 _GENERAL_STATUSES = frozenset({401, 429, 503})
+#: Error statuses sent before an idempotency key is looked up.
+_UNCHECKED_STATUSES = _GENERAL_STATUSES | {403}
 #: Error statuses for an id that does not exist, or is not an id of this service.
 _MISSING_STATUSES = frozenset({400, 404, 410, 422})
 #: Maximum of generations of an equal request that are checked before a new start.
@@ -89,7 +90,7 @@ class StartTrace:
                 f"its start was sent and may be executed: {finds} "
                 f"once the service lists it, and {same} is not charged a second time"
             )
-        return "it was stopped before anything was sent: nothing was charged"
+        return "it was stopped before a start was accepted: nothing was charged"
 
 
 def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Generation:
@@ -106,19 +107,6 @@ def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Gener
         credits_charged=receipt.credits_charged,
         created_at=receipt.created_at,
     )
-
-
-def failure_error(generation: wire.Generation) -> GenerationFailedError:
-    """Return the error for a generation that failed or was canceled."""
-    refund = generation.credits_refunded
-    back = f"; {refund:f} credits were refunded" if refund else ""
-    why = generation.error or "the service gives no reason"
-    text = f"the generation {generation.id} {generation.state}: {why}{back}"
-    if generation.state == "canceled":
-        text = f"the generation {generation.id} was canceled{back}"
-    error = GenerationFailedError(text, generation)
-    error.generation_id = generation.id
-    return error
 
 
 def suggest_again(error: KitError) -> KitError:
@@ -358,15 +346,31 @@ class Starts:
         return found
 
     def _ask(self, call: Call[wire.Receipt], key: str, trace: StartTrace) -> Flow[wire.Receipt]:
-        """Send a start; its intent is settled only if the service clearly refused it."""
-        trace.sent = True
+        """Send a start; its intent is settled only if the service clearly refused it.
+
+        If `trace` says that it was sent before, only an answer about its key settles it.
+        """
+        before = trace.sent
+
+        def execute(step: Step) -> Flow[Any]:
+            if not isinstance(step, SendRequest):
+                return (yield step)
+            earlier, trace.sent = trace.sent, True
+            outcome = yield step
+            trace.sent = earlier or answers.may_have_run(call, outcome)
+            return outcome
+
         try:
-            return (yield from flows.ask(call, self.policy))
+            receipt = yield from flows.run_steps(flows.ask(call, self.policy), execute)
+            trace.sent = True
+            return receipt
         except KitError as error:
-            trace.sent = error.unsettled
-            if not error.unsettled:
-                self._settle(key)
+            status = error.response_status if isinstance(error, ApiError) else None
+            trace.sent = error.unsettled or (before and status in _UNCHECKED_STATUSES)
             raise
+        finally:
+            if not trace.sent:
+                self._settle(key)
 
     def _settle(self, key: str) -> None:
         self.notices.try_write(lambda: self.journal.settle_intent(key), "a refused start")
@@ -404,6 +408,7 @@ class Starts:
     ) -> Flow[wire.Generation | None]:
         """Send the same body with the same key: the service executes and charges it only once."""
         options: Any = {"key": intent.key, "digest": intent.request, "body": intent.body}
+        trace.sent = True
         try:
             return (yield from self.send(request, **options, references={}, trace=trace))
         except (NotFoundError, BadRequestError):

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from kit.client.calls import Outcome, Reply, Step
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import ConfigError, InsufficientCreditsError, NoAnswerError
+from kit.errors import ConfigError, InsufficientCreditsError, NoAnswerError, RateLimitError
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from kit.studio.starts import StartTrace
@@ -20,7 +21,7 @@ from tests.client import third_party
 from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, png
 from tests.conftest import Service, lasting_service
-from tests.studio.interrupted_clients import CanceledClient, DatedApp, InterruptedClient
+from tests.studio.interrupted_clients import CanceledClient, DatedApp, InterruptedClient, is_start
 
 service = lasting_service
 
@@ -220,6 +221,31 @@ def test_a_service_that_honors_idempotency_keys_is_paid_once(
         assert [g.id for g in studio.history.list()] == [made.id]
 
 
+class BusyClient(InterruptedClient):
+    """Interrupted as its base is; every later start is refused, by a rate limit."""
+
+    def perform(self, step: Step) -> Outcome:
+        if is_start(step) and not self.stops:
+            return Reply(429, {"retry-after": "4000"})
+        return super().perform(step)
+
+
+def test_a_refused_repeat_does_not_forget_the_start_that_it_repeats(
+    service: Service, key: str, tmp_path: Path
+) -> None:
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings, client=BusyClient(settings)) as busy:
+        with pytest.raises(KeyboardInterrupt):
+            busy.generate("flat", "x")
+        with pytest.raises(RateLimitError):
+            busy.generate("flat", "x")
+
+    with Studio(settings) as studio:
+        made = studio.generate("flat", "x")
+
+        assert [g.id for g in studio.history.list()] == [made.id]
+
+
 def test_finding_an_interrupted_start_costs_nothing(
     service: Service, key: str, tmp_path: Path
 ) -> None:
@@ -263,6 +289,21 @@ def test_an_interrupt_before_the_start_notes_that_nothing_was_charged(
         studio.generate("paint", "a lake")
 
     assert caught.value.__notes__ == [StartTrace().note()]
+
+
+def test_an_interrupt_of_a_wait_for_the_rate_limit_leaves_no_doubt(
+    kernel: Open, settings: Settings, api: Server, backend: DatedApp
+) -> None:
+    api.script("POST", START, Answer(429, headers={"retry-after": "5"}))
+    with (
+        Studio(settings, client=Client(settings, sleep=interrupt)) as studio,
+        pytest.raises(KeyboardInterrupt) as caught,
+    ):
+        studio.generate("paint", "a lake")
+
+    assert caught.value.__notes__ == [StartTrace().note()]
+    backend.listing = False  # it is not even searched
+    assert kernel().generate("paint", "a lake").id == "job-1"
 
 
 def test_an_interrupt_of_the_download_notes_how_to_fetch_it(

@@ -19,7 +19,7 @@ from kit.client.calls import Call, Flow, Reply, SendRequest, Sleep
 from kit.client.flows import find_error
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import BudgetError, ConfigError, InsufficientCreditsError, ParameterError
+from kit.errors import BudgetError, ConfigError, InsufficientCreditsError, ParameterError, own_lines
 from kit.explore.sweeps.templates import template
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
@@ -211,6 +211,23 @@ def test_the_run_after_an_interrupt_pays_nothing_twice(studio: Studio, backend: 
     frame = sweep.run().frame()
     assert frame["status"].tolist() == ["completed"] * 9, frame["error"].tolist()
     assert len(backend.orders) == 9
+
+
+def test_an_interrupt_while_rows_are_planned_notes_that_nothing_was_started(
+    settings: Settings, api: Server, backend: ThirdParty
+) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    api.script("GET", MODELS, third_party.problem(503, "unavailable", "no"))
+    with (
+        Studio(settings, client=Client(settings, sleep=interrupt)) as studio,
+        pytest.raises(KeyboardInterrupt) as caught,
+    ):
+        studio.generate_many([{"prompt": "a lake"}], model="paint")
+
+    assert own_lines(caught.value)[-1].endswith("nothing was started or charged")
+    assert not backend.orders
 
 
 def test_a_run_in_the_background_is_joined_by_the_next_run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from decimal import Decimal
 
 import ipywidgets
@@ -39,6 +40,27 @@ def test_prices_are_shown_before_any_request(panel: Writing, writer: FakeWriter)
     assert ">0.3 credits</b>" in text(panel)
     assert "for variations 2 · balance afterwards 9.7" in text(panel)
     assert search(panel, ipywidgets.Button, "Write 2 scripts")
+
+
+def test_button_and_price_agree_if_a_click_and_the_balance_come_together(
+    writer: FakeWriter, clock: Clock
+) -> None:
+    panel = Writing(writer, background=clock.background)
+    choice = control(panel, ipywidgets.ToggleButtons, "Variations")
+    click_thread = threading.Thread(target=setattr, args=(choice, "value", 2))
+
+    def click_meanwhile(_: object) -> None:
+        if not click_thread.ident:
+            click_thread.start()
+            click_thread.join(0.2)
+
+    for one in search(panel, ipywidgets.HTML):
+        one.observe(click_meanwhile, "value")
+    clock.wait()  # the balance arrives
+    click_thread.join()
+
+    assert search(panel, ipywidgets.Button, "Write 2 scripts")
+    assert ">0.3 credits</b>" in text(panel)
 
 
 def test_a_balance_that_is_too_low_is_shown(writer: FakeWriter, clock: Clock) -> None:

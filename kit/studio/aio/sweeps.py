@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kit.client.bridge import to_thread
+from kit.errors import show_own_lines
 from kit.explore.ratings import Ratings
 from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
@@ -96,7 +97,12 @@ class AsyncSweeps:
 
     async def _plan(self, flow: Flow[cells.SweepCells]) -> AsyncSweep[AsyncGeneration]:
         client: Any = self.session.client
-        planned = await client.run(self.session.resumable(flow))
+        try:
+            planned = await client.run(self.session.resumable(flow))
+        except asyncio.CancelledError as stop:
+            stop.add_note("it was stopped while it was planned: nothing was started or charged")
+            show_own_lines(stop)
+            raise
         return AsyncSweep(planned, self.session, self.ratings)
 
 

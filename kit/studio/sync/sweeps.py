@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kit.errors import show_own_lines
 from kit.explore.ratings import Ratings
 from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
@@ -94,7 +95,12 @@ class Sweeps:
 
     def _plan(self, flow: Flow[cells.SweepCells]) -> Sweep[Generation]:
         client: Any = self.session.client
-        planned = client.run(self.session.resumable(flow))
+        try:
+            planned = client.run(self.session.resumable(flow))
+        except KeyboardInterrupt as stop:
+            stop.add_note("it was stopped while it was planned: nothing was started or charged")
+            show_own_lines(stop)
+            raise
         return Sweep(planned, self.session, self.ratings)
 
 
