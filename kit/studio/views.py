@@ -278,11 +278,12 @@ class SuggestedTitle(wire.Title):
 
     made_before: bool = False
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        text, html = (draw(self) for draw in preview.DRAWINGS[wire.Title])
-        if self.made_before:
-            text, html = f"{text[:-1]}, made before>", html + preview.remark(MADE_BEFORE)
-        return {"text/plain": text, "text/html": html}
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text[:-1]}, made before>" if self.made_before else text
+
+    def _repr_html_(self) -> str:
+        return preview.title(self) + (preview.remark(MADE_BEFORE) if self.made_before else "")
 
 
 class ScriptList(list[wire.Script]):

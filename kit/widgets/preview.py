@@ -243,16 +243,16 @@ def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
 
 #: The previews of each class of responses: in one line, and as HTML.
 DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
-    wire.Account: (lambda a: f"<Account {_join([a.name, _money(a.credits)])}>", account),
+    wire.Account: (
+        lambda a: f"<Account {_join([a.name, a.email or '', _money(a.credits)])}>",
+        account,
+    ),
     wire.Balance: (lambda b: f"<Balance {credits(b.balance)}>", balance),
     wire.Entry: (
         lambda e: f"<Entry {_join([e.kind, signed_amount(e.credits), e.model_id or ''])}>",
         lambda e: entries([e]),
     ),
-    wire.Model: (
-        lambda m: f"<Model {m.id} · {m.asset_type} · from {credits(m.credits_from)}>",
-        model,
-    ),
+    wire.Model: (lambda m: f"<Model {_join([m.id, m.asset_type, _from(m.credits_from)])}>", model),
     wire.Parameter: (
         lambda p: f"<Parameter {_join([_input(p), p.type, limits_text(p)])}>",
         lambda p: card("", parameters([p])),
@@ -285,6 +285,10 @@ def _join(words: Iterable[str]) -> str:
 def _money(amount: Decimal | None) -> str:
     """Return an amount with its unit; empty if unknown."""
     return "" if amount is None else credits(amount)
+
+
+def _from(amount: Decimal | None) -> str:
+    return "" if amount is None else f"from {credits(amount)}"
 
 
 def measures(item: wire.Output) -> tuple[str, str]:

@@ -133,13 +133,21 @@ class WireShape(BaseModel):
     #: without a default are always essential.
     essential: ClassVar[frozenset[str]] = frozenset()
 
+    def __str__(self) -> str:
+        """Return the text in one line; `repr` has all fields."""
+        drawn = self._drawing()
+        return drawn[0](self) if drawn else repr(self)
+
     def _repr_html_(self) -> str | None:
-        drawn = next((drawings[kind] for kind in type(self).__mro__ if kind in drawings), None)
+        drawn = self._drawing()
         return drawn and drawn[1](self)
 
     def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
-        drawn = next((drawings[kind] for kind in type(self).__mro__ if kind in drawings), None)
-        printer.text(drawn[0](self) if drawn else repr(self))
+        printer.text(str(self))
+
+    @classmethod
+    def _drawing(cls) -> tuple[Callable[[Any], str], Callable[[Any], str]] | None:
+        return next((drawings[kind] for kind in cls.__mro__ if kind in drawings), None)
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:

@@ -47,6 +47,7 @@ def test_the_panel_generates_a_picture_and_works_on_a_narrow_page(
         ):
             tab(page, name).click()
             expect(here).to_contain_text(words)
+        expect(page.get_by_role("button", name="Refresh")).to_have_count(1)
         check_part(notebook, "panel", ".kit-panel")
 
         page.set_viewport_size({"width": 720, "height": 1000})

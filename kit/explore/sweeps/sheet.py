@@ -31,6 +31,12 @@ CSS = (
     "color:var(--jp-ui-font-color1,inherit)"
 )
 FAINT = "color:var(--jp-ui-font-color2,#767676)"
+#: The head of a saved page, light or dark as the system of the reader.
+_PAGE = (
+    "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
+    "content=width=device-width><title>{}</title><style>:root{{color-scheme:light dark;"
+    "background:canvas;--jp-ui-font-color2:light-dark(#666,#a3a3a3)}}</style>"
+)
 _STAR = "★"
 _CELL = "padding:4px;text-align:center;vertical-align:top"
 _HEAD = "padding:4px 8px;font-weight:600;text-align:center;max-width:220px"
@@ -135,8 +141,7 @@ class Sheet:
         if path.suffix.lower() == ".png":
             path.write_bytes(self.png())
         else:
-            page = f"<!doctype html><meta charset=utf-8><title>{escape(self.title)}</title>"
-            path.write_text(page + self.html(), "utf-8")
+            path.write_text(_PAGE.format(escape(self.title)) + self.html(), "utf-8")
         return path
 
     def _cell(self, row: int, column: int) -> str:

@@ -306,6 +306,7 @@ class AccountPanel(SnapshotBox):
         self._head = ipywidgets.HTML(STYLE)
         self._problem = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._refresh = button("Refresh", lambda _: self.refresh(), icon="refresh")
+        self._refresh.add_class("kit-refresh")
         begin, show_problem, changed = self._begin, self._show_problem, self._account_changed
         self.key_list = KeyList(keys, begin, show_problem, later) if keys else None
         self.profile_selector = (

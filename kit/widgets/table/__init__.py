@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kit.errors import KitError
 from kit.pictures import open_picture
 from kit.widgets.background import BackgroundRunner, Subscribe, guard
+from kit.widgets.markup import count_of
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.drawing import THUMBNAIL
 from kit.widgets.table.rows import TableView
@@ -166,7 +167,7 @@ class HistoryTable:
         self._positions = rows.positions(frame, self._view, search)
 
     def __repr__(self) -> str:
-        return f"<HistoryTable of {len(self._frame):,} generations>"
+        return f"<HistoryTable of {count_of(len(self._frame), 'generation')}>"
 
     def __len__(self) -> int:
         return len(self._positions)
