@@ -28,7 +28,7 @@ from kit.studio.generation import (
 from kit.studio.operations import DEFAULT_FETCHES, Operations
 from kit.widgets import media, preview
 from kit.widgets.compare import Comparison
-from kit.widgets.gallery import Gallery, GalleryItem
+from kit.widgets.gallery import MAX_TILES, Gallery, GalleryItem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Bytes up to which a video is embedded in the preview below a table.
 _MAX_EMBEDDED_BYTES = 6_000_000
+#: Maximum of generations in a comparison.
+_MAX_COMPARED = 200
 #: Generations that are fetched at the same time.
 _MAX_FETCHES = 6
 
@@ -65,7 +67,7 @@ def gallery(
     ``kit.gallery(studio.history.list(12))``, or the selected rows of a table,
     ``kit.gallery(table.selected, columns=3)``
     """
-    return Gallery(_gallery_items(generations, studio), columns, size, embed)
+    return Gallery(_gallery_items(generations, studio, MAX_TILES), columns, size, embed)
 
 
 @overload
@@ -95,9 +97,9 @@ def compare(
     from kit.explore.ratings import rank
     from kit.widgets.blind import BlindComparison
 
-    items = _gallery_items(generations, studio)
-    if len(items) < 2:
-        raise ConfigError(f"a comparison needs at least two generations, not {len(items)}")
+    items = _gallery_items(generations, studio, _MAX_COMPARED)
+    if not 2 <= len(items) <= _MAX_COMPARED:
+        raise ConfigError(f"a comparison needs 2 to {_MAX_COMPARED} generations, not {len(items)}")
     return BlindComparison(items, rank, size=size) if blind else Comparison(items, size)
 
 
@@ -314,17 +316,25 @@ def gallery_item(generation: BaseGeneration) -> GalleryItem:
     return GalleryItem(generation.facts, charged, partial(fetch_files, generation), card)
 
 
-def _gallery_items(items: Any, studio: BaseStudio | None) -> list[GalleryItem]:
-    """Return the items to show, in order; ids are fetched in parallel."""
+def _gallery_items(items: Any, studio: BaseStudio | None, most: int) -> list[GalleryItem]:
+    """Return the items to show, in order; ids of the first ones are fetched, in parallel."""
     chosen = list(_flatten(items))
-    ids = [item for item in chosen if isinstance(item, str)]
-    if ids and studio is None:
-        raise ConfigError("ids need the studio that made them: pass studio=studio")
+    ids = list(dict.fromkeys(item for item in chosen[:most] if isinstance(item, str)))
     found: dict[str, BaseGeneration] = {}
     if studio is not None:
         with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-views") as pool:
             found = dict(zip(ids, pool.map(partial(_get, studio.session), ids), strict=True))
-    return [gallery_item(found[item] if isinstance(item, str) else item) for item in chosen]
+    elif ids:
+        raise ConfigError("ids need the studio that made them: pass studio=studio")
+    generations = [found.get(item, item) if isinstance(item, str) else item for item in chosen]
+    return [
+        _unknown_item(one) if isinstance(one, str) else gallery_item(one) for one in generations
+    ]
+
+
+def _unknown_item(generation_id: str) -> GalleryItem:
+    """Return an item that is counted but not shown."""
+    return GalleryItem(wire.Generation(id=generation_id), None, lambda _: (None, None))
 
 
 def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
@@ -341,7 +351,9 @@ def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
         for item in items:
             yield from _flatten(item)
     else:
-        raise ConfigError(f"a {type(items).__name__} is neither a generation nor the id of one")
+        raise ConfigError(
+            f"this is neither a generation nor the id of one, but of type {type(items).__name__}"
+        )
 
 
 def _get(session: Session[Any], name: str) -> BaseGeneration:

@@ -183,7 +183,7 @@ class Gallery:
         lines = (self._tile(*parts) for parts in zip(shown, tiles, marks, strict=True))
         grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
         hidden = len(self.items) - len(shown)
-        words = self._summary() + (f" · {hidden} more are not shown" if hidden else "")
+        words = self._summary() + (f" · {hidden:,} more are not shown" if hidden else "")
         foot = f"<div>{markup.faint(words)}</div>"
         return f'<div style="{markup.FONT};{markup.COLOR}">{grid}{foot}</div>'
 

@@ -55,13 +55,24 @@ def test_a_gallery_takes_ids_rows_and_frames(studio: Studio, generations: list[G
     ) == ["lake 2", "lake 0", "lake 1"]
 
 
+def test_a_gallery_of_a_long_frame_fetches_only_what_it_shows(
+    studio: Studio, generations: list[Generation]
+) -> None:
+    gallery = kit.gallery([generations[0].id] * 120 + ["never fetched"] * 4_880, studio=studio)
+
+    assert repr(gallery) == "<Gallery 5,000 generations>"
+    assert "4,880 more are not shown" in gallery.html()
+
+
 def test_a_gallery_of_ids_needs_a_studio(generations: list[Generation]) -> None:
     with pytest.raises(ConfigError, match="pass studio=studio"):
         kit.gallery(generations[0].id)
 
 
 def test_an_argument_that_is_not_a_generation_is_reported(studio: Studio) -> None:
-    with pytest.raises(ConfigError, match="a int is neither a generation"):
+    with pytest.raises(
+        ConfigError, match="neither a generation nor the id of one, but of type int"
+    ):
         kit.gallery([3], studio=studio)
     with pytest.raises(NotFoundError):
         kit.gallery("nope", studio=studio)
@@ -74,9 +85,10 @@ def test_a_comparison_marks_what_differs(generations: list[Generation]) -> None:
     assert "≠ steps" in comparison.html()
 
 
-def test_a_comparison_needs_two_generations(generations: list[Generation]) -> None:
-    with pytest.raises(ConfigError, match="at least two generations, not 1"):
-        kit.compare(generations[0])
+def test_a_comparison_needs_two_generations_and_not_too_many(generations: list[Generation]) -> None:
+    for count in (1, 201):
+        with pytest.raises(ConfigError, match=f"needs 2 to 200 generations, not {count}"):
+            kit.compare(generations[:1] * count)
     assert kit.compare(generations) is not None
 
 
