@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 import kit
+from kit.client import settings
 from kit.commands.options import Data, Output, check_folder, group
+from kit.errors import ConfigError
 
 app = group()
 
@@ -24,5 +26,8 @@ def report(
 ) -> None:
     """Write the report of a month as one HTML file."""
     check_folder(output)
+    folder = settings.data_folder(data)
+    if settings.resolve(data=data) is None and not folder.is_dir():  # connecting would create it
+        raise ConfigError(f"there is no data folder {folder}")
     with kit.connect(data=data) as studio:
         typer.echo(studio.costs.report(month, budget=budget, timezone=timezone).save(output))
