@@ -19,6 +19,7 @@ from kit.commands.options import (
     table,
 )
 from kit.service.domain import accounts, keys
+from kit.service.domain.credits import remaining_cap
 from kit.service.http.context import format_time, to_credits
 from kit.service.machine import clock
 
@@ -68,8 +69,8 @@ def list_keys(
     if account is not None:
         read(config, accounts.get(account))  # an unknown account is an error, not an empty list
     rows = read(config, keys.list_keys(account))
-    lines = [(r.id, r.prefix, r.name, r.scopes, keys.state_of(r, clock())) for r in rows]
-    text = table(("ID", "PREFIX", "NAME", "SCOPES", "STATE"), lines)
+    lines = [(r.id, r.prefix, r.name, r.scopes, _cap(r), keys.state_of(r, clock())) for r in rows]
+    text = table(("ID", "PREFIX", "NAME", "SCOPES", "CAP", "STATE"), lines)
     show(as_json, [key_data(row) for row in rows], text)
 
 
@@ -95,6 +96,12 @@ def revoke(
     show(as_json, key_data(row), f"{row.id} ({row.prefix}…) is revoked{ended}")
 
 
+def _cap(row: Any) -> str:
+    """Return what a key has spent of its cap this month; empty without one."""
+    facts = key_data(row)
+    return "" if row.cap is None else f"{facts['spent']} of {facts['cap']}"
+
+
 def key_data(row: Any) -> dict[str, Any]:
     """Return a key without its secret."""
     return {
@@ -104,6 +111,7 @@ def key_data(row: Any) -> dict[str, Any]:
         "prefix": row.prefix,
         "scopes": row.scopes.split(),
         "cap": None if row.cap is None else to_credits(row.cap),
+        "spent": None if row.cap is None else to_credits(row.cap - remaining_cap(row, clock())),
         "createdAt": format_time(row.created_at),
         "expiresAt": format_time(row.expires_at),
         "lastUsedAt": format_time(row.last_used_at),

@@ -57,3 +57,13 @@ def test_a_sign_out_is_reported(kit: Kit, account: str) -> None:
 
     assert "ended" not in kit("keys", "revoke", key["id"]).out
     assert f"addresses of {account} are ended" in kit("keys", "revoke", key["id"], "--sign-out").out
+
+
+def test_the_cap_of_a_key_is_listed_with_what_is_spent(kit: Kit, account: str) -> None:
+    kit("keys", "create", "--account", account, "--name", "free")
+    kit("keys", "create", "--account", account, "--name", "capped", "--cap", "0.5")
+
+    free, capped = kit("keys", "list", "--json").json
+    assert "0 of 0.5" in kit("keys", "list").out
+    assert (free["cap"], free["spent"]) == (None, None)
+    assert (capped["cap"], capped["spent"]) == (0.5, 0)

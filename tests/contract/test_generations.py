@@ -176,11 +176,15 @@ def test_an_estimate_needs_only_the_read_scope_and_no_credits(service: Service) 
     assert (quote["total"], quote["affordable"]) == (0.6, False)
 
 
-@pytest.mark.parametrize(("available", "affordable"), [(0.6, True), (0.599, False)])
-def test_a_balance_equal_to_the_price_is_affordable(
-    service: Service, available: float, affordable: bool
+@pytest.mark.parametrize(
+    ("available", "cap", "affordable"),
+    [(0.6, None, True), (0.599, None, False), (100, 600, True), (100, 599, False)],
+)
+def test_a_balance_or_cap_equal_to_the_price_is_affordable(
+    service: Service, available: float, cap: int | None, affordable: bool
 ) -> None:
     body = {"modelId": "flat", "prompt": "x"}
-    with service.client(service.key(service.account(credits=available), *ALL_SCOPES)) as http:
+    key = service.key(service.account(credits=available), *ALL_SCOPES, cap=cap)
+    with service.client(key) as http:
         assert http.post(ESTIMATES, json=body).json()["affordable"] is affordable
         assert http.post(GENERATIONS, json=body).status_code == (202 if affordable else 402)

@@ -116,6 +116,21 @@ def check(payer: Payer, amount: int, now: int) -> Transaction[None]:
     yield from _check_cap(payer, amount, now)
 
 
+def spendable(payer: Payer, now: int) -> Transaction[int]:
+    """Return the millicredits that the account can spend now with this key."""
+    account = yield from one(accounts.find(id=payer.account_id))
+    balance = int(account.balance)
+    if payer.cap is None:
+        return balance
+    return min(balance, remaining_cap((yield from one(keys.find(id=payer.key_id))), now))
+
+
+def remaining_cap(key: Any, now: int) -> int:
+    """Return the millicredits that a key with a cap may still spend this month."""
+    month, latest = _month_bounds(now)
+    return max(int(key.cap) - (key.spent if month <= key.spent_since <= latest else 0), 0)
+
+
 def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
     """Return balance, reserved, charged and refunded in the last 30 days, in millicredits."""
     account = yield from one(accounts.find(id=account_id))
@@ -196,10 +211,7 @@ def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
     if payer.cap is None:
         return
     key = yield from one(keys.find(id=payer.key_id))
-    month, latest = _month_bounds(now)
-    spent = key.spent if month <= key.spent_since <= latest else 0
-    remaining = max(key.cap - spent, 0)
-    if amount > remaining:
+    if amount > (remaining := remaining_cap(key, now)):
         cap = f"for the key {payer.key_prefix}…, whose cap is {credits(key.cap):f}"
         raise _shortage_error(amount, remaining, f" this month {cap}")
 

@@ -19,7 +19,8 @@ from starlette.types import Scope
 from kit import wire
 from kit.errors import BadRequestError, ParameterError
 from kit.pricing import credits
-from kit.service.domain import accounts, generations, idempotency, keys, outputs, uploads, webhooks
+from kit.service.domain import generations, idempotency, keys, outputs, uploads, webhooks
+from kit.service.domain.credits import spendable
 from kit.service.domain.generations import STATUSES, StartPlan
 from kit.service.domain.idempotency import Answer
 from kit.service.domain.keys import Caller
@@ -94,11 +95,11 @@ async def start_generation(request: Request) -> Response:
 @router.post("/estimates", response_model=wire.Quote)
 async def estimate_generation(request: Request) -> Response:
     """Return the exact price of a start with this body; nothing is charged."""
-    context, account_id = get_context(request), get_caller(request).account_id
+    context, payer = get_context(request), get_caller(request).payer
     order, _ = await read_body(request, wire.StartGeneration)
-    plan = await _make_plan(context, order, account_id)
-    account = await context.database.read(accounts.get(account_id))
-    found = {"affordable": plan.amount <= account.balance, "balance": credits(account.balance)}
+    plan = await _make_plan(context, order, payer.account_id)
+    available = await context.database.read(spendable(payer, context.clock()))
+    found = {"affordable": plan.amount <= available, "balance": credits(available)}
     quote = plan.quote.model_copy(update=found)
     return JsonResponse(quote.model_dump_json(by_alias=True).encode())
 

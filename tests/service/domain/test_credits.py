@@ -90,6 +90,7 @@ def test_a_cap_limits_only_its_own_key(write: Write, payer: Payer, capped: Payer
     write(credits.charge(payer, 5000, make_reason("c"), NOW))
 
     assert caught.value.details == {"required": 0.501, "available": 0.5}
+    assert write(credits.spendable(capped, NOW)) == 500
     assert write(credits.charge(capped, 500, make_reason("d"), NOW)) == 3000
 
 
