@@ -116,3 +116,17 @@ def test_canceling_the_await_stops_the_polling(astudio: AsyncStudio, backend: Th
         await astudio.close()
 
     run_cell(use_studio())
+
+
+def test_an_interrupted_wait_for_a_finished_sweep_names_no_credits(astudio: AsyncStudio) -> None:
+    async def use_studio() -> list[str]:
+        sweep = await (await astudio.sweep("paint", "a lake")).run()
+        waiting = asyncio.ensure_future(sweep.wait())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await waiting
+        await astudio.close()
+        return caught.value.__notes__
+
+    assert run_cell(use_studio()) == ["1 completed"]

@@ -59,6 +59,7 @@ def test_every_view_of_the_costs_has_the_right_amounts(own: Studio) -> None:
     assert own.costs.total() == own.costs.frame()["net"].sum() == 2.15
     assert own.costs.by("day", timezone="Asia/Tokyo")["day"].dtype == "datetime64[us, Asia/Tokyo]"
     assert own.costs.top(2)["net"].tolist() == [1.4, 0.7]
+    assert str(own.costs.top(2, timezone="Asia/Tokyo")["created_at"].dt.tz) == "Asia/Tokyo"
     assert own.costs.failed()[["charged", "refunded", "net"]].to_numpy().tolist() == [[0.6, 0.6, 0]]
     assert own.costs.by("model", until="2020-01-01").empty
     made = own.history.list()[0]
@@ -67,6 +68,18 @@ def test_every_view_of_the_costs_has_the_right_amounts(own: Studio) -> None:
     explained = own.costs.explain(expensive)
     assert explained["term"].tolist() == ["base", "unit", "multiplier", "charged"]
     assert explained["credits"].tolist() == [0.5, 0.2, 0.7, 1.4]
+
+
+def test_a_day_without_a_zone_begins_at_midnight_in_the_time_zone(own: Studio) -> None:
+    west, east = "Etc/GMT+12", "Etc/GMT-14"  # 26 hours apart
+    today = own.costs.by("day", timezone=east)["day"].max().tz_localize(None)
+    found = {zone: {"since": today, "timezone": zone} for zone in (east, west)}
+
+    assert own.costs.total(**found[east]) == own.costs.by("model", **found[east])["net"].sum() > 0
+    for costs in (own.costs.summary, own.costs.top, own.costs.failed):
+        assert len(costs(**found[east])) > 0
+        assert costs(**found[west]).empty
+    assert own.costs.total(**found[west]) == 0
 
 
 def test_the_cost_of_a_kept_generation_includes_the_others(own: Studio) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 
 from kit.client.settings import Settings
@@ -52,6 +54,19 @@ def test_a_dataset_has_files_and_a_line_for_each(trio: Studio, api: Server, tmp_
     assert [line["parameters"]["size"] for line in lines] == [1024, 512]
     pictures = {path.name for path in (tmp_path / "set").glob("*.png")}
     assert pictures == {line["file_name"] for line in lines}
+
+
+def test_a_smaller_dataset_in_the_same_folder_keeps_the_other_files(
+    trio: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "set"
+    trio.history.export_dataset(folder)
+    assert "not in metadata.jsonl" not in caplog.text
+    described = trio.history.export_dataset(folder, limit=1)
+
+    assert len(described.read_text("utf-8").splitlines()) == 1
+    assert len([*folder.glob("*.png")]) == 3
+    assert "not in metadata.jsonl: 2;" in caplog.text
 
 
 def test_a_history_in_a_bucket_is_read_without_the_service(
@@ -368,6 +383,24 @@ def test_slices_are_those_of_a_list_with_minimal_requests(trio: Studio, api: Ser
     assert [item.prompt for item in trio.history[-2:]] == ["b", "a"]
     assert [item.prompt for item in trio.history[::-1]] == ["a", "b", "c"]
     assert trio.history[9:] == trio.history[:0] == []
+
+
+def test_the_oldest_of_our_own_service_are_read_in_pages(own: Studio, service: Service) -> None:
+    made = own.generate("flat", "x", n=4)
+
+    def count_single_reads() -> float:
+        text = httpx.get(f"{service.url}/metrics").text
+        found = re.findall(
+            r'requests_total{.*method="GET".*/{generation_id}".* ([\d.]+)$', text, re.M
+        )
+        return sum(map(float, found))
+
+    before = count_single_reads()
+    assert {one.id for one in own.history[-3:]} < {one.id for one in made}
+    assert [one.id for one in own.history[-3:]] == own.history.frame().index[-3:].tolist()
+    assert count_single_reads() == before
+    assert own.history[made[0].id] == made[0]
+    assert count_single_reads() == before + 1
 
 
 def test_a_dataset_leaves_out_generations_that_the_service_no_longer_has(

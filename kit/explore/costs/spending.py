@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
@@ -266,8 +267,9 @@ def find_timezone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(str(name))  # zones may also be objects of pandas or Python
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        hint = suggest(str(name), available_timezones())
-        raise ConfigError(f"there is no time zone {name!r}{hint}") from None
+        close = get_close_matches(str(name)[:40], available_timezones(), cutoff=0.4) or ["UTC"]
+        hint = " or ".join(map(repr, close))
+        raise ConfigError(f"there is no time zone {name!r}; did you mean {hint}?") from None
 
 
 def credits(amounts: Any) -> Any:

@@ -253,7 +253,9 @@ def _amounts(frame: pd.DataFrame) -> pd.DataFrame:
 def _rows(spent: Spending, column: str, rest: str, values: Sequence[Any] = ()) -> pd.DataFrame:
     """Return rows indexed by id, with one more column after the amounts."""
     names = ", ".join(["id", "model_id", "status", "created_at", *_AMOUNTS, column])
-    return _amounts(spent.ask(f"select {names} from spending {rest}", values).set_index("id"))  # noqa: S608
+    rows = spent.ask(f"select {names} from spending {rest}", values)  # noqa: S608
+    rows["created_at"] = rows["created_at"].dt.tz_convert(spent.timezone)
+    return _amounts(rows.set_index("id"))
 
 
 def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str]) -> pd.DataFrame:

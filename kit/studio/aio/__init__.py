@@ -119,6 +119,7 @@ class AsyncUsage:
 
         All entries add up to the balance. A copy is kept on this computer: each call fetches only
         new entries, or none if `sync` is False. Raises `NotFoundError` if there is no ledger.
+        ``kit.explore.frames.write_excel(frame, "ledger.xlsx")`` writes it for Excel.
         """
         history = self._operations.history_sync
         archive = await self._client.run(history.current(sync=sync, usage=True))

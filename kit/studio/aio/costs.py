@@ -39,7 +39,8 @@ class AsyncCosts(BaseCosts):
     Most methods return a dataframe with a plot: ``studio.costs.trend().plot()``. Credits are
     ``charged``, ``refunded`` and ``net``. The first call fetches the whole history and ledger and
     shows its progress if that takes long; later calls fetch only what is new. ``sync=False`` uses
-    the copies on this computer; only `focus`, `report` and `reprice` still send a request.
+    the copies on this computer; only `focus`, `report` and `reprice` still send a request. Days and
+    months, also those of `since` and `until`, begin at midnight in `timezone`.
 
     Examples
     --------
@@ -59,8 +60,8 @@ class AsyncCosts(BaseCosts):
     ) -> CostFrame:
         """Return the costs of each group; see `kit.explore.costs.by`.
 
-        Days begin at midnight in `timezone`. `kept` adds the cost per result rated 4 or better, or
-        at least `kept`: ``studio.costs.by("model", kept=5)``.
+        `kept` adds the cost per result rated 4 or better, or at least `kept`:
+        ``studio.costs.by("model", kept=5)``.
         """
         costs.groups(columns)
         least = KEPT if kept is True else kept
@@ -73,15 +74,17 @@ class AsyncCosts(BaseCosts):
         """Return one row per charge, newest first; see `kit.explore.costs.charges`."""
         return costs.charges(await self._spent(since, until, sync, timezone))
 
-    async def total(self, *, since: When = None, until: When = None, sync: bool = True) -> float:
+    async def total(
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
+    ) -> float:
         """Return the credits charged minus those refunded."""
-        return costs.total(await self._spent(since, until, sync))
+        return costs.total(await self._spent(since, until, sync, timezone))
 
     async def summary(
-        self, *, since: When = None, until: When = None, sync: bool = True
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the costs of each kind and status, with a row of totals."""
-        return costs.summary(await self._spent(since, until, sync))
+        return costs.summary(await self._spent(since, until, sync, timezone))
 
     async def trend(
         self,
@@ -96,16 +99,22 @@ class AsyncCosts(BaseCosts):
         return costs.trend(await self._spent(since, until, sync, timezone), every)
 
     async def top(
-        self, count: int = 10, *, since: When = None, until: When = None, sync: bool = True
+        self,
+        count: int = 10,
+        *,
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
     ) -> CostFrame:
         """Return the most expensive charges, highest first."""
-        return costs.top(await self._spent(since, until, sync), count)
+        return costs.top(await self._spent(since, until, sync, timezone), count)
 
     async def failed(
-        self, *, since: When = None, until: When = None, sync: bool = True
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the failed and canceled generations: charged, refunded, and the net loss."""
-        return costs.failed(await self._spent(since, until, sync))
+        return costs.failed(await self._spent(since, until, sync, timezone))
 
     async def forecast(
         self,
@@ -201,6 +210,7 @@ class AsyncCosts(BaseCosts):
         *,
         since: When = None,
         until: When = None,
+        timezone: str = "UTC",
         sync: bool = True,
         **parameters: Any,
     ) -> CostFrame:
@@ -226,7 +236,7 @@ class AsyncCosts(BaseCosts):
             quote = self._operations.billing.price_today(found, {**given, **parameters})
             return None if quote is None else quote.total
 
-        spent = await self._spent(since, until, sync)
+        spent = await self._spent(since, until, sync, timezone)
         return costs.reprice(spent, list_priced_settings(targets), price)
 
     async def reconcile(self, *, sync: bool = True) -> CostFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 from collections.abc import AsyncIterator, Awaitable, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
@@ -71,7 +72,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
     async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
         if isinstance(which, slice):
             if which.stop is which.step is None and (which.start or 0) < 0:
-                return [await self._get(each) for each in (await self._ids())[which]]
+                return await self._oldest(which)
             stop = which.stop
             steps = (which.start, which.stop, which.step)
             forward = stop is not None and all(step is None or step >= 0 for step in steps)
@@ -82,6 +83,15 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         except IndexError:
             raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
         return await self._get(one) if isinstance(one, str) else one
+
+    async def _oldest(self, which: slice) -> builtins.list[AsyncGeneration]:
+        """Return the last ones, in pages if the service can list those before a moment."""
+        created = (await self.frame(columns=["created_at"]))["created_at"].iloc[which]
+        found: dict[str, AsyncGeneration] = {}
+        if self._session.operations.settings.ours and len(created):
+            pages = await self.list(None, until=created.max() + timedelta(milliseconds=1))
+            found = {one.id: one for one in pages}
+        return [found[each] if each in found else await self._get(each) for each in created.index]
 
     async def _ids(self) -> builtins.list[str]:
         """Return all ids, newest first, without fetching every page from the service."""
@@ -124,6 +134,9 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         **filters: Unpack[LongNames],
     ) -> pd.DataFrame:
         """Return generations as a dataframe, newest first; see `kit.explore.frames.GENERATIONS`.
+
+        Its ``to_excel`` fails, as Excel has no time zones: use `export`, or ``write_excel`` of
+        `kit.explore.frames`.
 
         Parameters
         ----------
@@ -227,7 +240,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
 
         ``datasets.load_dataset("imagefolder", data_dir=folder)``, or ``"videofolder"``, reads it:
         one line per file, with the prompt as ``text``. Outputs that are deleted, or that the
-        service no longer has, are left out.
+        service no longer has, are left out. Other files in the folder, such as those of an earlier
+        export, stay there and are not listed; their number is logged.
         """
         target = Path(folder).expanduser()
         target.mkdir(parents=True, exist_ok=True)
@@ -243,6 +257,12 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
             facts = {"id": result.id, "model": result.model_id, "parameters": result.parameters}
             lines.append({"file_name": file.name, "text": result.prompt, **facts})
         index = target / "metadata.jsonl"
+        names = {index.name, *(line["file_name"] for line in lines)}
+        if others := sum(path.name not in names for path in target.iterdir()):
+            self._session.operations.notices.log(
+                f"{target} has other files, which are not in {index.name}: {others:,}; "
+                "a new folder would have none"
+            )
         index.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
         return index
 

@@ -163,8 +163,9 @@ class BaseSweep(Generic[H]):
         """Return one row per request, numbered; requests from a dataframe keep its index.
 
         It has the arguments that vary, and with `constants` all of them, named as in the history:
-        ``prompt``, ``model_id`` and ``parameters.NAME``. Columns of that dataframe are left out, so
-        ``frame.join(sweep.frame())`` has each once. Then ``price`` (credits still to be charged; 0
+        ``prompt``, ``model_id`` and ``parameters.NAME``. Columns that the dataframe has under the
+        same name are left out, for ``frame.join(sweep.frame())``. Then ``price`` (credits still to
+        be charged; 0
         for reused results, NaN if unknown), ``status`` (``planned``, ``refused``, or that of the
         generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``, ``rating``,
         ``generation_id`` and ``error``.
@@ -289,10 +290,11 @@ class BaseSweep(Generic[H]):
         find = self._session.operations.find_charge
         running = [r.generation for r in self._results.values() if r.status == "processing"]
         cost = sum((find(facts) or Decimal(0) for facts in running if facts), Decimal(0))
-        interruption.add_note(
-            f"{self._describe()}; what was started continues, for {markup.credits(cost)}: "
+        words = (
+            f"; what was started continues, for {markup.credits(cost)}: "
             "running it again waits for it at no extra cost"
         )
+        interruption.add_note(f"{self._describe()}{words if running else ''}")
         show_own_lines(interruption)
 
     def _cancel_started(self) -> None:

@@ -39,7 +39,8 @@ class Costs(BaseCosts):
     Most methods return a dataframe with a plot: ``studio.costs.trend().plot()``. Credits are
     ``charged``, ``refunded`` and ``net``. The first call fetches the whole history and ledger and
     shows its progress if that takes long; later calls fetch only what is new. ``sync=False`` uses
-    the copies on this computer; only `focus`, `report` and `reprice` still send a request.
+    the copies on this computer; only `focus`, `report` and `reprice` still send a request. Days and
+    months, also those of `since` and `until`, begin at midnight in `timezone`.
 
     Examples
     --------
@@ -59,8 +60,8 @@ class Costs(BaseCosts):
     ) -> CostFrame:
         """Return the costs of each group; see `kit.explore.costs.by`.
 
-        Days begin at midnight in `timezone`. `kept` adds the cost per result rated 4 or better, or
-        at least `kept`: ``studio.costs.by("model", kept=5)``.
+        `kept` adds the cost per result rated 4 or better, or at least `kept`:
+        ``studio.costs.by("model", kept=5)``.
         """
         costs.groups(columns)
         least = KEPT if kept is True else kept
@@ -73,13 +74,17 @@ class Costs(BaseCosts):
         """Return one row per charge, newest first; see `kit.explore.costs.charges`."""
         return costs.charges(self._spent(since, until, sync, timezone))
 
-    def total(self, *, since: When = None, until: When = None, sync: bool = True) -> float:
+    def total(
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
+    ) -> float:
         """Return the credits charged minus those refunded."""
-        return costs.total(self._spent(since, until, sync))
+        return costs.total(self._spent(since, until, sync, timezone))
 
-    def summary(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
+    def summary(
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
+    ) -> CostFrame:
         """Return the costs of each kind and status, with a row of totals."""
-        return costs.summary(self._spent(since, until, sync))
+        return costs.summary(self._spent(since, until, sync, timezone))
 
     def trend(
         self,
@@ -94,14 +99,22 @@ class Costs(BaseCosts):
         return costs.trend(self._spent(since, until, sync, timezone), every)
 
     def top(
-        self, count: int = 10, *, since: When = None, until: When = None, sync: bool = True
+        self,
+        count: int = 10,
+        *,
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
     ) -> CostFrame:
         """Return the most expensive charges, highest first."""
-        return costs.top(self._spent(since, until, sync), count)
+        return costs.top(self._spent(since, until, sync, timezone), count)
 
-    def failed(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
+    def failed(
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
+    ) -> CostFrame:
         """Return the failed and canceled generations: charged, refunded, and the net loss."""
-        return costs.failed(self._spent(since, until, sync))
+        return costs.failed(self._spent(since, until, sync, timezone))
 
     def forecast(
         self,
@@ -197,6 +210,7 @@ class Costs(BaseCosts):
         *,
         since: When = None,
         until: When = None,
+        timezone: str = "UTC",
         sync: bool = True,
         **parameters: Any,
     ) -> CostFrame:
@@ -222,7 +236,7 @@ class Costs(BaseCosts):
             quote = self._operations.billing.price_today(found, {**given, **parameters})
             return None if quote is None else quote.total
 
-        spent = self._spent(since, until, sync)
+        spent = self._spent(since, until, sync, timezone)
         return costs.reprice(spent, list_priced_settings(targets), price)
 
     def reconcile(self, *, sync: bool = True) -> CostFrame:

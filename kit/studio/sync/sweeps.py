@@ -86,7 +86,8 @@ class Sweeps:
 
         Columns of a frame, or keys of mappings, are ``model``, ``prompt``, ``media``, parameters
         and ``tag.NAME``; empty cells are left out. `model` and `tags` apply to rows without their
-        own. `unpriced` permits rows whose price the service does not report. If rows are invalid,
+        own. Equal rows are each generated and paid; the same rows in a later call are not.
+        `unpriced` permits rows whose price the service does not report. If rows are invalid,
         `ParameterError` lists them, and nothing is sent.
         """
         flow = cells.plan_rows(self.session.operations, frame, model=model, again=again, tags=tags)
