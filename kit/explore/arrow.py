@@ -69,8 +69,9 @@ def _convert_types(table: pa.Table) -> pa.Table:
     for index, field in enumerate(table.schema):
         kind = pa.string() if pa.types.is_null(field.type) else None
         if pa.types.is_decimal(field.type):
-            largest = pc.max(pc.abs(table.column(index))).as_py() or 0
-            kind = pa.int64() if field.type.scale == 0 and largest < 2**63 else pa.float64()
+            kind = pa.float64()
+            if field.type.scale == 0 and (pc.max(pc.abs(table.column(index))).as_py() or 0) < 2**63:
+                kind = pa.int64()
         if kind is not None:
             table = table.set_column(index, field.name, table.column(index).cast(kind))
     return table

@@ -202,8 +202,8 @@ def write_excel(
     plain = pd.DataFrame(frame)
     for name in plain.select_dtypes("datetimetz").columns:  # Excel has no time zones
         plain[name] = plain[name].dt.tz_localize(None)
-    plain = plain.set_axis(plain.index.map(_strip_zone))
-    plain = plain.set_axis(plain.columns.map(_strip_zone), axis="columns")
+    plain = plain.set_axis(_strip_zones(plain.index))
+    plain = plain.set_axis(_strip_zones(plain.columns), axis="columns")
     options = {"freeze_panes": (1, 0), **options}
     if isinstance(path, pd.ExcelWriter):
         plain.to_excel(path, **options)
@@ -212,6 +212,14 @@ def write_excel(
         writer = pd.ExcelWriter(path, engine="xlsxwriter", engine_kwargs=_EXCEL_OPTIONS)
     with writer:
         plain.to_excel(writer, **options)
+
+
+def _strip_zones(labels: pd.Index[Any]) -> pd.Index[Any]:
+    import pandas as pd
+
+    if isinstance(labels, pd.DatetimeIndex):  # `map` of pandas 2 would restore the zone
+        return labels.tz_localize(None)
+    return labels.map(_strip_zone)
 
 
 def _strip_zone(label: Any) -> Any:

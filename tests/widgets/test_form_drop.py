@@ -131,7 +131,7 @@ def test_pieces_out_of_order_are_not_accepted(page: Page) -> None:
     assert page.post("piece", file=1, at=0, piece=HILL) == {"file": 0, "at": 0}
 
 
-@pytest.mark.parametrize("piece", [b"", LAKE + b"!"])
+@pytest.mark.parametrize("piece", [b"", LAKE + b"!"], ids=["shorter", "longer"])
 def test_a_file_that_changes_during_upload_is_rejected(
     page: Page, box: Field, piece: bytes
 ) -> None:

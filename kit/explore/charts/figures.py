@@ -121,7 +121,7 @@ def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
 
 
 def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
-    days = list(rows["x"].dt.to_pydatetime())
+    days = list(rows["x"])
     axes.fill_between(days, rows["low"], rows["high"], color=PALETTE[0], alpha=0.22, linewidth=0)
     dot = "o" if len(days) == 1 else ""
     axes.plot(days, rows["y"], color=PALETTE[0], linewidth=2.2, marker=dot)

@@ -226,11 +226,11 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     rows = frame.assign(model_id=frame["model_id"].astype("string"))
     by_model = rows.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()
     totals = rows.groupby("day")["net"].sum().reset_index().assign(model_id=ALL_MODELS)
-    if by_model["model_id"].nunique() < 2:  # with one model, the sum is the same
-        totals = totals.iloc[:0]
-    series = pd.concat([totals, by_model], ignore_index=True)
+    # With one model, the sum is the same. pandas 2 warns about empty parts.
+    many = by_model["model_id"].nunique() > 1
+    series = pd.concat([totals, by_model], ignore_index=True) if many else by_model
     parts = [_outliers(part) for _, part in series.groupby("model_id", sort=False)]
-    found = pd.concat([_outliers(series.iloc[:0]), *parts], ignore_index=True)
+    found = pd.concat([part for part in parts if len(part)] or [_outliers(series)])
     found = found.sort_values("excess", ascending=False, kind="stable", ignore_index=True)
     chart = Chart(
         kind="columns",
