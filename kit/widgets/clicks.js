@@ -27,6 +27,7 @@ function whenGone(model, signal, end) {
 
 // A widget without its kernel is marked at its top and disabled; typed text can still be copied.
 const GONE = "Not running: run the cell again.";
+const STARTED = " What was started continues: studio.history has it.";
 
 function restWhenGone(model, el, signal, root) {
   const end = () => {
@@ -39,7 +40,7 @@ function restWhenGone(model, el, signal, root) {
     if (box.parentElement?.closest(`[${KEPT}]`)) return; // the outer widget shows it
     el.classList.add("kit-gone");
     el.role = "alert";
-    el.textContent = GONE;
+    el.textContent = GONE + (box.querySelector(".kit-bar > button") ? STARTED : "");
   };
   whenGone(model, signal, end);
   return end;

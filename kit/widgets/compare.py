@@ -15,6 +15,8 @@ from kit.widgets.gallery import GalleryItem, draw_items, mark, show_items
 
 #: Maximum bytes of all pictures together.
 MAX_TOTAL_BYTES = 300_000
+#: Minimum width of a column in pixels; a wider table is scrolled.
+_MIN_SIDE = 90
 _PICTURE_STYLE = "display:block;width:100%;height:auto;border-radius:4px"
 _DIFFERENT_STYLE = (
     "border-left:3px solid var(--jp-warn-color1,#f57c00);padding-left:6px;font-weight:600;"
@@ -96,10 +98,16 @@ class Comparison:
             *(_line(n, [escape(get(e.facts)) for e in self.items]) for n, get in _RESULTS.items()),
         ]
         equal = [row for row in rows if not row.differs]
-        width = 110 + (self.size + 12) * count
-        style = f"{markup.FONT};color:inherit;table-layout:fixed;width:{width}px;max-width:100%"
+        width, least = (110 + side * count for side in (self.size + 12, _MIN_SIDE))
+        style = (
+            f"{markup.FONT};color:inherit;table-layout:fixed;width:{width}px;max-width:100%;"
+            f"min-width:{least}px"
+        )
         table = f'<table style="{style}">{"".join(lines)}</table>'
-        return f'<div style="{markup.FONT};{markup.COLOR}">{table}{_equal_rows(equal)}</div>'
+        return (
+            f'<div style="{markup.FONT};{markup.COLOR}"><div style="overflow-x:auto">{table}</div>'
+            f"{_equal_rows(equal)}</div>"
+        )
 
 
 def _line(name: str, cells: Any, *, mark: bool = False) -> str:

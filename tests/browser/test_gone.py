@@ -66,6 +66,26 @@ def test_a_form_whose_kernel_has_ended_shows_a_notice(lab: Lab, browser: Browser
         notebook.drop_canceled_requests()
 
 
+RUNNING = ("import kit\nstudio = kit.connect()", 'studio.form("flat", "a lake", does="hangs")')
+
+
+@pytest.mark.usefixtures("plugins")
+def test_the_notice_says_that_a_started_generation_continues(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *RUNNING) as notebook:
+        notebook.run_all()
+        form = notebook.page.locator(".kit-form")
+        form.get_by_role("button", name="Generate").click()
+        expect(form).to_contain_text("rendering")
+
+        notebook.page.evaluate(f"() => {notebook.KERNEL}.restart().then(() => null)")
+
+        expect(form.get_by_role("alert").filter(has_text=NOTICE)).to_contain_text(
+            "What was started continues: studio.history has it."
+        )
+        notebook.wait_idle()
+        notebook.drop_canceled_requests()
+
+
 WIDGETS = (
     "import kit\nstudio = kit.connect()\nstudio.generate('poster', 'a lake')\n"
     "table = studio.history.table()\ntable",

@@ -49,6 +49,13 @@ def test_differing_rows_are_marked_and_equal_ones_collapsed() -> None:
     assert "the same: model, seed</summary>" in html
 
 
+def test_many_columns_are_scrolled() -> None:
+    html = Comparison([NIGHT, DAY] * 10).html()
+
+    assert '<div style="overflow-x:auto"><table' in html
+    assert "min-width:1910px" in html
+
+
 def test_a_setting_of_only_one_generation_is_a_dash_in_the_other() -> None:
     rows = {row.name: row for row in Comparison([NIGHT, DAY]).rows()}
 
