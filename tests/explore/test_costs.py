@@ -186,6 +186,8 @@ def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:
     frame = costs.by(spend({"credits": None}, {"credits": 0.5}))
 
     assert frame[["count", "unknown", "net", "mean"]].to_numpy().tolist() == [[2, 1, 0.5, 0.5]]
+    with pytest.warns(UserWarning, match="unknown charges, which count as 0: 1"):
+        assert costs.total(spend({"credits": None}, {"credits": 0.5})) == 0.5
 
 
 def test_the_refund_of_an_unknown_charge_is_not_summed() -> None:

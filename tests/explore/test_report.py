@@ -97,6 +97,13 @@ def test_a_running_generation_is_not_a_result_in_a_report() -> None:
     assert "Everything" not in text_of(report([running]).html)
 
 
+def test_a_result_with_an_unknown_charge_does_not_lower_the_mean_of_a_report() -> None:
+    text = text_of(report([*make_spending(3), make(99, None, created_at=NOW)]).html)
+
+    assert "Results 3 1.15 credits each" in text
+    assert "1 unknown charges count as 0" in text
+
+
 def test_a_report_loads_nothing_and_escapes_everything() -> None:
     page = report(make_spending(60)).html
 

@@ -12,7 +12,17 @@ from kit.explore.costs.prices import explain, reprice, sensitivity
 from kit.explore.costs.reconciliation import reconcile
 from kit.explore.costs.report import CostReport, Month, report
 from kit.explore.costs.spending import Spending, find_timezone, groups
-from kit.explore.costs.totals import by, charges, failed, summary, top, total, trend, unusual
+from kit.explore.costs.totals import (
+    by,
+    charges,
+    failed,
+    summary,
+    top,
+    total,
+    trend,
+    unusual,
+    warn_of_unknown,
+)
 
 __all__ = [
     "Band",
@@ -39,4 +49,5 @@ __all__ = [
     "total",
     "trend",
     "unusual",
+    "warn_of_unknown",
 ]

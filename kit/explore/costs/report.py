@@ -20,7 +20,7 @@ from kit.errors import ConfigError
 from kit.explore.charts import REST
 from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.spending import Spending, instants
-from kit.explore.costs.totals import by, total, unusual
+from kit.explore.costs.totals import by, unusual
 from kit.explore.frames import PARTS
 
 #: Maximum of rows in a table before the rest is summed up, and of tags with their own table.
@@ -168,7 +168,7 @@ class _Facts:
 
     def figures(self) -> list[tuple[str, str, str]]:
         """Return each figure with its name and remark."""
-        last = total(self.previous)
+        last = int(self.previous.sums(())["net"].iloc[0]) / PARTS
         worth = [(name, self._totals[name]) for name in self.spent.currencies]
         remarks = [f"{float(amount):,.2f} {name}" for name, amount in worth if pd.notna(amount)]
         if last > 0:
@@ -177,10 +177,12 @@ class _Facts:
             remarks.append(f"{change} on {days}the month before")
         refunded = int(self._totals["refunded"])
         share = f"{refunded / max(int(self._totals['charged']), 1):.1%} of charges"
-        done = int(by(self.spent, "status").set_index("status")["count"].get("completed", 0))
+        states = by(self.spent, "status").set_index("status")
+        done, unknown = states[["count", "unknown"]].reindex(["completed"], fill_value=0).iloc[0]
+        each = f"{_credits(self._net / (done - unknown))} credits each" if done > unknown else ""
         found = [
             ("Spent", _credits(self._net), " · ".join(remarks)),
-            ("Results", f"{done:,}", f"{_credits(self._net / done)} credits each" if done else ""),
+            ("Results", f"{done:,}", each),
             ("Refunded", _credits(refunded / PARTS), share if refunded else ""),
         ]
         if end := self._end:

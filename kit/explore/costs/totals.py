@@ -85,8 +85,17 @@ def by(
 
 
 def total(spent: Spending) -> float:
-    """Return the total net in credits, computed exactly."""
-    return int(spent.sums(())["net"].iloc[0]) / PARTS
+    """Return the total net in credits, computed exactly; it warns of unknown charges."""
+    sums = spent.sums(())
+    warn_of_unknown(sums, "total")
+    return int(sums["net"].iloc[0]) / PARTS
+
+
+def warn_of_unknown(sums: pd.DataFrame, method: str) -> None:
+    """Warn if charges are unknown, which count as 0 in sums of `Spending`."""
+    if unknown := int((sums["count"] - sums["known"]).sum()):
+        sentence = f"unknown charges, which count as 0: {unknown:,}"
+        warnings.warn_explicit(sentence, UserWarning, f"studio.costs.{method}", 1)
 
 
 def charges(spent: Spending) -> CostFrame:

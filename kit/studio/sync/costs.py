@@ -138,7 +138,9 @@ class Costs(BaseCosts):
         spent = self._spent(None, now, sync, timezone)
         balance = self._balance() if sync and not as_of else spent.balance(now)
         given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
-        return costs.forecast(spent.daily(), balance, now=now, timezone=timezone, **given)
+        daily = spent.daily()
+        costs.warn_of_unknown(daily, "forecast")
+        return costs.forecast(daily, balance, now=now, timezone=timezone, **given)
 
     def focus(
         self,
