@@ -133,6 +133,7 @@ def examine(
         yield _check("storage", lambda: _storage(settings), _SEE_ABOVE)
     if settings.cluster:
         yield _check("cluster", lambda: _cluster(settings), _SEE_ABOVE)
+    yield _isolation()
     yield _check("signing", lambda: describe_signer(settings), _SEE_ABOVE)
     yield _check("models", lambda: ", ".join(models().engines), "reinstall creative-studio-kit")
     yield from _engines(models)
@@ -191,6 +192,15 @@ def _privacy(settings: ServiceSettings) -> Finding:
     found = f"others could read {names}: now only you can"
     remedy = "if other people use this machine, create new keys (kit keys create, kit keys revoke)"
     return Finding("privacy", False, found, remedy)
+
+
+def _isolation() -> Finding:
+    """Check in another process, because it is permanent, whether the network can be blocked."""
+    code = "from kit.service.worker.sandbox import block_network; exit(not block_network())"
+    if subprocess.run([sys.executable, "-c", code]).returncode == 0:  # noqa: S603 - no input
+        return Finding("uploads", True, "are inspected without network access")
+    remedy = "a Linux on x86-64 or ARM64 that allows seccomp filters can block it"
+    return Finding("uploads", True, "are inspected with network access", remedy)
 
 
 def _folder(path: Path) -> str:

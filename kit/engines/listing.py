@@ -85,9 +85,9 @@ def list_configured(
 
 def _items(path: Path, kinds: Kinds, leave_out: Callable[[object, str], None]) -> Iterator[_Item]:
     try:
+        if path.exists() and not path.is_file():  # a named pipe would never end
+            raise OSError("it is not a regular file")
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        return
     except (OSError, ValueError, RecursionError) as error:
         leave_out(f"every model in {path}", f"the file cannot be read: {error}")
         return

@@ -24,21 +24,15 @@ _OPTIONS = {"gz": {"compresslevel": 1}, "zst": {}}
 
 
 @contextmanager
-def open_writer(target: Path) -> Iterator[Add]:
+def open_writer(target: Path, draft: Path) -> Iterator[Add]:
     """Yield a function that adds files to an archive or a folder.
 
-    `target` exists only after everything is written and on disk.
+    It is written at `draft`, on the same disk; `target` exists only when everything is on disk.
     """
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
     kind = _compression(target)
-    try:
-        with _write_folder(draft) if kind is None else _write_archive(draft, kind) as add:
-            yield add
-        draft.rename(target)
-    finally:
-        if draft.is_dir():
-            shutil.rmtree(draft)
-        draft.unlink(missing_ok=True)
+    with _write_folder(draft) if kind is None else _write_archive(draft, kind) as add:
+        yield add
+    draft.rename(target)
 
 
 def open_reader(source: Path) -> Callable[[Path], None]:
@@ -74,6 +68,7 @@ def _write_archive(draft: Path, kind: str) -> Iterator[Add]:
                     info.size, info.mtime = status.st_size, int(status.st_mtime)
                     info.mode = 0o600
                     archive.addfile(info, content)
+                cast("Any", archive).members.clear()  # it would keep a record of each file
                 return status.st_size
 
             yield add
@@ -95,7 +90,8 @@ def _write_folder(draft: Path) -> Iterator[Add]:
 def _unpack(source: Path, kind: str, folder: Path) -> None:
     try:
         with tarfile.open(source, cast("Any", f"r:{kind}")) as archive:
-            for member in archive:
+            while member := archive.next():
+                cast("Any", archive).members.clear()  # it would keep a record of each file
                 content = archive.extractfile(member) if member.isreg() else None
                 if content is None:
                     raise ConfigError(f"{source} holds {member.name!r}, which is not a plain file")

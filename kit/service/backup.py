@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence, Set
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,14 +23,14 @@ from typing import Any, TypeVar
 import orjson
 
 from kit.errors import ConfigError
-from kit.private import make_folder, make_private
+from kit.private import Lock, make_folder, make_private
 from kit.service.archive import Add, open_reader, open_writer
 from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import upload_key
 from kit.service.store import Database, generations, uploads
-from kit.service.store.database import Transaction
+from kit.service.store.database import Rows, Transaction
 from kit.service.store.sqlite import SQLite
 from kit.service.store.sqlite.file import find_damage, snapshot
 from kit.service.store.statements import Statement
@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 _DATABASE, _SECRET, _DEMO, _NOTE = "kit.db", "secret", "demo.json", "backup.json"
 _OBJECTS = "objects"
+_LOCK = "draft.lock"
 _PAGE_ROWS = 1000
 _NO_LIMIT = 2**62
 
@@ -99,26 +100,23 @@ def backup(
         _explain_os_errors(f"{target} cannot be made"),
         _draft_folder(target.absolute().parent) as draft,
     ):
-        copy = draft / _DATABASE
+        copy, absent = draft / _DATABASE, list[StoredFile]()
         copy_database(settings.database_path, copy)
-        stored, unfinished = _run_on(copy, list_files)
-        with open_writer(target) as add:
-            sizes: dict[str, int] = {}
-            for one in stored:
+        with open_writer(target, draft / "archive") as add:
+
+            def add_file(one: StoredFile) -> int | None:
                 with suppress(FileNotFoundError):
-                    sizes[one.key] = add(f"{_OBJECTS}/{one.key}", settings.objects / one.key)
-            absent = [one for one in stored if one.key not in sizes]
+                    return add(f"{_OBJECTS}/{one.key}", settings.objects / one.key)
+                absent.append(one)
+                return None
+
+            report = _measure_files(copy, add_file)
             # Files that the database no longer refers to were deleted during the copy.
-            current = _run_on(settings.database_path, list_files)[0] if absent else []
-            deleted = {one.owner for one in absent} - {one.owner for one in current}
-            missing = _refuse_gaps(absent, deleted, skip_missing)
+            deleted = {one.owner for one in absent}
+            if deleted:
+                _measure_files(settings.database_path, lambda one: deleted.discard(one.owner))
+            report.missing.extend(_refuse_gaps(absent, deleted, skip_missing))
             _run_on(copy, lambda it: it.write(_remove_deleted(absent, deleted)))
-            report = Report(
-                files=len(stored) - len(absent),
-                size_bytes=sum(sizes.values()),
-                unfinished=unfinished,
-                missing=missing,
-            )
             # Last, because it must not refer to a missing file.
             add(_DATABASE, copy)
             _add_private(add, settings, draft, report)
@@ -141,11 +139,12 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
         )
     folder = settings.data
     exists = folder.exists()
+    # An existing folder may be a mount point and is kept; the file that marks it comes last.
+    place = folder if exists else folder.parent
+    _remove_drafts(place)
     if exists and (not folder.is_dir() or {it.name for it in folder.iterdir()} - {"lost+found"}):
         raise ConfigError(f"{folder} is not empty; restore into a new folder")
     make_folder(folder.parent)
-    # An existing folder may be a mount point and is kept; the file that marks it comes last.
-    place = folder if exists else folder.parent
     with _explain_os_errors(f"{folder} cannot be made"), _draft_folder(place) as draft:
         data = draft / "data"
         data.mkdir(mode=0o700)
@@ -175,14 +174,18 @@ def verify(data: Path) -> Report:
         raise ConfigError(f"the database of the backup is damaged: {problem}")
     note = json.loads((data / _NOTE).read_text())
     _run_on(data / _DATABASE, check_ledger)
-    stored, unfinished = _run_on(data / _DATABASE, list_files)
-    files = [one for one in stored if one.key not in note["missing"]]
-    size = 0
-    for one in files:
+    missing = set(note["missing"])
+
+    def check(one: StoredFile) -> int | None:
+        if one.key in missing:
+            return None
         path = data / _OBJECTS / one.key
         check_file(path, one)
-        size += path.stat().st_size
-    return Report(files=len(files), size_bytes=size, unfinished=unfinished, missing=note["missing"])
+        return path.stat().st_size
+
+    report = _measure_files(data / _DATABASE, check)
+    report.missing.extend(note["missing"])
+    return report
 
 
 async def check_ledger(database: Database) -> None:
@@ -225,11 +228,11 @@ def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Repor
     # Other data that cannot be recreated: the demo's key and models, and of notebooks the
     # generations by request, ratings, rates and presets.
     data = settings.data
-    paths = [path for path in sorted((data / "notebook").rglob("*")) if path.is_file()]
-    own = [path for path in paths if path.relative_to(data).parts[1] not in ("history", "outputs")]
-    for path in (data / _DEMO, data / "engines.toml", *own):
-        with suppress(FileNotFoundError):
-            add(path.relative_to(data).as_posix(), path)
+    for path in (data / _DEMO, data / "engines.toml", *sorted((data / "notebook").rglob("*"))):
+        name = path.relative_to(data)
+        if path.is_file() and name.parts[1:2] not in (("history",), ("outputs",)):
+            with suppress(FileNotFoundError):
+                add(name.as_posix(), path)
     note.write_text(json.dumps({"version": __version__, **asdict(report)}, indent=1))
     add(_NOTE, note)
 
@@ -245,19 +248,30 @@ def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:
     return asyncio.run(run())
 
 
-async def list_files(database: Database) -> tuple[list[StoredFile], int]:
-    """Return the files that a database refers to, and the number of unfinished generations."""
-    finished = await database.read(_read_all(generations.with_output))
-    filled = await database.read(_read_all(uploads.with_file))
-    stored = []
-    for row in finished:
+def _measure_files(path: Path, measure: Callable[[StoredFile], int | None]) -> Report:
+    """Add up the sizes that a function returns for the files of a database; None is not counted."""
+
+    async def work(database: SQLite) -> Report:
+        count = total = 0
+        async for one in list_files(database):
+            size = measure(one)
+            count, total = count + (size is not None), total + (size or 0)
+        unfinished = sum((await database.read(queue.count_states())).values())
+        return Report(files=count, size_bytes=total, unfinished=unfinished)
+
+    return _run_on(path, work)
+
+
+async def list_files(database: Database) -> AsyncIterator[StoredFile]:
+    """Yield the files that a database refers to; only a page of its rows is in memory."""
+    async for row in _read_all(database, generations.with_output):
         output = orjson.loads(row.output)
         main, *thumbnails = outputs.files_of(output)
-        stored.append(StoredFile(main, row.id, output["sha256"]))
-        stored += [StoredFile(key, row.id) for key in thumbnails]
-    for row in filled:
-        stored.append(StoredFile(upload_key(row), row.id, row.sha256, unused=row.used_at is None))
-    return stored, sum((await database.read(queue.count_states())).values())
+        yield StoredFile(main, row.id, output["sha256"])
+        for key in thumbnails:
+            yield StoredFile(key, row.id)
+    async for row in _read_all(database, uploads.with_file):
+        yield StoredFile(upload_key(row), row.id, row.sha256, unused=row.used_at is None)
 
 
 def _remove_deleted(absent: Sequence[StoredFile], deleted: Set[str]) -> Transaction[None]:
@@ -270,13 +284,15 @@ def _remove_deleted(absent: Sequence[StoredFile], deleted: Set[str]) -> Transact
             yield generations.delete_outputs(id=one.owner, now=time.time_ns() // 1_000_000)
 
 
-def _read_all(statement: Statement) -> Transaction[list[Any]]:
-    found: list[Any] = []
-    while True:
-        page = yield statement(after=found[-1].id if found else "", most=_PAGE_ROWS)
-        found.extend(page)
-        if len(page) < _PAGE_ROWS:
-            return found
+async def _read_all(database: Database, statement: Statement) -> AsyncIterator[Any]:
+    def read(after: str) -> Transaction[Rows]:
+        return (yield statement(after=after, most=_PAGE_ROWS))
+
+    last = ""
+    while page := await database.read(read(last)):
+        for row in page:
+            yield row
+        last = page[-1].id
 
 
 @contextmanager
@@ -292,8 +308,21 @@ def _draft_folder(folder: Path) -> Iterator[Path]:
     """Yield a private folder beside the target, so that the last step is only a rename."""
     if not os.access(folder, os.W_OK):
         raise ConfigError(f"the folder {folder} cannot be written")
-    draft = Path(tempfile.mkdtemp(prefix=".kit-", dir=folder))
+    _remove_drafts(folder)
+    draft = Path(tempfile.mkdtemp(prefix=".kit-draft-", dir=folder))
+    lock = Lock(draft / _LOCK)
     try:
+        lock.acquire()
         yield draft
     finally:
+        lock.release()
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _remove_drafts(folder: Path) -> None:
+    """Remove the drafts of processes that were killed: nothing holds their locks."""
+    for path in folder.glob(f".kit-draft-*/{_LOCK}"):
+        lock = Lock(path)
+        if lock.acquire():
+            lock.release()
+            shutil.rmtree(path.parent, ignore_errors=True)

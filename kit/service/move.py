@@ -16,6 +16,7 @@ from kit.service.app import create_storage, is_running
 from kit.service.backup import check_file, check_ledger, hash_file, list_files
 from kit.service.databases import load_postgresql, migrate_database, with_database
 from kit.service.settings import ServiceSettings
+from kit.service.store import Database
 from kit.service.store.sqlite.file import table_reader
 
 
@@ -47,22 +48,26 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
 
 async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[str, int]:
     """Copy the files of the database into the other storage and read each back."""
-    named, _ = await with_database(source, list_files)
     storage = create_storage(target, source.secret())
     make_folder(target.scratch)
-    count = 0
     with tempfile.TemporaryDirectory(dir=target.scratch) as name:
-        for one in named:
-            path, folder = source.objects / one.key, Path(name)
-            if one.unused and not path.is_file():
-                continue
-            digest = check_file(path, one, "; nothing was moved")
-            draft = folder / "draft"
-            await asyncio.to_thread(shutil.copyfile, path, draft)
-            await storage.keep({one.key: draft})
-            copy = await storage.fetch_local(one.key, folder)
-            if hash_file(copy) != digest:
-                raise ConfigError(f"the storage returns another file than {path}")
-            copy.unlink()
-            count += 1
-    return {"files": count}
+        folder = Path(name)
+
+        async def copy_all(database: Database) -> int:
+            count = 0
+            async for one in list_files(database):
+                path = source.objects / one.key
+                if one.unused and not path.is_file():
+                    continue
+                digest = check_file(path, one, "; nothing was moved")
+                draft = folder / "draft"
+                await asyncio.to_thread(shutil.copyfile, path, draft)
+                await storage.keep({one.key: draft})
+                copy = await storage.fetch_local(one.key, folder)
+                if hash_file(copy) != digest:
+                    raise ConfigError(f"the storage returns another file than {path}")
+                copy.unlink()
+                count += 1
+            return count
+
+        return {"files": await with_database(source, copy_all)}

@@ -56,8 +56,31 @@ def test_a_terminated_backup_leaves_no_file(kit: Kit, account: str, tmp_path: Pa
     command = [sys.executable, "-m", "kit", "backup", str(folder / "a.tar.gz")]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         # while the large file is written, not during the preparation
-        until(lambda: any(it.stat().st_size > 50_000 for it in folder.glob(".a.tar.gz.*")))
+        until(lambda: any(it.stat().st_size > 50_000 for it in folder.glob("*/archive")))
         process.terminate()
         errors = process.communicate()[1]
 
     assert (process.returncode, errors, [*folder.iterdir()]) == (130, b"", [])
+
+
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_restore_removes_what_a_killed_one_left(
+    kit: Kit, account: str, tmp_path: Path, existing: bool
+) -> None:
+    source, back = tmp_path / "copy", tmp_path / "back" / "data"
+    (back if existing else back.parent).mkdir(parents=True)
+    kit("backup", source)
+    large = source / "notebook" / "large"
+    large.parent.mkdir()
+    with large.open("wb") as file:
+        file.truncate(10 << 30)
+    command = [sys.executable, "-m", "kit", "restore", str(source), "--data", str(back)]
+    with subprocess.Popen(command) as process:
+        until(lambda: [*back.parent.glob("**/notebook/large")])
+        process.kill()
+    large.unlink()
+
+    assert kit("restore", source, "--data", back).code == 0
+    assert [*back.parent.iterdir()] == [back]
+    assert {path.name for path in back.iterdir()} >= {"kit.db", "objects", "secret"}
+    assert not [*back.glob(".*")]

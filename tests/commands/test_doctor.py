@@ -20,11 +20,12 @@ def test_the_doctor_finds_no_problem_and_requests_no_other_service(
 ) -> None:
     monkeypatch.setenv("KIT_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("KIT_API_KEY", "cs_test_abc")
-    findings = doctor.examine(
-        service_settings.load(), lambda place: EngineList(survey(place).engines)
-    )
+    findings = [*doctor.examine(service_settings.load(), lambda at: EngineList(survey(at).engines))]
 
     assert [finding for finding in findings if not finding.ok] == []
+    how = "without" if sys.platform == "linux" else "with"
+    uploads = [finding.found for finding in findings if finding.name == "uploads"]
+    assert uploads == [f"are inspected {how} network access"]
 
 
 def test_doctor_and_gallery_leave_nothing_in_shared_storage_or_database(

@@ -1,6 +1,7 @@
 """``kit models`` reports invalid models that are missing from its list."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,17 @@ def test_invalid_models_are_reported_below_the_list(kit: Kit, tmp_path: Path) ->
     assert "; update or uninstall that package" in done.err
     assert "unknown table" in done.err
     assert f"; correct {data / 'engines.toml'}" in done.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+def test_a_named_pipe_in_the_place_of_the_file_is_reported(kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    os.mkfifo(tmp_path / "data" / "engines.toml")
+
+    done = kit("models")
+
+    assert "poster" in done.out
+    assert "it is not a regular file; correct" in done.err
 
 
 def test_local_problems_are_not_reported_for_another_service(

@@ -166,7 +166,8 @@ def make_response(answer: Answer) -> Response:
 
 def not_modified(request: Request, headers: Mapping[str, str]) -> Response | None:
     """Return a 304 response if the client already has the current ``ETag``."""
-    known = headers["ETag"] in request.headers.get("if-none-match", "")
+    tags = request.headers.get("if-none-match", "")
+    known = headers["ETag"] in tags or tags == "*"
     return Response(status_code=304, headers=dict(headers)) if known else None
 
 

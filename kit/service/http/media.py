@@ -53,7 +53,8 @@ router = APIRouter()
 
 _RANGE = re.compile(r"(\d{0,18})-(\d{0,18})")
 _RANGES = re.compile(
-    r"bytes=\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})(?:\s*,\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})){0,9}"
+    r"bytes=\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})(?:\s*,\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})){0,9}",
+    re.IGNORECASE,
 )
 _REDIRECT: dict[int | str, dict[str, Any]] = {
     307: {"description": "the file is in a bucket: follow `Location`"}
@@ -226,7 +227,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
     sign_outs = await context.database.read(accounts.count_sign_outs(owner(key)))
     grant = Grant("GET", key, expires, sign_outs=sign_outs)
     context.signer.check(grant, signature, context.clock())
-    _check_range(request.headers.get("range", ""))
+    _check_range(request)
     if url := context.storage.read_address(request.method, key):
         # Not cached, so that a sign-out of the account ends it in all storages.
         headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
@@ -284,10 +285,17 @@ class _RangedFile(FileResponse):
             raise NotFoundError("the file is gone") from None
 
 
-def _check_range(header: str) -> None:
-    """Refuse a malformed range here: the framework's response has no error envelope."""
+def _check_range(request: Request) -> None:
+    """Refuse a malformed range here: the framework's response has no error envelope.
+
+    A unit other than bytes is ignored. Source: RFC 9110, section 14.2.
+    """
+    header = request.headers.get("range", "")
+    if header.partition("=")[0].strip().lower() != "bytes":
+        request.scope["headers"] = [it for it in request.scope["headers"] if it[0] != b"range"]
+        return
     ends = _RANGE.findall(header)
     is_ordered = all(not first or not last or int(first) <= int(last) for first, last in ends)
-    if header and not (is_ordered and _RANGES.fullmatch(header)):
+    if not (is_ordered and _RANGES.fullmatch(header)):
         sentence = f"must be like 'bytes=0-99', not {header[:60]!r}"
         raise BadRequestError.fields([("Range", sentence)])
