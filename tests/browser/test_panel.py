@@ -59,6 +59,9 @@ def test_the_panel_generates_a_picture_and_works_on_a_narrow_page(
         overflow = "panel => panel.scrollWidth - panel.clientWidth"
         assert page.locator(".kit-panel").evaluate(overflow) <= 0
         check_part(notebook, "panel-created", ".kit-panel")
+        page.set_viewport_size({"width": 420, "height": 1000})
+        labels = page.locator(".kit-panel .lm-TabBar-tabLabel")
+        assert labels.evaluate_all("tabs => tabs.every(t => t.scrollWidth <= t.clientWidth)")
 
         assert notebook.errors() == []
         assert "cs_test_" not in json.dumps(notebook.save())
