@@ -47,6 +47,7 @@ def spend(*rows: dict[str, Any], entries: Sequence[Entry] = (), **given: Any) ->
 def test_costs_are_summed_by_model_with_the_highest_first() -> None:
     frame = costs.by(spend({"credits": 0.3}, {"model_id": "drift", "credits": 2}, {"credits": 0.4}))
 
+    assert costs.by(spend({"credits": 0.3}), [])["model"].tolist() == ["poster"]
     assert frame[["model", "count", "net", "mean", "share"]].to_numpy().tolist() == [
         ["drift", 1, 2.0, 2.0, 0.7407],
         ["poster", 2, 0.7, 0.35, 0.2593],

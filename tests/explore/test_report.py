@@ -133,6 +133,14 @@ def test_any_spending_exceeds_a_budget_of_zero() -> None:
     assert '<section class="budget over">' in page
 
 
+def test_a_budget_is_not_100_percent_spent_before_its_end() -> None:
+    def describe(budget: str) -> str:
+        return text_of(report([make(1, "9.96", created_at=NOW)], budget=budget).html)
+
+    assert "9.96 of 10.00 credits are spent, 99%." in describe("10")
+    assert "9.96 of 9.96 credits are spent, 100%." in describe("9.96")
+
+
 def test_small_amounts_are_not_shown_as_zero() -> None:
     assert "Spent 0.0002 " in text_of(report([make(1, "0.0002", created_at=NOW)]).html)
 

@@ -192,7 +192,8 @@ class _Facts:
 
     def budget(self, limit: float) -> dict[str, Any]:
         share = self._net / limit if limit else float(self._net > 0)
-        text = f"{_credits(self._net)} of {_credits(limit)} credits are spent, {share:.0%}."
+        percent = math.floor(round(100 * share, 6))  # not 100 % before it is all spent
+        text = f"{_credits(self._net)} of {_credits(limit)} credits are spent, {percent:,}%."
         if (end := self._end) and self._net <= limit:
             word = "will" if end.low > limit else "may" if end.high > limit else "will not"
             text += f" It {word} be passed: {_credits(end.expected)} are expected by the end."

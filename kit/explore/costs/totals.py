@@ -56,7 +56,7 @@ def by(
         rates, missing if a charge is older than all rates; with `kept` also ``kept`` (how many) and
         ``per_kept`` (net of the group per kept result).
     """
-    names = groups(columns or ("model",))
+    names = groups(columns) or ["model"]
     sums = _in_credits(spent.sums(names, kept), names, spent.currencies)
     for name in names:
         column, _ = split_key(name)
