@@ -14,12 +14,16 @@ from kit.service.store.sqlite import SQLite
 from kit.service.store.sqlite.file import NAME, RESTORE, has_keys
 
 T = TypeVar("T")
+#: Seconds that a statement may run on a database server for a command.
+_WORK_SECONDS = 3600.0
 
 
-def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> Database:
+def open_database(
+    settings: ServiceSettings, metrics: ServiceMetrics | None = None, *, seconds: float = 30.0
+) -> Database:
     """Return the database of the settings; a new one gets its secret.
 
-    A database server is connected to at the first use.
+    A database server is connected to at the first use; a statement there may run for `seconds`.
     """
     prepare(settings.data)
     measure = (metrics or ServiceMetrics()).measure_commit
@@ -30,13 +34,17 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
         return embedded
     settings.make_secret()
     server = load_postgresql()
-    database: Database = server.PostgreSQL(settings.database_url, measure, settings.secret())
+    secret = settings.secret()
+    database: Database = server.PostgreSQL(settings.database_url, measure, secret, seconds)
     return database
 
 
 async def with_database(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
-    """Open the database for some work only, and return the result of the work."""
-    database = open_database(settings)
+    """Open the database for some work only, and return the result of the work.
+
+    Its statements may run for long, as those that check a large ledger do.
+    """
+    database = open_database(settings, seconds=_WORK_SECONDS)
     try:
         return await work(database)
     finally:

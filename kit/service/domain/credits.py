@@ -193,7 +193,7 @@ def verify() -> Transaction[list[Discrepancy]]:
         how = "no entry continues from" if row.steps > 0 else "no entry results in"
         problem = f"{how} a balance of {credits(row.value):f}"
         found.append(Discrepancy(row.account_id, row.account_id, problem))
-    for row in (yield ledger.mischarged()):
+    for row in sorted((yield ledger.mischarged())):  # in the order of ids
         amounts = (row.millicredits, row.charged, row.refunded, row.given)
         cost, charged, refunded, returned = (f"{credits(amount):f}" for amount in amounts)
         problem = (

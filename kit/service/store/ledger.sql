@@ -94,7 +94,8 @@ ORDER BY account_id, value
 -- name: mischarged
 -- Generations whose charges or refunds differ from their row, and failed ones without a full
 -- refund.
--- Sums come before the join; otherwise an account's entries would be read for each generation.
+-- Sums come before the join; otherwise an account's entries would be read for each generation. No
+-- order: to avoid a sort, PostgreSQL would compare each generation with each sum.
 SELECT
     generations.id, generations.account_id, generations.millicredits, refunded, state,
     coalesce(sums.charged, 0) AS charged, coalesce(sums.given, 0) AS given
@@ -110,7 +111,6 @@ FROM generations LEFT JOIN (
 WHERE coalesce(sums.charged, 0) <> generations.millicredits
     OR coalesce(sums.given, 0) <> refunded
     OR (state = 'failed' AND refunded <> generations.millicredits)
-ORDER BY generations.id
 
 -- name: unfounded
 -- Entries whose subject does not exist or belongs to another account.

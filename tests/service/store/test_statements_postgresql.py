@@ -31,6 +31,9 @@ FROM generate_series(1, 60000) AS n;
 INSERT INTO tags (account_id, tag, generation_id)
 SELECT account_id, CASE WHEN id < 'gen_000002000' THEN 'a=rare' ELSE 'a=usual' END, id
 FROM generations;
+INSERT INTO ledger (id, account_id, kind, subject, millicredits, balance_after, generation_id,
+    created_at, charged_after, refunded_after)
+SELECT 'led_' || id, account_id, 'generation', id, 0, 0, id, 1, 0, 0 FROM generations;
 ANALYZE;
 """
 _TYPES = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = 'explained'"
@@ -99,6 +102,19 @@ def test_every_statement_is_valid_and_reads_by_an_index(
             assert node["Node Type"] != "Seq Scan" or not grows, (name, node)
             whole = node.get("Index Name", "generations_queued") in QUEUE
             assert whole or "Index Cond" in node, (name, node)
+
+
+def test_no_check_of_the_ledger_compares_each_row_with_each(
+    on_history: Callable[[Any], list[Any]],
+) -> None:
+    async def plans(connection: Any) -> list[Any]:
+        return [
+            await explain(connection, STATEMENTS[f"ledger.{name}"])
+            for name in ("unbalanced", "broken", "mischarged", "unfounded")
+        ]
+
+    for plan in on_history(plans):
+        assert "Nested Loop" not in {node["Node Type"] for node in nodes(plan)}
 
 
 def test_a_page_with_any_filter_reads_few_blocks(on_history: Callable[[Any], list[Any]]) -> None:

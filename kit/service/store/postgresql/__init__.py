@@ -42,8 +42,8 @@ _log = logging.getLogger("kit.store")
 
 #: Connections of one service; each takes some MiB on the server.
 _MAX_CONNECTIONS = 10
-#: Time limits in seconds: to connect, to run a statement, and to get a connection of the pool.
-_CONNECT_SECONDS, _STATEMENT_SECONDS, _WAIT_SECONDS = 10.0, 30.0, 10.0
+#: Time limits in seconds: to connect, and to get a connection of the pool.
+_CONNECT_SECONDS, _WAIT_SECONDS = 10.0, 10.0
 #: Seconds for the server to confirm a canceled statement, before it counts as lost.
 _RELEASE_SECONDS = 1.0
 #: Maximum of attempts for a transaction that loses a deadlock or a race.
@@ -87,7 +87,7 @@ class PostgreSQL:
     """A PostgreSQL database, connected at the first use.
 
     `on_commit` gets the number of transactions of each commit, and its seconds; all services on a
-    database have the same `secret`, which hashes keys.
+    database have the same `secret`, which hashes keys. A statement may run for `seconds`.
     """
 
     damage: str | None = None
@@ -97,9 +97,10 @@ class PostgreSQL:
         url: str,
         on_commit: Callable[[int, float], None] = lambda _size, _seconds: None,
         secret: bytes | None = None,
+        seconds: float = 30.0,
     ) -> None:
         self._url = url
-        self._secret = secret
+        self._secret, self._seconds = secret, seconds
         self.shared = Shared(self._connection, lambda: _connect(url), _TEMPORARY_ERRORS)
         self._on_commit = on_commit
         self._opening = asyncio.Lock()
@@ -231,7 +232,7 @@ class PostgreSQL:
     async def _open(self) -> Any:
         async with self._opening:
             if self._pool is None:
-                pool = await _create_pool(self._url)
+                pool = await _create_pool(self._url, self._seconds)
                 try:
                     async with pool.acquire(timeout=_WAIT_SECONDS) as connection:
                         await schema.check(connection)
@@ -263,7 +264,7 @@ async def _connect(url: str) -> Any:
     return await asyncpg.connect(url, timeout=_CONNECT_SECONDS)
 
 
-async def _create_pool(url: str) -> Any:
+async def _create_pool(url: str, seconds: float) -> Any:
     with _explain_errors(url):
         pool = await asyncpg.create_pool(
             url,
@@ -271,7 +272,7 @@ async def _create_pool(url: str) -> Any:
             max_size=_MAX_CONNECTIONS,
             reset=_keep_session,
             timeout=_CONNECT_SECONDS,
-            command_timeout=_STATEMENT_SECONDS,
+            command_timeout=seconds,
             statement_cache_size=500,
             max_cached_statement_lifetime=0,
             server_settings=SESSION,
