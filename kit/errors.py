@@ -9,12 +9,12 @@ from __future__ import annotations
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-
+E = TypeVar("E", bound=BaseException)
 _KIT_FOLDER = Path(__file__).parent
 #: Folders of the packages that run a cell; tracebacks leave out their lines.
 _SHELL_PACKAGES = frozenset({"IPython", "ipykernel"})
@@ -67,9 +67,10 @@ def own_lines(error: BaseException) -> list[str]:
     return [*lines, *([""] if lines else []), f"{name}: {message}" if message else name, *notes]
 
 
-def show_own_lines(error: BaseException) -> None:
-    """Make IPython show a Python error, such as an interrupt, in the same short form."""
+def show_own_lines(error: E) -> E:
+    """Make IPython show a Python error, such as an interrupt, in the same short form; return it."""
     error._render_traceback_ = lambda: own_lines(error)  # type: ignore[attr-defined]
+    return error
 
 
 class ConfigError(KitError):

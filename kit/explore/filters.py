@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from kit.errors import BadRequestError
+from kit.errors import BadRequestError, show_own_lines
 from kit.explore.frames import pointer
 from kit.parameters import suggest
 
@@ -152,7 +152,8 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
     for name in named:
         if name not in HistoryFilter.__slots__:
             known = [*HistoryFilter.__slots__, *_ALIASES]
-            raise TypeError(f"there is no filter {name!r}{suggest(name, known)}")
+            why = f"there is no filter {name!r}{suggest(name, known)}"
+            raise show_own_lines(TypeError(why))
     unknown = sorted(set(_words(named.get("status") or ())) - set(STATES))
     if unknown:
         raise BadRequestError(f"there is no status {unknown[0]!r}{suggest(unknown[0], STATES)}")

@@ -295,8 +295,9 @@ def test_a_sweep_is_a_sequence_of_its_generations(studio: Studio) -> None:
     assert [g.prompt for g in sweep if g is not None] == ["a", "b", "c"]
     assert sweep[0] == sweep[-3] == sweep.generations[0]
     assert [g.prompt for g in sweep[1:] if g is not None] == ["b", "c"]
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="there is no request 3; there are 3, from 0 on") as caught:
         sweep[3]
+    assert len(caught.value._render_traceback_()) == 3  # type: ignore[attr-defined]
 
 
 def test_at_once_limits_concurrent_starts(studio: Studio, api: Server, backend: ThirdParty) -> None:

@@ -13,7 +13,7 @@ from kit import wire
 from kit.client import calls, flows
 from kit.client.bridge import to_thread
 from kit.client.downloads import GoneError
-from kit.errors import NotFoundError
+from kit.errors import NotFoundError, show_own_lines
 from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.history_sync import show_progress
@@ -81,7 +81,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         try:
             one = found[which]
         except IndexError:
-            raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
+            why = f"there are {len(found)} generations, and none at {which}"
+            raise show_own_lines(IndexError(why)) from None
         return await self._get(one) if isinstance(one, str) else one
 
     async def _oldest(self, which: slice) -> builtins.list[AsyncGeneration]:

@@ -121,7 +121,10 @@ class BaseSweep(Generic[H]):
         """Return the generation of a request by its number; None if it has none yet."""
         if isinstance(number, slice):
             return [self[n] for n in range(len(self))[number]]
-        facts = self._result(range(len(self))[number]).generation
+        if not -len(self) <= number < len(self):
+            why = f"there is no request {number}; there are {len(self)}, from 0 on"
+            raise show_own_lines(IndexError(why))
+        facts = self._result(number % len(self)).generation
         return None if facts is None else self._session.wrap(facts)
 
     def __repr__(self) -> str:

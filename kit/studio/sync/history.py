@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from kit import wire
 from kit.client import calls, flows
 from kit.client.downloads import GoneError
-from kit.errors import NotFoundError
+from kit.errors import NotFoundError, show_own_lines
 from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.history_sync import show_progress
 from kit.studio.sync.generation import Generation
@@ -77,7 +77,8 @@ class History(BaseHistory[Generation]):
         try:
             one = found[which]
         except IndexError:
-            raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
+            why = f"there are {len(found)} generations, and none at {which}"
+            raise show_own_lines(IndexError(why)) from None
         return self._get(one) if isinstance(one, str) else one
 
     def _oldest(self, which: slice) -> builtins.list[Generation]:
