@@ -71,12 +71,10 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
 
     async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
         if isinstance(which, slice):
-            if which.stop is which.step is None and (which.start or 0) < 0:
-                return await self._oldest(which)
-            stop = which.stop
-            steps = (which.start, which.stop, which.step)
-            forward = stop is not None and all(step is None or step >= 0 for step in steps)
-            return (await self.list(stop if forward else None))[which]
+            stop, steps = which.stop, (which.start, which.stop, which.step)
+            if stop is not None and all(step is None or step >= 0 for step in steps):
+                return (await self.list(stop))[which]
+            return await self._find(which)
         found = (await self.list(which + 1)) if which >= 0 else (await self._ids())
         try:
             one = found[which]
@@ -85,13 +83,16 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
             raise show_own_lines(IndexError(why)) from None
         return await self._get(one) if isinstance(one, str) else one
 
-    async def _oldest(self, which: slice) -> builtins.list[AsyncGeneration]:
-        """Return the last ones, in pages if the service can list those before a moment."""
+    async def _find(self, which: slice) -> builtins.list[AsyncGeneration]:
+        """Return those at positions in the copy on this computer, from as few pages as possible."""
+        ours, is_end = self._session.operations.settings.ours, which.stop is which.step is None
+        if not ours and not (is_end and (which.start or 0) < 0):
+            return (await self.list(None))[which]  # it may support no filters
         created = (await self.frame(columns=["created_at"]))["created_at"].iloc[which]
         found: dict[str, AsyncGeneration] = {}
-        if self._session.operations.settings.ours and len(created):
-            pages = await self.list(None, until=created.max() + timedelta(milliseconds=1))
-            found = {one.id: one for one in pages}
+        if ours and len(created):
+            until = created.max() + timedelta(milliseconds=1)
+            found = {one.id: one for one in await self.list(None, since=created.min(), until=until)}
         return [found[each] if each in found else await self._get(each) for each in created.index]
 
     async def _ids(self) -> builtins.list[str]:

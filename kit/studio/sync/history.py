@@ -67,12 +67,10 @@ class History(BaseHistory[Generation]):
 
     def _at(self, which: int | slice) -> Generation | builtins.list[Generation]:
         if isinstance(which, slice):
-            if which.stop is which.step is None and (which.start or 0) < 0:
-                return self._oldest(which)
-            stop = which.stop
-            steps = (which.start, which.stop, which.step)
-            forward = stop is not None and all(step is None or step >= 0 for step in steps)
-            return (self.list(stop if forward else None))[which]
+            stop, steps = which.stop, (which.start, which.stop, which.step)
+            if stop is not None and all(step is None or step >= 0 for step in steps):
+                return (self.list(stop))[which]
+            return self._find(which)
         found = (self.list(which + 1)) if which >= 0 else (self._ids())
         try:
             one = found[which]
@@ -81,13 +79,16 @@ class History(BaseHistory[Generation]):
             raise show_own_lines(IndexError(why)) from None
         return self._get(one) if isinstance(one, str) else one
 
-    def _oldest(self, which: slice) -> builtins.list[Generation]:
-        """Return the last ones, in pages if the service can list those before a moment."""
+    def _find(self, which: slice) -> builtins.list[Generation]:
+        """Return those at positions in the copy on this computer, from as few pages as possible."""
+        ours, is_end = self._session.operations.settings.ours, which.stop is which.step is None
+        if not ours and not (is_end and (which.start or 0) < 0):
+            return (self.list(None))[which]  # it may support no filters
         created = (self.frame(columns=["created_at"]))["created_at"].iloc[which]
         found: dict[str, Generation] = {}
-        if self._session.operations.settings.ours and len(created):
-            pages = self.list(None, until=created.max() + timedelta(milliseconds=1))
-            found = {one.id: one for one in pages}
+        if ours and len(created):
+            until = created.max() + timedelta(milliseconds=1)
+            found = {one.id: one for one in self.list(None, since=created.min(), until=until)}
         return [found[each] if each in found else self._get(each) for each in created.index]
 
     def _ids(self) -> builtins.list[str]:
