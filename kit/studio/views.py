@@ -200,7 +200,7 @@ class BaseCosts:
     def rate(
         self, currency: str, amount: Decimal | float | str | None, since: Moment | None = None
     ) -> None:
-        """Set the value of a credit in a currency, for all time or from a day on.
+        """Set the value of a credit in a currency, for all time or from a day on (UTC).
 
         `by`, `trend`, `summary` and `frame` then also have the net in that currency. Rates are kept
         on this computer; None as the amount removes the rate of that day.

@@ -82,6 +82,11 @@ def test_a_day_without_a_zone_begins_at_midnight_in_the_time_zone(own: Studio) -
     assert own.costs.total(**found[west]) == 0
 
 
+def test_a_forecast_does_not_begin_in_the_future(own: Studio) -> None:
+    with pytest.raises(ConfigError, match="as_of must not be in the future, as 2999-01 is"):
+        own.costs.forecast(as_of="2999-01")
+
+
 def test_the_cost_of_a_kept_generation_includes_the_others(own: Studio) -> None:
     good, other = (made for made in own.history if made.status == "completed")
     own.ratings.rate(good, 4)

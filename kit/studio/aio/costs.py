@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from kit import pricing
 from kit.client import answers, calls, flows
+from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
 from kit.explore.filters import HistoryFilter, parse_filter
@@ -133,8 +134,10 @@ class AsyncCosts(BaseCosts):
         `level`. A history of fewer than 14 whole days raises `ConfigError`. See
         `kit.explore.costs.forecast`.
         """
-        zone = costs.find_timezone(timezone)
-        now = parse_filter(zone=zone, until=as_of).until or datetime.now(UTC)
+        today = datetime.now(UTC)
+        now = parse_filter(zone=costs.find_timezone(timezone), until=as_of).until or today
+        if now > today:
+            raise ConfigError(f"as_of must not be in the future, as {as_of} is")
         spent = await self._spent(None, now, sync, timezone)
         balance = await self._balance() if sync and not as_of else spent.balance(now)
         given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
