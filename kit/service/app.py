@@ -202,7 +202,7 @@ async def _assemble(
     storage = create_storage(settings, secret, clock)
     if not await storage.is_writable():
         place = settings.storage_url.partition("?")[0] or settings.objects
-        raise ConfigError(f"the storage {place} cannot be written")
+        raise ConfigError(f"the storage {place} cannot be written; the log says why")
     inspectors = Inspectors(settings)
     stack.push_async_callback(inspectors.close)
     renderer = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 import tempfile
@@ -15,6 +16,8 @@ from kit.errors import NotFoundError
 from kit.private import make_folder
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.storage.signing import Grant, Signer
+
+_log = logging.getLogger("kit.service")
 
 #: A whole block: an empty file can be created on a full disk, too.
 _PROBE_BYTES = 4096
@@ -93,6 +96,7 @@ class LocalStorage:
 
         try:
             await asyncio.to_thread(write)
-        except OSError:
+        except OSError as error:
+            _log.warning("the storage cannot be written: %s", error)
             return False
         return True

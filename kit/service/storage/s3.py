@@ -183,7 +183,8 @@ class S3Storage:
         """Whether a file can be written."""
         try:
             await obstore.put_async(self._store, ".ready", b"ready")
-        except (OSError, BaseError):
+        except (OSError, BaseError) as error:
+            _log.warning("the storage cannot be written: %s", _first_line(error))
             return False
         return True
 
@@ -284,5 +285,6 @@ def _translate_errors(*, reading: bool = False) -> Iterator[None]:
 
 
 def _first_line(error: Exception) -> str:
-    """Return an error's message without the quoted request and response."""
-    return str(error).partition("\n")[0].partition("http")[0][:200]
+    """Return an error's message without the address, which may be signed, and the response."""
+    line = str(error).partition("\n")[0].partition(": <")[0]
+    return re.sub(r"https?://\S*\s*", "", line)[:300]

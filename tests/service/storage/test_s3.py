@@ -232,6 +232,7 @@ def test_an_unreachable_storage_is_unavailable_without_showing_secrets(
     with pytest.raises(UnavailableError) as caught:
         asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "draft"}))
     assert asyncio.run(storage.is_writable()) is False
+    assert "the storage cannot be written: Generic S3 error: Error performing PUT in" in caplog.text
     assert (tmp_path / "draft").exists()
     for text in (str(caught.value), caplog.text):
         assert KEYS["AWS_SECRET_ACCESS_KEY"] not in text
@@ -262,7 +263,9 @@ def test_publishing_waits_until_the_storage_is_back(tmp_path: Path) -> None:
     assert not storage.outputs.path(key).exists()
 
 
-def test_a_missing_bucket_is_unavailable(s3_server: S3Server, tmp_path: Path) -> None:
+def test_a_missing_bucket_is_unavailable_and_the_log_says_why(
+    s3_server: S3Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     url = f"s3://kit-nowhere?endpoint={s3_server.url}"
     storage = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs")
     (tmp_path / "draft").write_bytes(CONTENT)
@@ -270,6 +273,8 @@ def test_a_missing_bucket_is_unavailable(s3_server: S3Server, tmp_path: Path) ->
     with pytest.raises(UnavailableError):
         asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "draft"}))
     assert asyncio.run(storage.is_writable()) is False
+    assert s3_server.url not in caplog.text
+    assert caplog.text.count("404 Not Found\n") == 2
 
 
 @pytest.mark.parametrize(
