@@ -29,6 +29,7 @@ from kit.client.calls import (
 )
 from kit.client.settings import Settings
 from kit.client.sync import Client  # of the awaited face alone
+from kit.errors import show_own_lines
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
@@ -125,6 +126,9 @@ class AsyncClient:
         except StopIteration as stop:
             result: T = stop.value
             return result
+        except asyncio.CancelledError as interruption:
+            show_own_lines(interruption)
+            raise
         finally:
             flow.close()
 

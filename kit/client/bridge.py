@@ -16,6 +16,8 @@ from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from kit.errors import show_own_lines
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -74,8 +76,9 @@ class LoopJob(Generic[T]):
             while not future.done():
                 await asyncio.wait({future}, timeout=HEARTBEAT)
             return future.result()
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as interruption:
             self.cancel()
+            show_own_lines(interruption)
             raise
 
 

@@ -27,6 +27,7 @@ from kit.client.calls import (
     WaitLog,
 )
 from kit.client.settings import Settings
+from kit.errors import show_own_lines
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
@@ -115,6 +116,9 @@ class Client:
         except StopIteration as stop:
             result: T = stop.value
             return result
+        except KeyboardInterrupt as interruption:
+            show_own_lines(interruption)
+            raise
         finally:
             flow.close()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -81,6 +83,17 @@ def cached_thumbnail(cache: downloads.Cache, generation_id: str) -> bytes | None
     """Return a cached thumbnail without a request to the service."""
     path = cache.path(wire.Generation(id=generation_id), poster=True)
     return path.read_bytes() if path.exists() else None
+
+
+@contextmanager
+def note_interrupt(client: Client | AsyncClient) -> Iterator[None]:
+    """Add how to find what was started to an interrupt or a cancellation."""
+    try:
+        yield
+    except (KeyboardInterrupt, asyncio.CancelledError) as stop:
+        finds = f"{'await ' if client.awaited else ''}studio.history.pending() finds it"
+        stop.add_note(f"what was started continues: {finds}")
+        raise
 
 
 T = TypeVar("T")

@@ -306,6 +306,30 @@ def test_an_interrupt_of_a_wait_for_the_rate_limit_leaves_no_doubt(
     assert kernel().generate("paint", "a lake").id == "job-1"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda studio: studio.start("paint", "a lake").wait(),
+        lambda studio: studio.generate("paint", "a lake", n=2),
+    ],
+)
+def test_an_interrupted_wait_is_shown_without_a_traceback_and_notes_what_continues(
+    settings: Settings, backend: DatedApp, call: Callable[[Studio], object]
+) -> None:
+    backend.polls = 1000
+    with (
+        Studio(settings, client=Client(settings, sleep=interrupt)) as studio,
+        pytest.raises(KeyboardInterrupt) as caught,
+    ):
+        call(studio)
+
+    lines = caught.value._render_traceback_()  # type: ignore[attr-defined]
+    assert lines[-2:] == [
+        "KeyboardInterrupt",
+        "what was started continues: studio.history.pending() finds it",
+    ]
+
+
 def test_an_interrupt_of_the_download_notes_how_to_fetch_it(
     kernel: Open, settings: Settings, backend: DatedApp, api: Server, media: Server
 ) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from decimal import Decimal
 from html import unescape
 from pathlib import Path
@@ -10,7 +12,7 @@ from ipywidgets import HTML, BoundedIntText, Output
 from ipywidgets.widgets.widget import _instances
 
 from kit import wire
-from kit.errors import GenerationFailedError, InsufficientCreditsError
+from kit.errors import GenerationFailedError, InsufficientCreditsError, own_lines
 from kit.explore.sweeps.templates import template
 from kit.widgets.form import Form
 from kit.widgets.form.runs import MAX_RUNS, MAX_SAVED
@@ -41,6 +43,16 @@ def test_a_click_returns_at_once_and_the_result_appears(form: Form, clock: Clock
     assert form.generation == ("held", "gen_1")
     assert form.runs[0].result(0) == ("held", "gen_1")
     assert not submit_button(form).disabled
+
+
+def test_an_interrupted_wait_for_a_run_says_that_it_continues(form: Form) -> None:
+    run = form.submit()
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run.result(30)
+
+    assert own_lines(caught.value)[-2:] == ["KeyboardInterrupt", "it continues in its form"]
 
 
 def test_text_that_arrives_just_after_the_click_is_used(form: Form, clock: Clock, api: Api) -> None:

@@ -14,14 +14,14 @@ from kit.client import calls, flows
 from kit.client.aio import AsyncClient
 from kit.client.calls import Flow
 from kit.client.settings import Settings
-from kit.errors import ConfigError, NotFoundError, show_own_lines
+from kit.errors import ConfigError, NotFoundError
 from kit.explore.ratings import Ratings
 from kit.studio import catalog
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.aio.history import AsyncHistory
 from kit.studio.aio.sweeps import AsyncSweeps
 from kit.studio.catalog import Models
-from kit.studio.generation import Session
+from kit.studio.generation import Session, note_interrupt
 from kit.studio.operations import Operations
 from kit.studio.requests import (
     merge_parameters,
@@ -235,7 +235,7 @@ class AsyncStudio(BaseStudio):
         request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
-        return self.session.wrap(await self._run(self.session.operations.start(request)))
+        return self.session.wrap(await self._start(self.session.operations.start(request)))
 
     @overload
     async def generate(
@@ -312,7 +312,7 @@ class AsyncStudio(BaseStudio):
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
         if n != 1:
-            started = await self._run(self.session.operations.start_many(request, n))
+            started = await self._start(self.session.operations.start_many(request, n))
             return [await self.session.wrap(one).wait(timeout) for one in started]
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
@@ -330,7 +330,6 @@ class AsyncStudio(BaseStudio):
                 return self.session.wrap(await self._run(reported), made_before=trace.reused)
             except asyncio.CancelledError as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
-                show_own_lines(stop)
                 raise
 
     read = staticmethod(read_file)
@@ -413,6 +412,10 @@ class AsyncStudio(BaseStudio):
     async def _models(self, *, refresh: bool) -> Models:
         found = await self._run(self.session.operations.models(refresh=refresh))
         return Models(found, fetch_again=partial(self._models, refresh=True))
+
+    async def _start(self, flow: Flow[T]) -> T:
+        with note_interrupt(self.client):
+            return await self._run(flow)
 
     async def _run(self, flow: Flow[T]) -> T:
         return await self.client.run(self.session.resumable(flow))

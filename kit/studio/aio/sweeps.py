@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kit.client.bridge import to_thread
-from kit.errors import show_own_lines
 from kit.explore.ratings import Ratings
 from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
@@ -102,7 +101,6 @@ class AsyncSweeps:
             planned = await client.run(self.session.resumable(flow))
         except asyncio.CancelledError as stop:
             stop.add_note("it was stopped while it was planned: nothing was started or charged")
-            show_own_lines(stop)
             raise
         return AsyncSweep(planned, self.session, self.ratings)
 

@@ -13,11 +13,11 @@ from kit.client import calls, flows
 from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import ConfigError, NotFoundError, show_own_lines
+from kit.errors import ConfigError, NotFoundError
 from kit.explore.ratings import Ratings
 from kit.studio import catalog
 from kit.studio.catalog import Models
-from kit.studio.generation import Session
+from kit.studio.generation import Session, note_interrupt
 from kit.studio.operations import Operations
 from kit.studio.requests import (
     merge_parameters,
@@ -234,7 +234,7 @@ class Studio(BaseStudio):
         request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
-        return self.session.wrap(self._run(self.session.operations.start(request)))
+        return self.session.wrap(self._start(self.session.operations.start(request)))
 
     @overload
     def generate(
@@ -311,7 +311,7 @@ class Studio(BaseStudio):
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
         if n != 1:
-            started = self._run(self.session.operations.start_many(request, n))
+            started = self._start(self.session.operations.start_many(request, n))
             return [self.session.wrap(one).wait(timeout) for one in started]
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
@@ -329,7 +329,6 @@ class Studio(BaseStudio):
                 return self.session.wrap(self._run(reported), made_before=trace.reused)
             except KeyboardInterrupt as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
-                show_own_lines(stop)
                 raise
 
     read = staticmethod(read_file)
@@ -412,6 +411,10 @@ class Studio(BaseStudio):
     def _models(self, *, refresh: bool) -> Models:
         found = self._run(self.session.operations.models(refresh=refresh))
         return Models(found, fetch_again=partial(self._models, refresh=True))
+
+    def _start(self, flow: Flow[T]) -> T:
+        with note_interrupt(self.client):
+            return self._run(flow)
 
     def _run(self, flow: Flow[T]) -> T:
         return self.client.run(self.session.resumable(flow))

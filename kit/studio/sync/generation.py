@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from kit import wire
 from kit.client.calls import Flow
 from kit.errors import KitError
-from kit.studio.generation import BaseGeneration, BaseOutput, fetch_output, read_picture, save_file
+from kit.studio.generation import (
+    BaseGeneration,
+    BaseOutput,
+    fetch_output,
+    note_interrupt,
+    read_picture,
+    save_file,
+)
 from kit.studio.lineage import Lineage, trace_inputs
 
 if TYPE_CHECKING:
@@ -66,7 +73,8 @@ class Generation(BaseGeneration):
 
     def wait(self, timeout: float | None = None) -> Generation:
         """Wait until it is completed; raises `GenerationFailedError` if it fails or is canceled."""
-        return self._new(self.operations.wait(self.id, timeout=timeout))
+        with note_interrupt(self.client):
+            return self._new(self.operations.wait(self.id, timeout=timeout))
 
     def cancel(self) -> Generation:
         """Ask the service to cancel it, and return its new state."""

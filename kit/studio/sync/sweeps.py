@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kit.errors import show_own_lines
 from kit.explore.ratings import Ratings
 from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
@@ -100,7 +99,6 @@ class Sweeps:
             planned = client.run(self.session.resumable(flow))
         except KeyboardInterrupt as stop:
             stop.add_note("it was stopped while it was planned: nothing was started or charged")
-            show_own_lines(stop)
             raise
         return Sweep(planned, self.session, self.ratings)
 

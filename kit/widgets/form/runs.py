@@ -14,7 +14,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.errors import GenerationFailedError
+from kit.errors import GenerationFailedError, show_own_lines
 from kit.parameters import Request, is_own
 from kit.widgets import markup, prices
 from kit.widgets.background import BackgroundRunner
@@ -91,7 +91,12 @@ class Run:
 
     def result(self, timeout: float | None = None) -> Any:
         """Wait for the finished generation and return it; raises its error."""
-        return self._future.result(timeout)
+        try:
+            return self._future.result(timeout)
+        except KeyboardInterrupt as stop:
+            stop.add_note("it continues in its form")
+            show_own_lines(stop)
+            raise
 
     def start(self) -> None:
         """Start in the background."""
