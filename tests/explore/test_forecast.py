@@ -183,6 +183,16 @@ def test_ordinary_variation_is_not_unusual() -> None:
     assert sum(found) <= 0.01 * 20 * PAST
 
 
+def test_a_day_is_compared_with_the_same_weekday() -> None:
+    daily = np.resize([40.0, 44, 40, 42, 38, 18, 16], PAST)
+    daily[50] *= 2.5  # the second of the week
+    found = costs.unusual(spend(daily))
+
+    assert found[["net", "usual", "excess", "times"]].values.tolist() == [[110.0, 44.0, 66.0, 2.5]]
+    every_week = np.resize([1.0, 1, 1, 1, 1, 50, 1], PAST)
+    assert costs.unusual(spend(every_week)).empty
+
+
 def test_few_days_have_no_unusual_ones() -> None:
     assert costs.unusual(spend(np.array([1.0, 1, 1, 90]))).empty
     assert costs.unusual(spend(np.array([]))).empty

@@ -22,8 +22,8 @@ from kit.parameters import suggest
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-#: Minimum of days with spending to know what is usual.
-_MIN_DAYS = 7
+#: Minimum of days with spending to know what is usual, and of each weekday for its own median.
+_MIN_DAYS, _MIN_WEEKS = 7, 8
 #: How many robust standard deviations (of logarithms) a day must be above the median.
 _MIN_DEVIATIONS = 3.5
 #: The minimum of that deviation: daily differences below a seventh count as steady.
@@ -219,7 +219,8 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     """Return the days that cost far more than usual, largest excess first.
 
     A day of a model is compared with the other days on which the model was used, a day of all
-    models with the other days with spending; at least seven such days are needed.
+    models with the other days with spending; at least seven such days are needed. With eight or
+    more of each weekday that has any, only those of the same weekday are compared.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     Returns
     -------
     CostFrame
-        ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (the median),
+        ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (their median),
         ``excess`` (net - usual), in credits, and ``times`` (net / usual).
     """
     rows = frame.assign(model_id=frame["model_id"].astype("string"))
@@ -293,22 +294,13 @@ def _outliers(days: pd.DataFrame) -> pd.DataFrame:
     """Return the unusual days of one model, compared with its other days."""
     spent_days = days[days["net"] > 0]
     net = credits(spent_days["net"])
-    if len(spent_days) >= _MIN_DAYS:
-        logs = np.log(net)
-        middle = float(logs.median())
-        spread = max(_MIN_SPREAD, _NORMAL_SCALE * float((logs - middle).abs().median()))
-        is_far = logs > middle + _MIN_DEVIATIONS * spread
-        usual = float(net.median())
-    else:
-        is_far, usual = net > np.inf, np.nan
-    outliers: pd.Series[float] = net[is_far]
-    return pd.DataFrame(
-        {
-            "day": spent_days.loc[is_far, "day"],
-            "model_id": spent_days.loc[is_far, "model_id"],
-            "net": outliers,
-            "usual": usual,
-            "excess": (outliers - usual).round(6),
-            "times": (outliers / usual).round(1),
-        }
-    )
+    weekday = spent_days["day"].dt.day_of_week
+    if not weekday.value_counts().min() >= _MIN_WEEKS:
+        weekday = weekday * 0
+    usual = net.groupby(weekday).transform("median")
+    deviation = np.log(net / usual)
+    spread = max(_MIN_SPREAD, _NORMAL_SCALE * float(deviation.abs().median()))
+    is_far = (deviation > _MIN_DEVIATIONS * spread) & (len(net) >= _MIN_DAYS)
+    facts = {"net": net, "usual": usual, "excess": (net - usual).round(6)}
+    found = spent_days[["day", "model_id"]].assign(**facts, times=(net / usual).round(1))
+    return pd.DataFrame(found[is_far])
