@@ -1,6 +1,7 @@
 """PostgreSQL: each transaction has its own result; deadlocks, lost connections, migrations."""
 
 import asyncio
+import gc
 import os
 import signal
 import time
@@ -77,6 +78,25 @@ def test_a_transaction_of_no_statement_needs_no_server(runner: asyncio.Runner) -
     database = PostgreSQL("postgresql://nobody@127.0.0.1:9/none")
 
     assert runner.run(database.read(nothing())) == runner.run(database.write(nothing())) == 3
+
+
+def test_a_failed_transaction_of_a_canceled_caller_is_not_reported_again(
+    run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    def pause_and_fail() -> Transaction[None]:
+        yield PAUSE()
+        raise ValueError
+
+    async def work(database: PostgreSQL) -> None:
+        await database.read(names())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await database.write(pause_and_fail())
+        await asyncio.sleep(1)
+
+    run(work)
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 def test_canceling_a_caller_does_not_roll_back_its_transaction(run: Run) -> None:

@@ -124,7 +124,8 @@ class PostgreSQL:
         task = asyncio.create_task(self._write(work, durable))
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
-        # A canceled caller does not cancel its transaction: it still completes or fails.
+        # A canceled caller does not cancel its transaction: it still completes, or fails unheard.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
     async def examine(self) -> Examination:
