@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -173,6 +174,17 @@ def test_tiles_of_a_random_plan_are_wrapped_with_labels() -> None:
 
     assert len(found.tiles) == 5
     assert found.html().count("label</div>") == 5
+
+
+def test_texts_are_left_and_numbers_right_below_their_heads() -> None:
+    frame = pd.DataFrame({"prompt": ["a lake", "b"], "size": [512, 1024]})
+
+    shown = html(frame, "poster × 2", "2 requests", new=True)
+
+    assert re.findall(r'<t[hd] style="text-align:(\w+)[^>]*>([^<]+)', shown) == [
+        *[("left", "prompt"), ("right", "size")],
+        *[("left", "a lake"), ("right", "512"), ("left", "b"), ("right", "1024")],
+    ]
 
 
 def test_a_sheet_is_saved_as_picture_or_html(tmp_path: Path) -> None:

@@ -273,13 +273,13 @@ def html(frame: pd.DataFrame, title: str, description: str, *, new: bool) -> str
     hidden = _HIDDEN_BEFORE_RUN if new else _HIDDEN_AFTER_RUN
     names = [n for n in rows if n not in hidden and (n not in COLUMNS or rows[n].notna().any())]
     short = {n: str(n).removeprefix(PREFIX) for n in names}
-    head = "".join(
-        f'<th style="text-align:left;padding:2px 10px 2px 0">{escape(word)}</th>'
-        for word in (str(n) if s in COLUMNS else s for n, s in short.items())
-    )
+    words = {n: str(n) if s in COLUMNS else s for n, s in short.items()}
+    sides = {n: "right" if pd.api.types.is_numeric_dtype(rows[n]) else "left" for n in names}
+    style = {n: f'style="text-align:{side};padding:2px 10px 2px 0"' for n, side in sides.items()}
+    head = "".join(f"<th {style[n]}>{escape(word)}</th>" for n, word in words.items())
     lines = "".join(
         f'<tr><td style="padding:2px 10px 2px 0;{FAINT}">{number}</td>'
-        + "".join(f'<td style="padding:2px 10px 2px 0">{_text(row[n])}</td>' for n in names)
+        + "".join(f"<td {style[n]}>{_text(row[n])}</td>" for n in names)
         + "</tr>"
         for number, row in enumerate(rows.to_dict("records"))
     )
