@@ -372,6 +372,8 @@ def test_positions_count_from_the_newest(trio: Studio) -> None:
     assert trio.history[-1].prompt == "a"
     with pytest.raises(IndexError, match="there are 3 generations, and none at 7"):
         trio.history[7]
+    with pytest.raises(IndexError, match="there are 3 generations, and none at 5000"):
+        trio.history[5000]
 
 
 def test_slices_are_those_of_a_list_with_minimal_requests(trio: Studio, api: Server) -> None:

@@ -14,7 +14,7 @@ from kit.client import calls, flows
 from kit.client.bridge import to_thread
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError, show_own_lines
-from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
+from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.history_sync import show_progress
 from kit.studio.views import BaseHistory, history_table
@@ -75,7 +75,10 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
             if stop is not None and all(step is None or step >= 0 for step in steps):
                 return (await self.list(stop))[which]
             return await self._find(which)
-        found = (await self.list(which + 1)) if which >= 0 else (await self._ids())
+        if 0 <= which < PAGE:
+            found: builtins.list[Any] = await self.list(which + 1)
+        else:  # without fetching every page before it
+            found = (await self.frame(columns=["status"])).index.tolist()
         try:
             one = found[which]
         except IndexError:
@@ -94,10 +97,6 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
             until = created.max() + timedelta(milliseconds=1)
             found = {one.id: one for one in await self.list(None, since=created.min(), until=until)}
         return [found[each] if each in found else await self._get(each) for each in created.index]
-
-    async def _ids(self) -> builtins.list[str]:
-        """Return all ids, newest first, without fetching every page from the service."""
-        return (await self.frame(columns=["status"])).index.tolist()
 
     async def list(
         self, limit: int | None = 50, **filters: Unpack[Filters]

@@ -13,7 +13,7 @@ from kit import wire
 from kit.client import calls, flows
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError, show_own_lines
-from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
+from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.history_sync import show_progress
 from kit.studio.sync.generation import Generation
 from kit.studio.views import BaseHistory, history_table
@@ -71,7 +71,10 @@ class History(BaseHistory[Generation]):
             if stop is not None and all(step is None or step >= 0 for step in steps):
                 return (self.list(stop))[which]
             return self._find(which)
-        found = (self.list(which + 1)) if which >= 0 else (self._ids())
+        if 0 <= which < PAGE:
+            found: builtins.list[Any] = self.list(which + 1)
+        else:  # without fetching every page before it
+            found = (self.frame(columns=["status"])).index.tolist()
         try:
             one = found[which]
         except IndexError:
@@ -90,10 +93,6 @@ class History(BaseHistory[Generation]):
             until = created.max() + timedelta(milliseconds=1)
             found = {one.id: one for one in self.list(None, since=created.min(), until=until)}
         return [found[each] if each in found else self._get(each) for each in created.index]
-
-    def _ids(self) -> builtins.list[str]:
-        """Return all ids, newest first, without fetching every page from the service."""
-        return (self.frame(columns=["status"])).index.tolist()
 
     def list(self, limit: int | None = 50, **filters: Unpack[Filters]) -> builtins.list[Generation]:
         """Return the newest generations, at most `limit`; None returns all.
