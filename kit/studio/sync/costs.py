@@ -131,7 +131,8 @@ class Costs(BaseCosts):
 
         There is one row per day, beginning with the rest of today, or with `as_of`; ``.total`` and
         ``.days_left`` have ``low``, ``expected`` and ``high``, an interval with probability
-        `level`. A history of fewer than 14 whole days raises `ConfigError`. See
+        `level`. A history of fewer than 14 whole days raises `ConfigError`. With ``sync=False``
+        days after the last sync count as days without spending, unless `as_of` is that time. See
         `kit.explore.costs.forecast`.
         """
         today = datetime.now(UTC)
