@@ -129,6 +129,16 @@ def test_the_saved_html_has_only_the_newest_results(form: Form, clock: Clock) ->
     assert render_snapshot.index("gen_4") < render_snapshot.index("gen_2")
 
 
+def test_the_saved_html_names_a_running_generation(form: Form, clock: Clock, api: Api) -> None:
+    saved: list[str] = []
+    api.during = lambda: saved.append(form._repr_mimebundle_()["text/html"])
+
+    click(form, clock)
+
+    assert "started here, see studio.history: gen_1" in saved[-1]
+    assert "started here" not in form._repr_mimebundle_()["text/html"]
+
+
 def test_the_saved_html_has_no_failed_run(form: Form, clock: Clock, api: Api) -> None:
     api.error = InsufficientCreditsError("too little")
     click(form, clock)

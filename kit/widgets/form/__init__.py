@@ -236,6 +236,10 @@ class Form(SnapshotBox):
         html = self._view.render_snapshot(
             checked.request, self._prices.without_balance(checked), code
         )
+        ids = [run.facts.id for run in self.runs if run.state == "processing" and run.facts]
+        if ids:
+            words = f"started here, see studio.history: {', '.join(ids)}"
+            html += f'<div style="{markup.FONT}">{markup.faint(words)}</div>'
         done = [run.html for run in self.runs if run.state == "completed"]
         return markup.side_by_side(html, "".join(reversed(done[-MAX_SAVED:])))
 
@@ -345,7 +349,7 @@ class Form(SnapshotBox):
             self._factory,
             background=self.background,
             card=self._card,
-            on_start=lambda _: self._view.enable(),
+            on_start=lambda _: self._show_changed_run(),
             on_end=lambda run: self._guard(partial(self._finish_run, run))(),
         )
         self.runs.append(run)
@@ -355,8 +359,12 @@ class Form(SnapshotBox):
         run.start()
         return run
 
-    def _finish_run(self, run: Run) -> None:
+    def _show_changed_run(self) -> None:
         self._view.enable()
+        self.snapshot.follow()
+
+    def _finish_run(self, run: Run) -> None:
+        self._show_changed_run()
         self._script.send({"ended": f"{self.model.title or self.model.id}: {run.state}"})
         if isinstance(run.error, BadRequestError) and run.request.model is self.model:
             self._service_problems = values.problems_by_field(run.error)
