@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -39,9 +40,10 @@ class Parts(ExitStack):
         self.cluster = f"tcp://127.0.0.1:{self._port}"
         self.storage = f"file://{folder / 'objects'}"
 
-    def settings(self) -> dict[str, str]:
-        """Return the settings of a service."""
-        return {"cluster": self.cluster, "storage_url": self.storage}
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of a service that may be asked often."""
+        address = {"cluster": self.cluster, "storage_url": self.storage}
+        return {**address, "requests_per_minute": 100_000}
 
     def scheduler(self, *options: str) -> Daemon:
         return scheduler(self._port, self._folder / "scheduler.log", *options)
@@ -149,7 +151,7 @@ def test_a_worker_that_is_stopped_hands_its_job_to_another(
 ) -> None:
     options = {"KIT_WORKERS": "2", "KIT_GRACE_SECONDS": "1"}
     parts.run(parts.scheduler())
-    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    service = start_service(**parts.settings())
     assert has_slots(service, 0)
     first = parts.run(parts.worker("first", **options))
     with open_client(service) as http:
@@ -171,7 +173,7 @@ def test_a_worker_that_is_stopped_hands_its_job_to_another(
 def test_a_worker_that_is_stopped_accepts_no_more_jobs(parts: Parts, start_service: Start) -> None:
     parts.run(parts.scheduler())
     worker = parts.run(parts.worker("w", KIT_WORKERS="2", KIT_GRACE_SECONDS="3"))
-    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    service = start_service(**parts.settings())
     with open_client(service) as http:
         hanging, before = generate(http, does="hangs"), worker.pid
         until(lambda: wait_for_start(http, hanging)["progress"] > 0)
@@ -226,7 +228,7 @@ def test_a_worker_with_another_storage_gets_no_jobs(
     tmp_path: Path, parts: Parts, start_service: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     parts.run(parts.scheduler())
-    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    service = start_service(**parts.settings())
     given = {"KIT_STORAGE_URL": f"file://{tmp_path / 'elsewhere'}", "KIT_CLUSTER": parts.cluster}
     command = [sys.executable, "-m", "kit", "worker", "--data", str(tmp_path / "o"), "--workers"]
     parts.run(Daemon([*command, "2", "--host", "127.0.0.1"], tmp_path / "o.log", **given))
@@ -252,7 +254,7 @@ def test_a_model_waits_for_a_worker_that_has_it_and_delays_no_other(
     path = os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"]))
     parts.run(parts.scheduler())
     parts.run(parts.worker("plain", "--workers", "1"))
-    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    service = start_service(**parts.settings())
     with open_client(service) as http:
         assert wait_for_end(http, generate(http))["status"] == "completed"
         waiting = [generate(http, modelId="nosy", parameters={}) for _ in range(3)]
@@ -405,7 +407,7 @@ def test_without_a_scheduler_jobs_wait_and_use_up_no_attempt(
     parts.run(parts.worker("w", KIT_WORKERS="1"))
     with ExitStack() as ends:
         with parts.scheduler().run():
-            service = start_service(**parts.settings(), requests_per_minute=100_000)
+            service = start_service(**parts.settings())
             http = ends.enter_context(open_client(service))
             hanging = generate(http, does="hangs")
             until(lambda: wait_for_start(http, hanging)["progress"] > 0)
@@ -432,7 +434,7 @@ def test_an_engine_gets_the_key_of_its_worker_which_is_not_logged(
     path = os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"]))
     parts.run(parts.scheduler())
     parts.run(parts.worker("w", "--verbose", PYTHONPATH=path, NOSY_KEY="of-the-worker"))
-    service = start_service(**parts.settings(), requests_per_minute=100_000)
+    service = start_service(**parts.settings())
     with open_client(service) as http:
         done = wait_for_end(http, generate(http, modelId="nosy", parameters={}))
 
