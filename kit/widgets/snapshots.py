@@ -117,7 +117,10 @@ class SnapshotBox(ipywidgets.VBox):
         return {**bundle, "text/plain": repr(self), "text/html": self._html()}
 
     def _ipython_display_(self) -> None:
-        self.snapshot.show(self._repr_mimebundle_)
+        if self.comm is None:  # closed
+            publish({"text/plain": repr(self), "text/html": self._html()})
+        else:
+            self.snapshot.show(self._repr_mimebundle_)
 
     def close(self) -> None:
         """Close the widget and free its resources; running generations continue."""

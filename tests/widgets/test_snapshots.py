@@ -68,6 +68,10 @@ def test_a_cell_shows_a_widget_and_its_static_snapshot(clock: Clock, make: Any, 
     assert VIEW in live.data
     assert live.data["text/plain"] == "", "an untrusted notebook shows it below the snapshot"
     assert "text/html" not in live.data
+
+    widget.close()
+    (closed,) = shown(widget)
+    assert code in closed.data["text/html"], "a closed widget shows how to bring it back"
     styles = [w.value for w in html_widgets(widget) if w.value.startswith("<style>.kit-snapshot-")]
     assert styles == [f"<style>.{name(snapshot)} {{ display: none }}</style>"]
 
