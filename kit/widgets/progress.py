@@ -33,7 +33,11 @@ _BAR = (
     'width:{percent:.0f}%;background:var(--jp-brand-color1,#1976d2)"></span></span>'
     "<span>{text}</span></div>"
 )
-_THUMBNAIL = '<img src="{}" alt="" style="height:64px;margin:6px 6px 0 0;border-radius:4px">'
+# JupyterLab shows pictures as blocks, each in a row of its own.
+_THUMBNAIL = (
+    '<img src="{}" alt="" '
+    'style="display:inline-block;height:64px;margin:6px 6px 0 0;border-radius:4px">'
+)
 
 
 class ProgressDisplay(Protocol):

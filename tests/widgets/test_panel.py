@@ -167,8 +167,10 @@ def test_the_heading_is_updated_when_a_tab_is_opened(clock: Clock, tabs: Tabs) -
 
 
 def test_an_unknown_page_is_refused_with_the_known_ones(panel: Panel) -> None:
-    with pytest.raises(ValueError, match="no page 'Cost'; its pages are Models, Create, Costs"):
+    sentence = "no page 'Cost'; its pages are Models, Create, Costs"
+    with pytest.raises(ValueError, match=sentence) as caught:
         panel.page = "Cost"
+    assert len(caught.value._render_traceback_()) == 3  # type: ignore[attr-defined]
 
 
 def test_the_repr_of_a_panel_is_the_same_in_each_run(panel: Panel, clock: Clock) -> None:

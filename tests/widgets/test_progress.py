@@ -192,7 +192,8 @@ def test_pictures_are_shown_as_they_arrive() -> None:
         update.show_text("sweep · 1 of 2", 0.5, ["data:image/webp;base64,AAAA"])
 
     assert "sweep · 1 of 2" in display.published[-2]["text/html"]
-    assert 'src="data:image/webp;base64,AAAA"' in display.published[-2]["text/html"]
+    shown = '<img src="data:image/webp;base64,AAAA" alt="" style="display:inline-block;'
+    assert shown in display.published[-2]["text/html"], "in a row"
 
 
 @given(

@@ -16,6 +16,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
+from kit.errors import show_own_lines
 from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner, ChangeCheck, Subscribe
 from kit.widgets.boxes import close_all
@@ -178,7 +179,8 @@ class Panel(SnapshotBox):
     def page(self, name: str) -> None:
         names = [page.name for page in self.pages]
         if name not in names:
-            raise ValueError(f"the panel has no page {name!r}; its pages are {', '.join(names)}")
+            why = f"the panel has no page {name!r}; its pages are {', '.join(names)}"
+            raise show_own_lines(ValueError(why))
         self._tabs.selected_index = names.index(name)
 
     def refresh(self) -> None:
