@@ -131,7 +131,10 @@ def release_worker(owner: str) -> Transaction[None]:
     yield idempotency.disowned(owner=owner)
 
 
-def prune(now: int) -> Transaction[None]:
-    """Remove responses that are older than a day and interrupted requests."""
-    yield idempotency.prune(before=now - RETENTION_MS)
+def prune(now: int) -> Transaction[bool]:
+    """Remove interrupted requests and some responses that are older than a day.
+
+    Returns whether there may be more.
+    """
     yield idempotency.abandoned(before=now - _RUNNING_MS)
+    return bool((yield idempotency.prune(before=now - RETENTION_MS)))

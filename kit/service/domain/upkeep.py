@@ -160,8 +160,9 @@ class Sweeper:
         grace = uploads.UNUSED_MS if self.storage.direct else uploads.GRACE_MS
         while await self.database.write(uploads.remove_unused(now, grace=grace)):
             pass
-        await self.database.write(idempotency.prune(now))
-        await self.database.write(webhooks.prune(now))
+        for prune in idempotency.prune, webhooks.prune:
+            while await self.database.write(prune(now), durable=False):  # in short transactions
+                pass
         if self.database.shared:
             await self.database.shared.prune()
         await self._expire(now)

@@ -172,15 +172,16 @@ def settle(
     )
 
 
-def prune(now: int) -> Transaction[None]:
-    """Remove deliveries of generations that were started more than a month ago.
+def prune(now: int) -> Transaction[bool]:
+    """Remove some deliveries of generations that were started more than a month ago.
 
-    Deliveries that a wrong clock has scheduled too far ahead become due.
+    Deliveries that a wrong clock has scheduled too far ahead become due. Returns whether there may
+    be more to remove.
     """
     yield webhooks.recall(now=now, latest=now + int(_MAX_WAIT * 1000))
     before = ids.floor("gen", now - _KEPT_MS)
-    yield webhooks.prune(before=before)
-    yield webhooks.prune_requests(before=before)
+    removed = yield webhooks.prune(before=before)
+    return bool((yield webhooks.prune_requests(before=before)) or removed)
 
 
 def secret_of(row: Any, secret: bytes) -> str:

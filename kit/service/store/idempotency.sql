@@ -30,8 +30,12 @@ WHERE account_id = :account_id AND key = :key
 DELETE FROM idempotency WHERE account_id = :account_id AND key = :key AND status IS NULL
 
 -- name: prune
--- Remove responses that are older than a time.
-DELETE FROM idempotency WHERE created_at < :before
+-- Remove some responses that are older than a time.
+DELETE FROM idempotency WHERE created_at < :before AND created_at <= coalesce((
+    SELECT created_at FROM idempotency WHERE created_at < :before
+    ORDER BY created_at LIMIT 1 OFFSET 999
+), :before)
+RETURNING 1 AS removed
 
 -- name: abandoned
 -- Remove requests that were running when their process ended: a charge would have left a response.

@@ -107,9 +107,18 @@ SELECT state, count(*) AS number FROM deliveries WHERE webhook_id = :id GROUP BY
 UPDATE deliveries SET due_at = :now WHERE state = 'pending' AND due_at > :latest
 
 -- name: prune
--- Remove the deliveries of old generations.
-DELETE FROM deliveries WHERE id < :before
+-- Remove some deliveries of old generations.
+DELETE FROM deliveries WHERE id < :before AND id <= coalesce((
+    SELECT id FROM deliveries WHERE id < :before ORDER BY id LIMIT 1 OFFSET 999
+), :before)
+RETURNING 1 AS removed
 
 -- name: prune_requests
--- Remove the webhooks of old generations.
-DELETE FROM webhooks WHERE generation_id >= 'gen_' AND generation_id < :before
+-- Remove some webhooks of old generations.
+DELETE FROM webhooks
+WHERE generation_id >= 'gen_' AND generation_id < :before AND generation_id <= coalesce((
+    SELECT generation_id FROM webhooks
+    WHERE generation_id >= 'gen_' AND generation_id < :before
+    ORDER BY generation_id LIMIT 1 OFFSET 999
+), :before)
+RETURNING 1 AS removed

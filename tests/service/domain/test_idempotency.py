@@ -9,6 +9,7 @@ from kit.service.domain import accounts, idempotency
 from kit.service.domain.credits import Payer
 from kit.service.domain.idempotency import Answer, RequestLabel
 from kit.service.store.database import Transaction
+from tests.conftest import sql
 from tests.service.domain.conftest import NOW, Write
 
 DAY = 24 * 3600 * 1000
@@ -94,3 +95,19 @@ def test_pruning_removes_stale_requests_and_responses(write: Write, label: Reque
     assert write(idempotency.find_answer(label, NOW)) is not None
     write(idempotency.prune(NOW + DAY + 1))
     assert write(idempotency.find_answer(label, NOW)) is None
+
+
+_MANY = """
+WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1500)
+INSERT INTO idempotency (account_id, key, fingerprint, status, created_at)
+SELECT :account, 'key-' || n, 'asked', 200, n FROM numbers
+"""
+
+
+def test_pruning_takes_short_transactions(write: Write, label: RequestLabel) -> None:
+    write(sql(_MANY, account=label.account_id))
+
+    left = []
+    while write(idempotency.prune(NOW + DAY)):
+        left += [row.number for row in write(sql("SELECT count(*) AS number FROM idempotency"))]
+    assert left == [500, 0]
