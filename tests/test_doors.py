@@ -28,7 +28,17 @@ LEFT = {
     "": (0, 0),
 }
 #: First names of objects of Python or libraries, which tests may patch.
-OTHERS = {"Image", "Path", "diffusers", "huggingface_hub", "os", "sys", "threading", "torch"}
+OTHERS = {
+    "Image",
+    "Path",
+    "diffusers",
+    "huggingface_hub",
+    "os",
+    "shutil",
+    "sys",
+    "threading",
+    "torch",
+}
 
 
 #: Documented names of Python, ipywidgets and anywidget that begin with an underscore.

@@ -74,7 +74,9 @@ async def _work(
     pool = create_pool(given)
     renderer = Renderer(storage, pool, given)
     await pool.warm()
-    typer.echo(f"Rendering {renderer.slots} job(s) at a time for {given.cluster}. Ctrl-C stops it.")
+    typer.echo(
+        f"Rendering {renderer.max_slots} job(s) at a time for {given.cluster}. Ctrl-C stops it."
+    )
     cleaning = asyncio.create_task(_remove_old(storage, given.scratch))
     try:
         await load_cluster().work(renderer, given, stop, gpu=gpu, host=host, port=port, name=name)

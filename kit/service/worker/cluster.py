@@ -11,7 +11,7 @@ import asyncio
 import logging
 import math
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from kit.engines.registry import list_engines
 from kit.errors import ConfigError
 from kit.service.settings import ServiceSettings
 from kit.service.worker.pool import JobError, LostError
-from kit.service.worker.renderer import Renderer
+from kit.service.worker.renderer import Renderer, has_room
 
 _log = logging.getLogger("kit.worker")
 
@@ -33,6 +33,8 @@ RENDER, GPU, _MODEL = "RENDER", "GPU", "model:"
 _CHECK_SECONDS, _RETRY_SECONDS, _TIMEOUT_SECONDS = 5.0, 0.5, 10.0
 #: Seconds between two reports of a worker, which counts as lost without them.
 _REPORT_SECONDS = 0.25
+#: Seconds that a job waits on a worker whose disk is full.
+_ROOM_SECONDS = 20
 #: The name of services at the scheduler, and of the plugin of Dask workers.
 _NAME = "kit"
 
@@ -306,8 +308,9 @@ async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool
     node: Node = worker.plugins[_NAME]
     fraction = [0.0]
     reporting = asyncio.create_task(_report(partial(worker.log_event, topic), key, fraction, node))
-    rendering = node.renderer.run(key, order, partial(fraction.__setitem__, 0), resident=resident)
-    node.running[key] = asyncio.create_task(rendering)
+    rendering = partial(node.renderer.run, key, order, resident=resident)
+    render = _render_with_room(worker, partial(rendering, partial(fraction.__setitem__, 0)))
+    node.running[key] = asyncio.create_task(render)
     try:
         return {"result": await node.running[key]}
     except JobError as error:
@@ -320,6 +323,23 @@ async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool
     finally:
         node.running.pop(key).cancel()
         reporting.cancel()
+
+
+async def _render_with_room(
+    worker: Worker, render: Callable[[], Awaitable[dict[str, Any]]]
+) -> dict[str, Any]:
+    """Render if the disk of a worker has room, at once or after a while.
+
+    Otherwise a worker with a full disk would take and fail one job after another, faster than the
+    others render theirs.
+    """
+    for second in range(_ROOM_SECONDS):
+        if has_room(worker.local_directory):
+            return await render()
+        if second == 0:
+            _log.warning("the disk of %s is full: jobs wait for room", worker.local_directory)
+        await asyncio.sleep(1)
+    raise LostError("the disk is full")
 
 
 async def _report(send: Callable[[Any], None], key: str, fraction: list[float], node: Node) -> None:
@@ -349,13 +369,13 @@ async def work(
     source = ModelSource(settings.engines_file, settings.engine_copies)
     engines = await asyncio.to_thread(list_engines, source)
     names = [_MODEL + name for name, engine in engines.items() if gpu or not engine.resident]
-    offered = dict.fromkeys([RENDER, _storage_url(settings), *names], renderer.slots)
+    offered = dict.fromkeys([RENDER, _storage_url(settings), *names], renderer.max_slots)
     node = Node(renderer)
     stopping = asyncio.create_task(stop.wait())
     while not stop.is_set():
         worker = Worker(
             settings.cluster,
-            nthreads=renderer.slots,
+            nthreads=renderer.max_slots,
             resources={**offered, GPU: int(gpu)},
             memory_limit=0,  # otherwise Dask reactivates a worker that is retiring
             name=name,

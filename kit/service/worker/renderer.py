@@ -7,6 +7,8 @@ render them alike: paths and variables are those of the machine that renders.
 from __future__ import annotations
 
 import asyncio
+import logging
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,19 @@ from kit.service.worker.pool import JobError, Pool
 if TYPE_CHECKING:
     from kit.service.worker.signing import ResultSigner
 
+_log = logging.getLogger("kit.worker")
+
+#: Bytes that should be free on a disk for the files of a job.
+_FREE_BYTES = 32 << 20
+
+
+def has_room(folder: str | Path) -> bool:
+    """Whether the disk of a folder has room for the files of a job."""
+    try:
+        return shutil.disk_usage(folder).free >= _FREE_BYTES
+    except OSError:  # it is gone
+        return False
+
 
 class Renderer:
     """Renders orders in a pool of this machine; see also `kit.service.worker.cluster.Cluster`."""
@@ -33,6 +48,7 @@ class Renderer:
         self._storage = storage
         self._pool = pool
         self._settings = settings
+        self.max_slots, self._had_room = pool.slots, True
         #: The part of all tasks that depends on this machine.
         self._paths = {
             "outputs": str(storage.outputs.folder),
@@ -46,8 +62,12 @@ class Renderer:
 
     @property
     def slots(self) -> int:
-        """Number of concurrent jobs."""
-        return self._pool.slots
+        """Number of concurrent jobs; 0 while the disk is full and other machines may have room."""
+        room = not self._storage.direct or has_room(self._settings.data)
+        if self._had_room and not room:
+            _log.warning("the disk of %s is full: jobs wait for room", self._settings.data)
+        self._had_room = room
+        return self.max_slots if room else 0
 
     async def run(
         self,

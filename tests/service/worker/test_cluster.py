@@ -224,6 +224,36 @@ def test_a_job_that_a_worker_releases_waits_and_does_not_count_as_lost(
     assert (row.attempt, row.losses) == (1, 0)
 
 
+_FULL_DISK = """
+import shutil
+from pathlib import Path
+usage = shutil.disk_usage
+full = Path(__file__).with_name("full")
+shutil.disk_usage = lambda path: usage(path)._replace(free=0) if full.exists() else usage(path)
+"""
+
+
+def test_a_job_on_a_worker_with_a_full_disk_waits_for_room_and_others_do_not(
+    parts: Parts, start_service: Start, tmp_path: Path
+) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(_FULL_DISK)
+    (folder / "full").touch()
+    paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    parts.run(parts.scheduler())
+    parts.run(parts.worker("full", "--workers", "1", PYTHONPATH=paths))
+    service = start_service(**parts.settings())
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        waiting = generate(http)
+        until(lambda: "is full: jobs wait for room" in (tmp_path / "full.log").read_text())
+        parts.run(parts.worker("fit", "--workers", "1"))
+        assert wait_for_end(http, generate(http))["status"] == "completed"
+        assert read(http, waiting)["status"] == "processing"
+        (folder / "full").unlink()
+        assert wait_for_end(http, waiting)["status"] == "completed"
+
+
 def test_a_worker_with_another_storage_gets_no_jobs(
     tmp_path: Path, parts: Parts, start_service: Start, caplog: pytest.LogCaptureFixture
 ) -> None:

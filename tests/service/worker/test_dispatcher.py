@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
+import pytest
 
 from kit.service.databases import open_database
 from kit.service.domain import credits, queue
 from kit.service.machine import clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.worker.dispatcher import Dispatcher
+from tests.buckets import KEYS, S3Server
 from tests.clusters import any_pool
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.test_logs import upload
@@ -178,6 +180,24 @@ def test_a_cancel_at_one_service_reaches_the_worker_of_another(
         until(lambda: worker.context.dispatcher.running == 0)
 
         assert wait_for_end(http, generate(http))["status"] == "completed"
+
+
+def test_jobs_wait_while_the_disk_is_full_and_results_go_into_a_bucket(
+    start_service: Callable[..., Service],
+    s3_server: S3Server,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    usage, free = shutil.disk_usage, [0]
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(path)._replace(free=free[0]))
+    service = start_service(storage_url=s3_server.new_bucket(), aws=KEYS)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        waiting = generate(http)
+        assert http.get("/readyz").json() == {"status": "ok", "queued": 1, "workers": 0}
+        assert read(http, waiting)["startedAt"] is None
+        free[0] = 10**12
+        assert wait_for_end(http, waiting)["status"] == "completed"
+    assert caplog.text.count("is full: jobs wait for room") == 1
 
 
 class EndlessPool:
