@@ -311,6 +311,7 @@ class Dispatcher:
         attempt, started = row.attempt, time.perf_counter()
         _log_job("claimed", row, 0.0)
         result: dict[str, Any] = {}
+        reason = ""
 
         def report(fraction: float) -> None:
             self.progress[row.id] = round(fraction, 4)
@@ -326,17 +327,19 @@ class Dispatcher:
             state = "completed"
         except JobError as error:
             settle = partial(queue.fail, row.id, attempt, str(error), error.code, self._clock())
-            state = "failed"
-        except LostError:
+            state, reason = "failed", error.code
+        except LostError as error:
             attempts, now = self._settings.attempts, self._clock()
             lost = row.id, attempt, row.losses
-            settle, state = partial(queue.requeue_lost, *lost, attempts=attempts, now=now), "lost"
+            settle = partial(queue.requeue_lost, *lost, attempts=attempts, now=now)
+            state, reason = "lost", str(error)
         self._resident_jobs.discard((row.id, attempt))
         is_valid, claimed = await self._settle(settle)
         for next_row in claimed:
             self._start_job(next_row)
         # An attempt that no longer counts was canceled, or requeued for another worker.
-        _log_job(state if is_valid else "canceled", row, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        _log_job(state if is_valid else "canceled", row, seconds, reason if is_valid else "")
         if not is_valid:
             await self._discard(outputs.files_of(result) if result else [])
         elif state == "lost":
@@ -409,13 +412,16 @@ def _job_name(generation_id: str, attempt: int) -> str:
     return f"{generation_id}-{attempt}"
 
 
-def _log_job(what: str, row: Any, seconds: float) -> None:
-    """Log one line for a job, without its prompt or an engine's message, which may contain it."""
+def _log_job(what: str, row: Any, seconds: float, reason: str = "") -> None:
+    """Log one line for a job, without its prompt or an engine's message, which may contain it.
+
+    The reason is an error's code, or how the process was lost.
+    """
     level = logging.WARNING if what in ("failed", "lost") else logging.INFO
     if _log.isEnabledFor(level):
         facts = {
             "event": f"job_{what}",
-            "what": what,
+            "what": f"{what} ({reason})" if reason else what,
             "generation": row.id,
             "attempt": row.attempt,
             "model": row.model_id,
