@@ -372,7 +372,8 @@ def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
             zero = name in _ZERO_ALLOWED
             bound = "0 or more" if zero else "more than 0"
             is_valid = value <= _MAX_NUMBER and (value > 0 or (zero and value == 0))
-            yield not is_valid, f"{name} must be {bound}, at most 10**15, not {value}"
+            sentence = f"KIT_{name.upper()} must be {bound}, at most 10**15, not {value}"
+            yield not is_valid, sentence
     yield (
         bool(settings.signing_key) and not settings.signing_cert,
         "KIT_SIGNING_KEY needs KIT_SIGNING_CERT, the certificate of that key",
@@ -389,7 +390,7 @@ def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
         "KIT_WRITER_KEY must be visible ASCII characters",
     )
     maximum, seconds = _MAX_WRITER_SECONDS, settings.writer_seconds
-    sentence = f"writer_seconds must be at most {maximum:g}, not {seconds:g}"
+    sentence = f"KIT_WRITER_SECONDS must be at most {maximum:g}, not {seconds:g}"
     yield not seconds <= maximum, sentence
 
 

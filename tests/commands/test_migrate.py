@@ -45,7 +45,10 @@ def test_an_unreachable_database_server_is_reported(
 
     done = kit("accounts", "list")
     assert done.code == 1
-    assert done.err.endswith("the database at 127.0.0.1/kit cannot be reached\n")
+    assert done.err.endswith(
+        "the database at 127.0.0.1/kit cannot be reached: it must run, and KIT_DATABASE_URL must "
+        "name it\n"
+    )
     assert "secret" not in done.out + done.err
 
 

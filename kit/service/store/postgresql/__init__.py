@@ -309,7 +309,8 @@ def _explain_errors(url: str) -> Iterator[None]:
         raise ConfigError(f"the database at {where} cannot be used: {error}; {sentence}") from None
     except _TEMPORARY_ERRORS as error:
         _log.warning("%s: %s", where, error)
-        raise _unavailable(f"the database at {where} cannot be reached") from None
+        sentence = "it must run, and KIT_DATABASE_URL must name it"
+        raise _unavailable(f"the database at {where} cannot be reached: {sentence}") from None
 
 
 @cache
