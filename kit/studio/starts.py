@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from kit import wire
 from kit.client import answers, calls, downloads, flows, uploads
-from kit.client.calls import Call, Flow, SendRequest, Sleep, Step, failure_reason
+from kit.client.calls import Call, Flow, Reply, SendRequest, Sleep, Step, failure_reason
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal, Notices
 from kit.client.settings import Settings
@@ -357,13 +357,12 @@ class Starts:
                 return (yield step)
             earlier, trace.sent = trace.sent, True
             outcome = yield step
-            trace.sent = earlier or answers.may_have_run(call, outcome)
+            is_success = isinstance(outcome, Reply) and outcome.status < 400
+            trace.sent = earlier or is_success or answers.may_have_run(call, outcome)
             return outcome
 
         try:
-            receipt = yield from flows.run_steps(flows.ask(call, self.policy), execute)
-            trace.sent = True
-            return receipt
+            return (yield from flows.run_steps(flows.ask(call, self.policy), execute))
         except KitError as error:
             status = error.response_status if isinstance(error, ApiError) else None
             trace.sent = error.unsettled or (before and status in _UNCHECKED_STATUSES)
