@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated
 
@@ -45,9 +47,13 @@ def command(
     """Run the service."""
     logs.configure(log_format.value, verbose=verbose)
     settings = settings_of(data, database, storage_url=storage, workers=workers)
+    described = list(describe_settings(settings))
+    known = [line.partition("=")[0] for line in described]
+    for name in sorted({one for one in os.environ if one.startswith("KIT_")}.difference(known)):
+        for close in get_close_matches(name, known, n=1, cutoff=0.9):
+            typer.echo(f"{name} is not a setting; did you mean {close}?", err=True)
     if print_config:
-        for line in describe_settings(settings):
-            typer.echo(line)
+        typer.echo("\n".join(described))
         return
     has_accounts = transact(settings, accounts.list_accounts())
     listener = server.bind(host, port)

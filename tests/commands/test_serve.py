@@ -88,6 +88,16 @@ def test_settings_are_printed_as_variables_without_secrets(
     assert "sk-secret" not in printed
 
 
+def test_mistyped_variables_are_reported(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KIT_STORAGE_ULR", "s3://media")
+    monkeypatch.setenv("KIT_BASE_URL", "https://studio.example.org")  # the client's
+
+    done = kit("serve", "--print-config")
+
+    assert done.err == "KIT_STORAGE_ULR is not a setting; did you mean KIT_STORAGE_URL?\n"
+    assert "KIT_STORAGE_URL=\n" in done.out
+
+
 def test_python_m_kit_runs_the_command_line() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "kit", "nothing"], capture_output=True, text=True, env=os.environ
