@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -90,7 +89,9 @@ def note_interrupt(client: Client | AsyncClient) -> Iterator[None]:
     """Add how to find what was started to an interrupt or a cancellation."""
     try:
         yield
-    except (KeyboardInterrupt, asyncio.CancelledError) as stop:
+    except Exception:
+        raise
+    except BaseException as stop:  # an interrupt or a cancellation
         finds = f"{'await ' if client.awaited else ''}studio.history.pending() finds it"
         stop.add_note(f"what was started continues: {finds}")
         raise
