@@ -34,7 +34,7 @@ FAINT = "color:var(--jp-ui-font-color2,#767676)"
 #: The head of a saved page, light or dark as the system of the reader.
 _PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
-    "content=width=device-width><title>{}</title><style>:root{{color-scheme:light dark;"
+    'content="width=device-width"><title>{}</title><style>:root{{color-scheme:light dark;'
     "background:canvas;--jp-ui-font-color2:light-dark(#666,#a3a3a3)}}</style>"
 )
 _STAR = "★"

@@ -168,10 +168,9 @@ class BaseSweep(Generic[H]):
         It has the arguments that vary, and with `constants` all of them, named as in the history:
         ``prompt``, ``model_id`` and ``parameters.NAME``. Columns that the dataframe has under the
         same name are left out, for ``frame.join(sweep.frame())``. Then ``price`` (credits still to
-        be charged; 0
-        for reused results, NaN if unknown), ``status`` (``planned``, ``refused``, or that of the
-        generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``, ``rating``,
-        ``generation_id`` and ``error``.
+        be charged; 0 for reused results, NaN if unknown), ``status`` (``planned``, ``refused``, or
+        that of the generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``,
+        ``rating``, ``generation_id`` and ``error``.
         """
         found, rows = self._table(constants), self.plan.rows
         if rows is None:
