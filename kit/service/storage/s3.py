@@ -23,7 +23,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import obstore
-from obstore.exceptions import BaseError, GenericError
+from obstore.exceptions import BaseError, GenericError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import S3Store
 
 from kit.errors import BadRequestError, NotFoundError, UnavailableError
@@ -281,7 +281,11 @@ def _translate_errors(*, reading: bool = False) -> Iterator[None]:
         if reading and isinstance(error, FileNotFoundError):
             raise NotFoundError("the file is gone") from None
         _log.warning("the storage failed: %s", _first_line(error))
-        raise UnavailableError("the storage does not answer; try again later") from None
+        refused = isinstance(error, (PermissionDeniedError, UnauthenticatedError))
+        problem = (
+            "refuses the keys or the permissions of the service" if refused else "does not answer"
+        )
+        raise UnavailableError(f"the storage {problem}; try again later") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -277,6 +277,17 @@ def test_a_missing_bucket_is_unavailable_and_the_log_says_why(
     assert caplog.text.count("404 Not Found\n") == 2
 
 
+def test_a_wrong_secret_of_the_bucket_is_named_as_the_reason(
+    s3_server: S3Server, tmp_path: Path
+) -> None:
+    wrong = {**KEYS, "AWS_SECRET_ACCESS_KEY": "another-secret-1234567890"}
+    storage = S3Storage(parse_bucket(s3_server.new_bucket(), wrong), tmp_path / "outputs")
+    (tmp_path / "draft").write_bytes(CONTENT)
+
+    with pytest.raises(UnavailableError, match="refuses the keys or the permissions"):
+        asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "draft"}))
+
+
 @pytest.mark.parametrize(
     ("url", "environ", "sentence"),
     [
