@@ -114,6 +114,10 @@ class ServiceMetrics:
         self.jobs_here = gauge("kit_jobs_here", "Jobs that this process has rendered.")
         self.workers = gauge("kit_workers", "Jobs this process renders at a time.")
         self.streams = gauge("kit_event_streams", "Open event streams.")
+        text = "Webhook deliveries that this process ended, by state: delivered or failed."
+        self.deliveries = counter("kit_webhook_deliveries", text, ["state"])
+        text = "Webhook deliveries that wait, also for another attempt."
+        self.deliveries_pending = gauge("kit_webhook_deliveries_pending", text)
         text = "Credits charged in the database, by kind."
         self.charged = counter("kit_credits_charged", text, ["kind"])
         self.refunded = counter("kit_credits_refunded", "Credits given back in the database.")

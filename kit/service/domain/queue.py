@@ -164,11 +164,5 @@ def running_claims(worker: str) -> Transaction[dict[tuple[str, int], float]]:
 
 def count_states() -> Transaction[dict[str, int]]:
     """Return how many generations are queued and how many are running, on all workers."""
-    running = yield from one(generations.running())
-    return {"queued": (yield from count_waiting()), "running": int(running.number)}
-
-
-def count_waiting() -> Transaction[int]:
-    """Return how many generations are queued."""
-    row = yield from one(generations.queued())
-    return int(row.number)
+    row = yield from one(generations.counts())
+    return {"queued": row.queued, "running": row.running}

@@ -115,6 +115,12 @@ def resend(webhook_id: str, account_id: str, now: int) -> Transaction[int]:
     return len((yield webhooks.resend(id=webhook_id, now=now)))
 
 
+def count_pending() -> Transaction[int]:
+    """Return how many deliveries of all accounts are pending."""
+    row = yield from one(webhooks.pending())
+    return int(row.number)
+
+
 def count_deliveries(webhook_id: str) -> Transaction[dict[str, int]]:
     """Return how many deliveries of a webhook are in each state."""
     rows = yield webhooks.counts(id=webhook_id)
@@ -158,18 +164,22 @@ def claim(others: list[str], now: int) -> Transaction[tuple[Any, Any, Any, Any] 
 
 def settle(
     row: Any, now: int, error: str | None, *, wait: float = 0.0, gone: bool = False
-) -> Transaction[None]:
-    """Store the result of an attempt: `wait` counts up to a day, `gone` disables the webhook."""
+) -> Transaction[tuple[str, int]]:
+    """Store the result of an attempt; return the new state, and of how many deliveries it is.
+
+    `wait` counts up to a day; `gone` disables the webhook and fails all its pending deliveries.
+    """
     if gone:
         yield webhooks.disable(id=row.webhook_id, now=now)
-        yield webhooks.fail(id=row.webhook_id, error=error)
-        return
+        return "failed", len((yield webhooks.fail(id=row.webhook_id, error=error)))
     last = row.attempts > len(RETRIES)
     state = "delivered" if error is None else "failed" if last else "pending"
     pause = 0.0 if state != "pending" else max(RETRIES[row.attempts - 1], min(wait, _MAX_WAIT))
-    yield webhooks.settle(
-        id=row.id, attempts=row.attempts, state=state, due_at=now + int(pause * 1000), error=error
+    due = now + int(pause * 1000)
+    settled = yield webhooks.settle(
+        id=row.id, attempts=row.attempts, state=state, due_at=due, error=error
     )
+    return state, len(settled)
 
 
 def prune(now: int) -> Transaction[bool]:

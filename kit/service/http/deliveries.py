@@ -82,7 +82,9 @@ class Deliveries:
             transaction = webhooks.settle(
                 row, now, None if status // 100 == 2 else error, wait=wait, gone=gone
             )
-            await self._context.database.write(transaction)
+            state, number = await self._context.database.write(transaction)
+            if state != "pending":
+                self._context.metrics.deliveries.inc(state, by=number)
             facts = {"event": "delivery", "id": row.id, "attempt": row.attempts, "status": status}
             _log.info("%(event)s %(id)s, attempt %(attempt)d: %(status)d", facts)
         except Exception:  # noqa: BLE001 - logged; the delivery is due again when its lease expires

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from kit.errors import UnavailableError
 from kit.pricing import UNITS_PER_CREDIT
-from kit.service.domain import credits, queue
+from kit.service.domain import credits, queue, webhooks
 from kit.service.http.context import Context, JsonResponse, get_context
 from kit.service.storage.signing import proof
 from kit.service.store.database import Transaction
@@ -45,9 +45,9 @@ async def readyz(request: Request) -> Response:
     """
     context = get_context(request)
     await context.readiness.probe()
-    waiting = await context.readiness.read(queue.count_waiting())
+    queued = (await context.readiness.read(queue.count_states()))["queued"]
     workers = context.dispatcher.slots
-    return JsonResponse({"status": "ok", "queued": waiting, "workers": workers})
+    return JsonResponse({"status": "ok", "queued": queued, "workers": workers})
 
 
 @router.get("/metrics")
@@ -73,16 +73,17 @@ async def update_metrics(context: Context) -> None:
     metrics.workers.set(context.dispatcher.slots)
     metrics.streams.set(context.dispatcher.watchers.count)
     try:
-        jobs, (last, sums) = await context.readiness.read(_count(before, context.clock()))
+        jobs, pending, (last, sums) = await context.readiness.read(_count(before, context.clock()))
     except UnavailableError:
-        metrics.jobs.clear()
-        metrics.queued.clear()
+        for unknown in metrics.jobs, metrics.queued, metrics.deliveries_pending:
+            unknown.clear()
         metrics.database.set(0)
         return
     metrics.database.set(1)
     for state, number in jobs.items():
         metrics.jobs.set(number, state)
     metrics.queued.set(jobs["queued"])
+    metrics.deliveries_pending.set(pending)
     if metrics.ledger_read != before:
         return  # a concurrent request has counted the same entries
     metrics.ledger_read = last
@@ -92,5 +93,8 @@ async def update_metrics(context: Context) -> None:
         metrics.charged.inc(kind, by=-amount / UNITS_PER_CREDIT)
 
 
-def _count(before: str, now: int) -> Transaction[tuple[dict[str, int], tuple[str, dict[str, int]]]]:
-    return (yield from queue.count_states()), (yield from credits.turnover(before, now))
+def _count(
+    before: str, now: int
+) -> Transaction[tuple[dict[str, int], int, tuple[str, dict[str, int]]]]:
+    jobs, pending = (yield from queue.count_states()), (yield from webhooks.count_pending())
+    return jobs, pending, (yield from credits.turnover(before, now))

@@ -161,13 +161,11 @@ WHERE state = 'running' AND owner = :owner
 -- The workers with claims.
 SELECT DISTINCT owner FROM generations WHERE state = 'running'
 
--- name: queued
--- The number of queued ones.
-SELECT count(*) AS number FROM generations WHERE state = 'queued'
-
--- name: running
--- The number of running ones.
-SELECT count(*) AS number FROM generations WHERE state = 'running'
+-- name: counts
+-- The numbers of queued and running ones.
+SELECT
+    (SELECT count(*) FROM generations WHERE state = 'queued') AS queued,
+    (SELECT count(*) FROM generations WHERE state = 'running') AS running
 
 -- name: reserved
 -- The sum of charges for unfinished ones of an account.

@@ -86,17 +86,23 @@ RETURNING *
 -- Store the result of an attempt, unless another service has claimed it meanwhile.
 UPDATE deliveries SET state = :state, due_at = :due_at, error = :error
 WHERE id = :id AND attempts = :attempts AND state = 'pending'
+RETURNING id
 
 -- name: fail
 -- Fail the pending deliveries of a webhook.
 UPDATE deliveries SET state = 'failed', error = :error
 WHERE webhook_id = :id AND state = 'pending'
+RETURNING id
 
 -- name: resend
 -- Retry the failed deliveries of a webhook from the start.
 UPDATE deliveries SET state = 'pending', attempts = 0, due_at = :now
 WHERE webhook_id = :id AND state = 'failed'
 RETURNING id
+
+-- name: pending
+-- The number of pending deliveries.
+SELECT count(*) AS number FROM deliveries WHERE state = 'pending'
 
 -- name: counts
 -- The number of deliveries of a webhook by state.

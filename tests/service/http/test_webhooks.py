@@ -21,6 +21,7 @@ from kit.service.http.delivery_sender import TIMEOUT, CheckedBackend, DeliverySe
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Statement
 from tests.conftest import Service, both_databases, run_coroutine, sql
+from tests.service.http.test_metrics import scrape
 from tests.waiting import GENERATIONS, generate, until, wait_for_end
 
 HOOKS = "/v1/webhooks"
@@ -195,6 +196,26 @@ def test_a_receiver_that_responds_with_410_is_disabled(
 
     assert states(service) == ["failed"]
     assert len(receiver.got) == 1
+
+
+@both_databases
+def test_deliveries_are_counted_in_the_metrics(
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
+) -> None:
+    def count() -> list[float]:
+        found, name = scrape(service), "kit_webhook_deliveries"
+        ended = [
+            found.get((f"{name}_total", (("state", state),)), 0)
+            for state in ("delivered", "failed")
+        ]
+        return [*ended, found[f"{name}_pending", ()]]
+
+    receiver.answers = [(204, {}), (503, {}), (410, {})]
+    for counts in ([1, 0, 0], [1, 0, 1]):
+        wait_for_end(http, generate(http))
+        until(count, lambda found, counts=counts: found == counts)
+    make_due(service)
+    until(count, lambda found: found == [1, 1, 0])
 
 
 def test_two_secrets_are_valid_for_a_day_after_a_rotation(

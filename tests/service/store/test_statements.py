@@ -57,7 +57,7 @@ OF_ALL = {
         f"generations.{name}"
         for name in ("claim", "renew", "report", "complete", "fail", "hand_back", "result")
     ),
-    *(f"generations.{name}" for name in ("lost", "held", "owners", "queued", "running")),
+    *(f"generations.{name}" for name in ("lost", "held", "owners", "counts")),
     *(f"generations.{name}" for name in ("with_output", "recent_charges", "oldest")),
     "generations.delete_outputs",
     *(
@@ -66,7 +66,7 @@ OF_ALL = {
     ),
     *(f"webhooks.{name}" for name in ("next", "claim", "settle", "recall", "prune")),
     *(f"webhooks.{name}" for name in ("disable", "remove", "remove_deliveries", "fail")),
-    *(f"webhooks.{name}" for name in ("prune_requests", "resend", "counts")),
+    *(f"webhooks.{name}" for name in ("prune_requests", "resend", "counts", "pending")),
     *(f"ledger.{name}" for name in ("sums", "unbalanced", "broken", "mischarged", "unfounded")),
     *(
         f"uploads.{name}"
