@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import index
 from typing import Any
 
 from pydantic_core import to_json
@@ -246,6 +248,27 @@ def file_name_problems(name: str) -> Iterator[Problem]:
         yield "fileName", f"must have 1 to {bounds.FILE_NAME} characters, not {len(name):,}"
     elif any(letter in "/\\" or unicodedata.category(letter) == "Cc" for letter in name):
         yield "fileName", "may not hold path separators or control characters"
+
+
+def check_count(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
+    """Return the whole number that is given for an argument.
+
+    Examples
+    --------
+    >>> check_count("limit", -1)
+    Traceback (most recent call last):
+    kit.errors.ParameterError: limit must be a whole number, 0 or more, not -1
+    """
+    with suppress(TypeError):
+        if least <= (count := index(value)) and (most is None or count <= most):
+            return count
+    span = f", {least:,} or more" if most is None else f" from {least:,} to {most:,}"
+    raise ParameterError(f"{name} must be a whole number{span}, not {shorten(value)}")
+
+
+def check_limit(limit: Any, name: str = "limit") -> int | None:
+    """Return a maximum that is given for an argument; None is no limit."""
+    return None if limit is None else check_count(name, limit)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ from kit.explore.filters import ALL, HistoryFilter
 from kit.explore.frames import SETTINGS, grouping_column, pointer, split_key, write_excel
 from kit.explore.search import SearchQuery, hash_picture, likeness
 from kit.explore.store import SCHEMAS, Store
-from kit.parameters import suggest
+from kit.parameters import check_limit, suggest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +128,7 @@ class Archive:
     def usage(self, limit: int | None = None) -> pd.DataFrame:
         """Return the ledger as a dataframe, newest first; see `kit.explore.frames.LEDGER`."""
         query = f"select * from usage {_NEWEST_FIRST} limit ?"  # noqa: S608
-        return arrow.frame(self.ask(query, [limit]))
+        return arrow.frame(self.ask(query, [check_limit(limit)]))
 
     def words(self, column: str) -> list[str]:
         """Return the distinct values of a text column of the history."""

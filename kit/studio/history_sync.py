@@ -25,6 +25,7 @@ from kit.client.journal import Journal
 from kit.client.settings import Settings, hash_text
 from kit.errors import KitError, require_extra
 from kit.explore.filters import ALL, PAGE, HistoryFilter, check_words
+from kit.parameters import check_limit
 from kit.private import make_folder, write_private
 from kit.widgets.markup import count_of
 from kit.widgets.progress import ProgressUpdates
@@ -147,6 +148,7 @@ class HistorySync:
         choice: HistoryFilter,
         on_page: Callable[[bytes], object] = lambda _: None,
     ) -> Flow[list[wire.Generation]]:
+        limit = check_limit(limit)
         query = choice.query(limit, tags=self._settings.ours)
         if choice != ALL and not self._settings.ours:
             query["limit"] = PAGE  # it may support no filters

@@ -33,7 +33,7 @@ from kit.errors import (
     ParameterError,
 )
 from kit.explore.filters import ALL, HistoryFilter
-from kit.parameters import Request
+from kit.parameters import Request, check_count, check_limit
 from kit.studio import requests
 from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog, describe_retirement
@@ -266,6 +266,7 @@ class Operations:
         fetch: int = DEFAULT_FETCHES,
     ) -> Flow[pd.DataFrame]:
         """Return the generations most similar to a picture; see `History.similar`."""
+        limit, fetch = check_limit(limit, "n"), check_count("fetch", fetch)
         target = yield from self._hash(picture, archive)
         missing = archive.without_hash(choice)
         if missing:

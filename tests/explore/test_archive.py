@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from kit.errors import BadRequestError
+from kit.errors import BadRequestError, ParameterError
 from kit.explore import frames
 from kit.explore.archive import Archive
 from kit.explore.arrow import GENERATIONS
@@ -253,3 +253,8 @@ def test_charges_are_rows_of_a_model_with_known_credits(tmp_path: Path) -> None:
 
     assert [row["id"] for row in found] == ["g0000", "g0002"]
     assert [row["id"] for row in Archive(store).charges("a", 1)] == ["g0002"]
+
+
+def test_a_negative_limit_of_the_ledger_is_refused() -> None:
+    with pytest.raises(ParameterError, match="limit must be a whole number, 0 or more, not -1"):
+        archive_of(table_of([])).usage(-1)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from kit.errors import ConfigError
+from kit.errors import ConfigError, ParameterError
 from kit.explore import costs
 from kit.explore.frames import PARTS
 
@@ -149,8 +149,10 @@ def test_less_than_two_weeks_is_too_little_history() -> None:
 
 def test_wrong_arguments_are_refused() -> None:
     past = spend(np.full(20, 1.0))
-    for wrong in ({"level": 80}, {"days": 0}, {"window": 7}):
-        with pytest.raises(ConfigError, match="level between 0 and 1"):
+    with pytest.raises(ConfigError, match="level must be between 0 and 1, not 80"):
+        costs.forecast(past, now=NOON, level=80)
+    for wrong in ({"days": 0}, {"days": 10**9}, {"window": 7}):
+        with pytest.raises(ParameterError, match=f"{min(wrong)} must be a whole number"):
             costs.forecast(past, now=NOON, **wrong)  # type: ignore[arg-type]
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from kit.errors import ConfigError
+from kit.errors import ConfigError, ParameterError
 from kit.explore.sweeps import SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.sheet import Sheet, Tile, html, lay_out_sheet
 
@@ -93,12 +93,12 @@ def test_a_list_parameter_varies_by_lists_of_lists() -> None:
     [
         ({"prompt": []}, "grid", "prompt has no values"),
         ({"a": [1]}, "random", "a 'grid', a 'zip' or a number"),
-        ({"a": [1, 2]}, 0, "at least one"),
+        ({"a": [1, 2]}, 0, "plan must be a whole number, 1 or more"),
         ({"a": [1, 2]}, True, "a 'grid', a 'zip' or a number"),
     ],
 )
 def test_an_invalid_plan_is_reported(values: Any, how: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises((ConfigError, ParameterError), match=message):
         plan_values(values, how)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,7 +15,7 @@ import httpx
 import pytest
 
 from kit.client.settings import Settings
-from kit.errors import BadRequestError, NotFoundError
+from kit.errors import BadRequestError, NotFoundError, ParameterError
 from kit.explore.bucket import open_archive
 from kit.service.store.ids import floor
 from kit.studio import Studio
@@ -88,6 +89,23 @@ def test_only_a_given_limit_is_sent(trio: Studio, api: Server) -> None:
         trio.history.list(limit)
 
     assert [q.get("limit") for q in read_queries(api)] == [None, ["7"], ["1000"], ["1000"]]
+
+
+@pytest.mark.parametrize("limit", [-1, "5", 2.0])
+def test_a_limit_that_is_no_count_is_refused(trio: Studio, tmp_path: Path, limit: Any) -> None:
+    for call in (
+        trio.history.list,
+        trio.history.frame,
+        trio.history.table,
+        trio.usage.list,
+        partial(trio.history.export_dataset, tmp_path),
+    ):
+        with pytest.raises(ParameterError, match="limit must be a whole number, 0 or more, not"):
+            call(limit)
+    for call, name in ((trio.costs.top, "count"), (partial(trio.history.similar, b""), "n")):
+        with pytest.raises(ParameterError, match=f"^{name} must be a whole number, 0 or more"):
+            call(limit)
+    assert len(trio.history.frame(0)) == len(trio.costs.top(0)) == 0
 
 
 def test_an_unknown_filter_is_reported_with_a_suggestion(studio: Studio) -> None:

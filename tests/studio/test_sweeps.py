@@ -317,7 +317,10 @@ def test_at_once_limits_concurrent_starts(studio: Studio, api: Server, backend: 
             return backend(request)
 
     api.app = count_concurrent
-    frame = studio.sweep("paint", [str(n) for n in range(12)]).run(at_once=3).frame()
+    sweep = studio.sweep("paint", [str(n) for n in range(12)])
+    with pytest.raises(ParameterError, match="at_once must be a whole number from 1 to 32, not 0"):
+        sweep.run(at_once=0)
+    frame = sweep.run(at_once=3).frame()
 
     assert most == [3]
     assert frame["status"].tolist() == ["completed"] * 12

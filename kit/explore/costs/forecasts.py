@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from kit.errors import ConfigError
 from kit.explore.charts import Chart, CostFrame
 from kit.explore.costs.spending import credits, instants
+from kit.parameters import check_count
 
 Days = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -33,7 +34,7 @@ _MIN_SIGNIFICANCE = 2.0
 _HALF_LIFE = 28
 #: Factor on the variance of a trend, because its continuation is an assumption.
 _TREND_VARIANCE = 1.2
-#: Maximum of days ahead for how long the credits last.
+#: Maximum of days ahead, also for how long the credits last.
 _MAX_DAYS_LEFT = 3 * 365
 
 
@@ -104,11 +105,10 @@ def forecast(
     ConfigError
         The history has fewer than 14 whole days.
     """
-    if not 0 < level < 1 or days < 1 or window < _MIN_DAYS:
-        raise ConfigError(
-            f"a forecast needs a level between 0 and 1, at least one day ahead and a window of at"
-            f" least {_MIN_DAYS} days"
-        )
+    days = check_count("days", days, 1, _MAX_DAYS_LEFT)
+    window = check_count("window", window, _MIN_DAYS)
+    if not 0 < level < 1:
+        raise ConfigError(f"level must be between 0 and 1, not {level}")
     clock = pd.Timestamp(now).tz_convert(timezone).tz_localize(None)
     today = clock.normalize()
     model = _fit(_daily(frame, today, window))

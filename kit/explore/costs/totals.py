@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from kit.errors import ConfigError
 from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits, groups, instants
 from kit.explore.frames import OBJECTS, PARTS, split_key
-from kit.parameters import suggest
+from kit.parameters import check_count, suggest
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -186,7 +185,7 @@ def top(spent: Spending, count: int = 10) -> CostFrame:
         ``refunded``, ``net``, ``prompt``.
     """
     order = "order by net desc nulls last, created_at desc, id limit ?"
-    rows = _rows(spent, "prompt", order, [index(count)])
+    rows = _rows(spent, "prompt", order, [check_count("count", count)])
     text = [str(p) if isinstance(p, str) else str(i) for i, p in rows["prompt"].items()]
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
     title = f"The {len(rows)} most expensive"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kit import wire
 from kit.errors import ConfigError
 from kit.explore.sweeps.templates import CHOICE, choice_columns
+from kit.parameters import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +79,7 @@ def plan_values(
     if isinstance(how, bool) or not (how == "grid" or isinstance(how, int)):
         raise ConfigError(f"a sweep is a 'grid', a 'zip' or a number of draws, not {how!r}")
     if isinstance(how, int) and how < size:
-        if how < 1:
-            raise ConfigError("a sweep draws at least one request")
-        _check_size(how)
+        _check_size(check_count("plan", how, 1))
         picked = sorted(random.Random(_make_seed({**axes, **fixed})).sample(range(size), how))  # noqa: S311
         return SweepPlan(axes, fixed, [_combine(axes, number) for number in picked], grid=False)
     _check_size(size)

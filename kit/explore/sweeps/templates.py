@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kit.errors import ConfigError
+from kit.parameters import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,8 +117,7 @@ class PromptTemplate:
 
     def sample(self, count: int, seed: int = 0) -> list[PromptVariant]:
         """Return a random sample of its prompts; the same for the same seed."""
-        if count < 1:
-            raise ConfigError("a template draws at least one prompt")
+        count = check_count("count", count, 1)
         rng, size = random.Random(seed), len(self)  # noqa: S311 - no secret
         if count >= size:
             return list(self)

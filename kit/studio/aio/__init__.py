@@ -16,6 +16,7 @@ from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.errors import ConfigError, NotFoundError
 from kit.explore.ratings import Ratings
+from kit.parameters import check_limit
 from kit.studio import catalog
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.aio.history import AsyncHistory
@@ -112,7 +113,8 @@ class AsyncUsage:
 
     async def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
         """Return the newest entries, at most `limit`; None returns all."""
-        return EntryList(await self._client.run(flows.list_all(calls.list_usage(), limit)))
+        flow = flows.list_all(calls.list_usage(), check_limit(limit))
+        return EntryList(await self._client.run(flow))
 
     async def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
         """Return the ledger as a dataframe, newest first; see `kit.explore.frames.LEDGER`.

@@ -15,7 +15,7 @@ from kit.client.settings import hash_text
 from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
 from kit.explore.ratings import BEST, Ratings
 from kit.explore.sweeps import COLUMNS, table
-from kit.parameters import is_own
+from kit.parameters import check_count, is_own
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
@@ -312,9 +312,8 @@ class BaseSweep(Generic[H]):
             run = None  # again, for requests that were just being started
 
     def _begin(self, at_once: int, unpriced: bool) -> None:
+        at_once = check_count("at_once", at_once, 1, 32)
         with self._lock:
-            if not 1 <= at_once <= 32:
-                raise ConfigError(f"at_once must be 1 to 32, not {at_once}")
             if self._run is not None and not self._run.join(0):
                 self._run.begin(at_once)  # it was interrupted, or is already running
                 return

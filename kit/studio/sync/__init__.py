@@ -15,6 +15,7 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, NotFoundError
 from kit.explore.ratings import Ratings
+from kit.parameters import check_limit
 from kit.studio import catalog
 from kit.studio.catalog import Models
 from kit.studio.generation import Session, note_interrupt
@@ -111,7 +112,8 @@ class Usage:
 
     def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
         """Return the newest entries, at most `limit`; None returns all."""
-        return EntryList(self._client.run(flows.list_all(calls.list_usage(), limit)))
+        flow = flows.list_all(calls.list_usage(), check_limit(limit))
+        return EntryList(self._client.run(flow))
 
     def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
         """Return the ledger as a dataframe, newest first; see `kit.explore.frames.LEDGER`.
