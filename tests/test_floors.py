@@ -72,7 +72,7 @@ ALLOWED: dict[str, set[str]] = {
     "kit.service.store": GROUND,
     "kit.service.storage": SERVICE,
     "kit.service.domain": DOMAIN | {"kit.engines.text"},
-    "kit.service.archive": {"kit.errors"},
+    "kit.service.archive": {"kit.errors", "kit.private"},
     "kit.service.backup": DOMAIN | {"kit.service.domain", "kit.service.archive"},
     "kit.service.worker": DOMAIN | {"kit.service.domain", "kit.service.metrics"},
     "kit.service.writer": GROUND

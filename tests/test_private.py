@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.private import is_exposed, make_folder, make_private, write_private
+from kit.private import flush_tree, is_exposed, make_folder, make_private, write_private
 from kit.service import settings
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
@@ -147,6 +147,23 @@ def test_a_folder_for_all_users_is_not_made_private(tmp_path: Path) -> None:
     assert tmp_path.stat().st_mode & 0o7777 == 0o1777
     tmp_path.chmod(0o700)
     assert not is_exposed(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("platform", [sys.platform, "freebsd"])
+def test_a_folder_is_flushed_at_once_or_file_by_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: flushed.append(os.fstat(file).st_ino))
+    (tmp_path / "a").mkdir()
+    for name in ("a/1", "a/2", "3"):
+        (tmp_path / name).write_text(name)
+
+    monkeypatch.setattr(sys, "platform", platform)
+    flush_tree(tmp_path)
+
+    one_by_one = {path.stat().st_ino for path in (tmp_path, *tmp_path.rglob("*"))}
+    assert set(flushed) == (set() if platform == "linux" else one_by_one)
 
 
 def test_a_file_system_without_permissions_links_and_fsync_works(

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from kit.errors import ConfigError
+from kit.private import flush_path, flush_tree
 
 #: Adds a file under a name and returns its size.
 Add = Callable[[str, Path], int]
@@ -32,7 +33,9 @@ def open_writer(target: Path, draft: Path) -> Iterator[Add]:
     kind = _compression(target)
     with _write_folder(draft) if kind is None else _write_archive(draft, kind) as add:
         yield add
+    flush_tree(draft) if kind is None else flush_path(draft)
     draft.rename(target)
+    flush_path(target.parent)
 
 
 def open_reader(source: Path) -> Callable[[Path], None]:
@@ -72,8 +75,6 @@ def _write_archive(draft: Path, kind: str) -> Iterator[Add]:
                 return status.st_size
 
             yield add
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @contextmanager
@@ -120,8 +121,6 @@ def _target_path(folder: Path, name: str) -> Path:
 def _write(target: Path, content: IO[bytes]) -> int:
     with _create_private(target) as file:
         shutil.copyfileobj(content, file, 1 << 20)
-        file.flush()
-        os.fsync(file.fileno())
         return file.tell()
 
 

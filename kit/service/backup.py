@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import orjson
 
 from kit.errors import ConfigError
-from kit.private import Lock, make_folder, make_private
+from kit.private import Lock, flush_path, flush_tree, make_folder, make_private
 from kit.service.archive import Add, open_reader, open_writer
 from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import remove
@@ -152,12 +152,14 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
         report = verify(data)
         (data / _NOTE).unlink()
         (data / _OBJECTS).mkdir(mode=0o700, exist_ok=True)
+        flush_tree(data)
         if exists:
             make_private(folder)
             for path in sorted(data.iterdir(), key=lambda it: it.name == _DATABASE):
                 path.rename(folder / path.name)
         else:
             data.rename(folder)
+        flush_path(place)
     return report
 
 

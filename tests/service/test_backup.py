@@ -1,5 +1,7 @@
 import io
+import os
 import shutil
+import sys
 import tarfile
 import threading
 from collections.abc import Callable
@@ -228,6 +230,20 @@ def test_a_damaged_backup_is_refused_and_leaves_no_files(service: Service, tmp_p
 
         assert not back.data.exists()
         assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_copy_of_many_files_is_flushed_at_once(
+    service: Service, http: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(10):
+        upload(http)
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", flushed.append)
+
+    assert backup(service.settings, tmp_path / "copy").files == 10
+    restore(tmp_path / "copy", target_settings(tmp_path))
+
+    assert len(flushed) == 2 if sys.platform == "linux" else len(flushed) > 20
 
 
 def test_restore_refuses_a_wrong_ledger(service: Service, account: str, tmp_path: Path) -> None:

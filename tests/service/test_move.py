@@ -83,7 +83,9 @@ def test_a_database_that_has_rows_is_refused(
     target = replace(source, database_url=empty_postgresql)
     asyncio.run(move(source, target))
 
-    with pytest.raises(ConfigError, match="the database is not empty: it has accounts"):
+    with pytest.raises(
+        ConfigError, match="the database is not empty: it has accounts; create it anew"
+    ):
         asyncio.run(move(source, target))
 
 

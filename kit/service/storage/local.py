@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from kit.errors import NotFoundError
-from kit.private import make_folder
+from kit.private import flush_path, make_folder
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.storage.signing import Grant, Signer
 
@@ -29,7 +29,7 @@ class LocalStorage:
     direct = False
 
     def __init__(
-        self, folder: Path, signer: Signer, flush: Callable[[Path], None] | None = None
+        self, folder: Path, signer: Signer, flush: Callable[[Path], None] = flush_path
     ) -> None:
         self.outputs = OutputFolder(folder, flush)
         self.signer = signer

@@ -6,22 +6,20 @@ Render processes store their own results there, so that no thread of the service
 from __future__ import annotations
 
 import errno
-import os
 import shutil
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kit.errors import NotFoundError
-from kit.private import make_folder
+from kit.private import flush_path, make_folder
 
 
 class OutputFolder:
     """Files by key in a folder; `flush` writes a file, or the names in a folder, to disk."""
 
-    def __init__(self, folder: Path, flush: Callable[[Path], None] | None = None) -> None:
+    def __init__(self, folder: Path, flush: Callable[[Path], None] = flush_path) -> None:
         self.folder = folder
-        self._flush = flush or _flush
+        self._flush = flush
 
     def path(self, key: str) -> Path:
         """Return the path of a key; raises `NotFoundError` if it is outside the folder."""
@@ -70,26 +68,3 @@ def _move(path: Path, target: Path) -> None:
         shutil.copyfile(path, draft)
         draft.replace(target)
         path.unlink()
-
-
-#: Windows cannot flush files that are opened read-only.
-_OPEN_FLAGS = os.O_RDWR if os.name == "nt" else os.O_RDONLY
-
-
-def _flush(path: Path) -> None:
-    try:
-        descriptor = os.open(path, _OPEN_FLAGS)
-    except PermissionError:  # Windows cannot open folders
-        return
-    try:
-        if sys.platform == "darwin":  # fsync leaves data in the drive's cache there
-            import fcntl
-
-            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-        else:
-            os.fsync(descriptor)
-    except OSError as error:  # some file systems cannot flush folders
-        if error.errno != errno.EINVAL:
-            raise
-    finally:
-        os.close(descriptor)

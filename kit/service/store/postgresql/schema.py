@@ -105,7 +105,10 @@ async def copy_tables(url: str, read: Read) -> dict[str, int]:
 async def _copy(connection: Any, table: str, read: Read) -> int:
     order = TABLES[table]
     if await connection.fetchval(f"SELECT count(*) FROM {table}"):  # noqa: S608 - one of TABLES
-        raise ConfigError(f"the database is not empty: it has {table}")
+        raise ConfigError(
+            f"the database is not empty: it has {table}; create it anew, also after a move that "
+            "failed in its last check, and move again"
+        )
     columns, rows = read(table, order)
     sent, stored, count = hashlib.sha256(), hashlib.sha256(), 0
 
