@@ -66,7 +66,6 @@ class Cluster:
 
     def __init__(self, settings: ServiceSettings, own_models: frozenset[str]) -> None:
         self._settings, self._security, self._own_models = settings, security(settings), own_models
-        self._topic = f"{_NAME}-{secrets.token_hex(8)}"
         self._client: Any = None
         #: Waiting tasks by job name.
         self._jobs: dict[str, asyncio.Task[Any]] = {}
@@ -115,7 +114,7 @@ class Cluster:
             _render,
             key,
             order,
-            self._topic,
+            self._client.id,
             resident,
             key=key,
             resources=dict.fromkeys(
@@ -201,8 +200,9 @@ class Cluster:
         if self._client is None:
             self._client = _connect(self._settings, self._security, name=_NAME)
             await self._client
-        # Repeatedly: a restarted scheduler does not know the topic.
-        self._client.subscribe_topic(self._topic, self._receive_report)
+        # Repeatedly: a restarted scheduler does not know the topic. It is the client's own, which
+        # the scheduler empties when the client has been gone for a while.
+        self._client.subscribe_topic(self._client.id, self._receive_report)
         storage_url = _storage_url(self._settings)
         found = await self._client.run_on_scheduler(_make_reader(storage_url, self._client.id))
         if self._is_connected and not found["known"]:  # for it, half the connection is broken
@@ -223,9 +223,10 @@ class Cluster:
         self._shares = {name: math.ceil(found[name] / services) for name in (RENDER, GPU)}
 
     def _receive_report(self, event: tuple[float, Any]) -> None:
-        key, fraction = event[1]
-        if report := self._reports.get(key):
-            report(fraction)
+        if not isinstance(event[1], dict):  # an event of Dask itself
+            key, fraction = event[1]
+            if report := self._reports.get(key):
+                report(fraction)
 
 
 async def count_slots(settings: ServiceSettings) -> int:

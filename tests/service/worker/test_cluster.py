@@ -410,6 +410,25 @@ def test_a_service_reconnects_after_the_scheduler_lost_it(
         assert wait_for_end(http, generate(http))["status"] == "completed"
 
 
+def test_the_scheduler_drops_the_reports_of_a_service_that_has_stopped(
+    parts: Parts, start_service: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__EVENTS_CLEANUP_DELAY", "1s")
+    parts.run(parts.scheduler())
+    parts.run(parts.worker("w", "--workers", "1"))
+    service = start_service(**parts.settings())
+    with open_client(service) as http:
+        wait_for_end(http, generate(http))
+    with Client(parts.cluster, set_as_default=False) as dask:
+
+        def topics() -> list[str]:
+            return [name for name in dask.get_events() if "kit-" in name]
+
+        assert len(topics()) == 1
+        service.stop()
+        until(lambda: topics() == [])
+
+
 def test_progress_is_reported_after_a_restart_of_the_scheduler(
     parts: Parts, start_service: Start
 ) -> None:
