@@ -10,15 +10,18 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import calls, downloads, flows, uploads
 from kit.client.calls import Flow
-from kit.errors import ConfigError, KitError, ParameterError
+from kit.errors import ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.sweeps.templates import PromptTemplate, UnknownListError, template
 from kit.parameters import suggest
 from kit.private import make_folder, user_path
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Number of earlier results offered as an input, and of files fetched at the same time.
 MAX_EARLIER, _MAX_FETCHES = 24, 6
+#: Maximum of unfinished generations that a new form shows, and their maximum age.
+MAX_UNFINISHED, _UNFINISHED_AGE = 3, timedelta(days=1)
 
 
 class PaidService:
@@ -54,6 +59,10 @@ class PaidService:
 
 class FormService(PaidService):
     """The service as a form uses it."""
+
+    def __init__(self, session: Session[Any]) -> None:
+        super().__init__(session)
+        self._opened = datetime.now(UTC)
 
     @property
     def uploads(self) -> Path:
@@ -122,6 +131,21 @@ class FormService(PaidService):
     def fetch_output(self, facts: wire.Generation) -> Path:
         """Return the output file of a generation, downloaded if necessary."""
         return self._client.block(downloads.output(self._operations.cache, facts))
+
+    def list_unfinished(self, model_id: str) -> list[wire.Generation]:
+        """Return the newest generations of a model that were started before and not seen to end."""
+        journal, own = self._operations.journal, self._operations.settings.key_hash
+        first, last = wire.timestamp(self._opened - _UNFINISHED_AGE), wire.timestamp(self._opened)
+        known = (
+            start.id
+            for start in map(journal.start, reversed(journal.pending()))
+            if start.model_id == model_id and start.by == own and first < start.at <= last
+        )
+        found = []
+        for name in islice(known, MAX_UNFINISHED):
+            with suppress(NotFoundError):
+                found.append(self._client.block(self._operations.get(name)))
+        return found[::-1]
 
     def list_earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
         """Return the newest results of a kind with their thumbnails, fetched in parallel."""

@@ -83,6 +83,13 @@ def test_the_notice_says_that_a_started_generation_continues(lab: Lab, browser: 
             "What was started continues: studio.history has it."
         )
         notebook.wait_idle()
+
+        # the new form shows it, and does not start another one
+        notebook.run_all()
+        expect(form).to_contain_text("rendering")
+        check_part(notebook, "form-resumed", ".kit-form")
+        form.get_by_role("button", name="Cancel").click()
+        expect(form).to_contain_text("canceled; 0.6 credits charged")
         notebook.drop_canceled_requests()
 
 

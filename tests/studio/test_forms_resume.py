@@ -7,8 +7,10 @@ from ipywidgets import HTML
 
 from kit.errors import KitError, NoAnswerError
 from kit.studio import Generation, Studio
+from kit.studio.forms import FormService
 from kit.widgets.form.runs import Run
 from tests.client.third_party import Answer, Server, png
+from tests.waiting import until
 from tests.widgets.tree import every
 
 START = "/v1/creative-studio/generations"
@@ -59,3 +61,20 @@ def test_a_run_resumes_after_the_service_refused_its_status(studio: Studio, api:
     assert run.state == "completed"
     assert form.generation.id == "job-1"
     assert len(api.requests("POST", START)) == 1
+
+
+def test_a_new_form_waits_for_what_was_started_before(studio: Studio, api: Server) -> None:
+    studio.generate("paint", "seen to end")
+    started = studio.start("paint", "a hill", style="ink")
+
+    form = studio.form("paint", "a lake")
+    until(lambda: form.runs)
+
+    (run,) = form.runs
+    assert run.result(30).id == started.id
+    assert run.request.parameters["style"] == "ink"
+    assert len(api.requests("POST", START)) == 2
+    again = FormService(studio.session)
+    assert again.list_unfinished("paint") == []
+    studio.start("paint", "after the form was opened")
+    assert again.list_unfinished("paint") == []

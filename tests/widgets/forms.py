@@ -76,6 +76,7 @@ class Api:
     followers: list[Callable[[], None]] = field(default_factory=list)
     usual: float | None = None
     results: list[tuple[wire.Generation, bytes]] = field(default_factory=list)
+    unfinished: list[wire.Generation] = field(default_factory=list)
 
     def subscribe(self, call: Callable[[], None]) -> None:
         self.followers.append(call)
@@ -148,6 +149,9 @@ class Api:
         path = self.folder / f"{facts.id}.png"
         path.write_bytes(b"all pixels")
         return path
+
+    def list_unfinished(self, model_id: str) -> list[wire.Generation]:
+        return [one for one in self.unfinished if one.model_id == model_id]
 
     def list_earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
         return self.results

@@ -9,7 +9,8 @@ from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
 from kit.widgets.form import Form
 from kit.widgets.form.runs import Run
-from tests.widgets.forms import Api, Clock, click, shown
+from tests.widgets.forms import RULE, SEED, Api, Clock, click, model, price, shown
+from tests.widgets.tree import below, find
 
 
 def button_labels(run: Run) -> list[str]:
@@ -99,3 +100,46 @@ def test_a_completed_generation_is_shown_as_fetching(form: Form, clock: Clock, a
 
     assert "fetching" in texts[1]
     assert "left" not in texts[1]
+
+
+def test_a_new_form_shows_what_an_earlier_kernel_has_started(clock: Clock, api: Api) -> None:
+    own = {"prompt": "a hill", "parameters": {"count": 3, "gone": 1}}
+    api.unfinished = [
+        wire.Generation(id="gen_8", model_id="flat", **own),
+        wire.Generation(id="gen_9", model_id="other"),
+    ]
+    form = Form(model(), service=api, background=clock.background)
+    clock.run()
+
+    assert shown(form) == ["<img alt='made'> gen_8"]
+    assert (api.resumed, api.requests) == (["gen_8"], [])
+    assert "0.6 credits" in price(form)  # the fields are not changed
+    find(form, "Reuse settings").click()
+    assert form.value["prompt"] == "a hill"
+    assert form.value["parameters"] == {"count": 3, "size": "small"}
+    find(form, "New seed").click()
+    clock.run()
+    assert [request.prompt for request in api.requests] == ["a hill"]
+
+
+def test_a_new_form_works_if_the_service_does_not_say_what_runs(clock: Clock, api: Api) -> None:
+    def fail(model_id: str) -> list[wire.Generation]:
+        raise NoAnswerError(f"{model_id}: nobody is there")
+
+    api.list_unfinished = fail  # type: ignore[method-assign]
+    form = Form(model(), service=api, background=clock.background)
+    clock.run()
+
+    assert shown(form) == []
+
+
+def test_a_result_whose_input_files_are_unknown_is_not_repeated(clock: Clock, api: Api) -> None:
+    api.unfinished = [wire.Generation(id="gen_8", model_id="face")]
+    face = wire.Parameter(name="face", type="image", media=True)
+    edit = model(id="face", media_parameters=[face], setting_parameters=[SEED], pricing=RULE)
+    form = Form(edit, service=api, background=clock.background)
+    clock.run()
+
+    labels = [getattr(one, "description", "") for one in below(form)]
+    assert "Reuse settings" in labels
+    assert "New seed" not in labels

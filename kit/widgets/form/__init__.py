@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -104,6 +105,7 @@ class Form(SnapshotBox):
         if service is not None:
             self.follow(service.subscribe, self._prices.refresh)
             self.background.begin(self._prices.learn_balance)
+            self.background.begin(partial(self._show_unfinished, service))
 
     def _open(self, model_id: str, initial: Mapping[str, Any]) -> None:
         """Show the fields of a loaded model."""
@@ -342,13 +344,24 @@ class Form(SnapshotBox):
         else:
             self.submit()
 
-    def _begin(self, request: Request, service: Service) -> Run:
+    def _show_unfinished(self, service: Service) -> None:
+        """Show what was started before, such as by a kernel that was restarted meanwhile."""
+        with suppress(KitError):  # the history has it, too
+            for facts in service.list_unfinished(self.model.id):
+                names = {parameter.name for parameter in self.model.setting_parameters}
+                given = {n: v for n, v in (facts.parameters or {}).items() if n in names}
+                self._begin(Request(self.model, facts.prompt, given), service, facts)
+
+    def _begin(
+        self, request: Request, service: Service, started: wire.Generation | None = None
+    ) -> Run:
+        """Start a request, or show the generation that it has started already."""
         run = Run(
             request,
             service,
             self._factory,
             background=self.background,
-            card=self._card,
+            card=partial(self._card, has_files=not (started and self.model.media_parameters)),
             on_start=lambda _: self._show_changed_run(),
             on_end=lambda run: self._guard(partial(self._finish_run, run))(),
         )
@@ -356,7 +369,7 @@ class Form(SnapshotBox):
         self._view.add_result(run.widget)
         if len(self.runs) > MAX_RUNS:
             self.runs.pop(0).close_panel()
-        run.start()
+        run.follow(started) if started else run.start()
         return run
 
     def _show_changed_run(self) -> None:
@@ -370,19 +383,23 @@ class Form(SnapshotBox):
             self._service_problems = values.problems_by_field(run.error)
             self._refresh()
 
-    def _card(self, run: Run, shown: Any) -> Any:
-        """Return the widget of a result with its buttons."""
+    def _card(self, run: Run, shown: Any, *, has_files: bool) -> Any:
+        """Return the widget of a result with its buttons.
+
+        `has_files`: whether the input files of its request are known, if it has some.
+        """
         facts, service = run.latest, self._service
         assert facts is not None  # noqa: S101 - it is completed
         assert service is not None  # noqa: S101
         has_seed = any(one.name == "seed" for one in run.request.model.setting_parameters)
+        repeats = has_seed and has_files
         return ResultCard(
             shown,
             facts,
             service,
             background=self.background,
             edit=lambda: self._edit(run.request),
-            repeat=(lambda: self._repeat(run.request)) if has_seed else None,
+            repeat=(lambda: self._repeat(run.request)) if repeats else None,
             new=self._factory.new,
         )
 

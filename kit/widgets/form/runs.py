@@ -117,9 +117,13 @@ class Run:
         with self._lock:
             if self.facts is None or not self.resumable:
                 return
-            generation_id = self.facts.id
             self._prepare()
-        self._begin(lambda: self._service.resume(generation_id, self._update, self._show_wait))
+        self.follow(self.facts)
+
+    def follow(self, facts: wire.Generation) -> None:
+        """Wait for a generation that is started already, and fetch it."""
+        self._update(facts)
+        self._begin(lambda: self._service.resume(facts.id, self._update, self._show_wait))
 
     def cancel(self) -> None:
         """Ask the service to cancel it; if it is not started yet, as soon as it is."""
