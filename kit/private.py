@@ -42,6 +42,12 @@ def user_path(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111
 
 
+def names_folder(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a folder's: it exists, or its text ends with a separator."""
+    separators = tuple(filter(None, (os.sep, os.altsep)))
+    return user_path(path).is_dir() or os.fspath(path).endswith(separators)
+
+
 def make_folder(folder: Path) -> None:
     """Create a folder and missing parent folders, if it does not exist."""
     try:

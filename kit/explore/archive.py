@@ -26,6 +26,7 @@ from kit.explore.frames import SETTINGS, grouping_column, pointer, split_key, wr
 from kit.explore.search import SearchQuery, hash_picture, likeness
 from kit.explore.store import SCHEMAS, Store
 from kit.parameters import check_limit, suggest
+from kit.private import user_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,7 +179,7 @@ class Archive:
         BadRequestError
             The file has another suffix, its folder does not exist, or a column is unknown.
         """
-        target = Path(path).expanduser()
+        target = user_path(path)
         kind = target.suffix.lower()
         if kind not in (*_FORMATS, ".xlsx"):
             raise BadRequestError(f"export to a .parquet, .csv or .xlsx file, not {target.name!r}")

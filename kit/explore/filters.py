@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, tzinfo
+from datetime import date, datetime, time
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from kit.errors import BadRequestError, show_own_lines
+from kit.errors import BadRequestError, ConfigError, show_own_lines
 from kit.explore.frames import pointer
 from kit.parameters import suggest
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from kit import wire
 
 #: A point in time: an ISO 8601 text, which may be a month, date or time, or a date object; without
-#: a zone it is in UTC.
+#: a zone it is in the `timezone` of the filter.
 Moment: TypeAlias = str | date | datetime
 #: Tags to match: ``campaign=winter``, several such texts, or a mapping.
 Tags: TypeAlias = str | Sequence[str] | Mapping[str, str]
@@ -53,6 +55,7 @@ class Filters(LongNames, total=False):
     model: Words | None
     asset_type: Words | None
     tag: Tags | None
+    timezone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +139,17 @@ class HistoryFilter:
 ALL = HistoryFilter()
 
 
-def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
+def parse_filter(*, timezone: str = "UTC", **choices: Any) -> HistoryFilter:
     """Parse filters given as keyword arguments; see `HistoryFilter`.
 
-    `zone`: time zone of moments without one.
+    `timezone`: time zone of moments without one.
 
     Raises
     ------
     BadRequestError
         A moment is malformed, `since` is after `until`, or a status is unknown.
+    ConfigError
+        The time zone is unknown.
     TypeError
         A filter is unknown.
     """
@@ -157,12 +162,22 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
     unknown = sorted(set(_words(named.get("status") or ())) - set(STATES))
     if unknown:
         raise BadRequestError(f"there is no status {unknown[0]!r}{suggest(unknown[0], STATES)}")
-    moment = partial(_moment, zone=zone)
+    moment = partial(_moment, zone=find_timezone(timezone))
     readers: dict[str, Callable[[Any], Any]] = {"since": moment, "until": moment, "tag": _tags}
     given: dict[str, Any] = {
         name: readers.get(name, _words)(value) for name, value in named.items() if value is not None
     }
     return HistoryFilter(**given)
+
+
+def find_timezone(name: str) -> ZoneInfo:
+    """Return the time zone with a name."""
+    try:
+        return ZoneInfo(str(name))  # zones may also be objects of pandas or Python
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        close = get_close_matches(str(name)[:40], available_timezones(), cutoff=0.4) or ["UTC"]
+        hint = " or ".join(map(repr, close))
+        raise ConfigError(f"there is no time zone {name!r}; did you mean {hint}?") from None
 
 
 def check_words(column: str, words: Sequence[str], known: Iterable[str | None]) -> None:
@@ -195,7 +210,7 @@ def _tags(value: Tags) -> Sequence[tuple[str, str]]:
     return tuple(found)
 
 
-def _moment(value: Moment, zone: tzinfo) -> datetime:
+def _moment(value: Moment, zone: ZoneInfo) -> datetime:
     found: datetime | None
     try:
         text = f"{value}-01" if _MONTH_TEXT.fullmatch(str(value)) else value

@@ -22,6 +22,7 @@ from kit.client.settings import hash_text
 from kit.endings import guess_type
 from kit.errors import ConfigError, KitError, NoAnswerError
 from kit.pictures import open_picture
+from kit.private import names_folder, user_path
 from kit.studio.operations import Operations
 from kit.widgets import preview
 from kit.widgets.gallery import Fetched, draw_media
@@ -254,8 +255,8 @@ def save_file(generation: BaseGeneration, file: Path | str, metadata: bool) -> F
     from kit import file_metadata
 
     path = yield from fetch_output(generation)
-    target = Path(file).expanduser()
-    if target.is_dir():
+    target = user_path(file)
+    if names_folder(file):
         is_plain = re.fullmatch(r"[\w-][\w.-]{0,99}", generation.id)  # else it may lead elsewhere
         name = generation.id if is_plain else hash_text(generation.id, 32)
         target /= f"{name}{path.suffix}"

@@ -69,6 +69,18 @@ def test_costs_are_grouped_by_parameters_and_periods() -> None:
     assert by_day["day"].dt.strftime("%d").tolist() == ["10", "10", "11"]
 
 
+def test_values_of_several_types_are_grouped_as_texts_as_in_the_history() -> None:
+    given = (1, True, "1", "a", [1, 2], None, 1)
+    table = table_of(make(n, parameters={"x": value}) for n, value in enumerate(given))
+    archive = archive_of(table)
+    found = costs.by(costs.Spending(archive), "parameters.x")
+    by_x = dict(zip(found["parameters.x"].fillna("none"), found["count"], strict=True))
+
+    assert by_x == {"1": 3, "true": 1, "a": 1, "[1,2]": 1, "none": 1}
+    history = archive.frame(columns=["parameters.x"])["parameters.x"].fillna("none")
+    assert {text.replace(" ", "") for text in history} == by_x.keys()
+
+
 def test_weekdays_are_in_the_order_of_a_week() -> None:
     sunday = NOON - 2 * DAY
     rows = [{"created_at": sunday + n * DAY, "credits": n} for n in (0, 1, 2, 6)]
@@ -238,10 +250,12 @@ def test_an_unknown_column_is_reported_with_a_suggestion() -> None:
         costs.by(spend({}), "team")
 
 
-def test_reprice_includes_generations_with_a_known_charge() -> None:
+def test_reprice_counts_generations_with_an_unknown_charge_apart() -> None:
     found = costs.reprice(spend({}, {"credits": None}, {}), (), lambda *_: Decimal("0.3"))
 
-    assert found[["count", "charged", "repriced"]].to_numpy().tolist() == [[2, 0.2, 0.6]]
+    assert found[["count", "unknown", "charged", "repriced"]].to_numpy().tolist() == [
+        [3, 1, 0.2, 0.6]
+    ]
 
 
 def test_prices_in_smaller_steps_than_ours_are_compared_exactly() -> None:

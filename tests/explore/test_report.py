@@ -194,6 +194,7 @@ def test_a_studio_saves_its_report(
     assert found.save().read_text("utf-8") == found.html
     assert found.save() == Path(f"costs-{found.month}.html")
     assert found.save(tmp_path) == tmp_path / found.save()
+    assert found.save(f"{tmp_path}/new/") == tmp_path / "new" / found.save()
     assert "Spent 0.60" in text_of(found.html)
     assert "<iframe sandbox srcdoc=" in found._repr_html_()
     assert '[data-jp-theme-light="false"] .kit-report iframe' in found._repr_html_()

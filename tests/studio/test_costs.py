@@ -6,6 +6,7 @@ import itertools
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -80,6 +81,10 @@ def test_a_day_without_a_zone_begins_at_midnight_in_the_time_zone(own: Studio) -
         assert len(costs(**found[east])) > 0
         assert costs(**found[west]).empty
     assert own.costs.total(**found[west]) == 0
+    for history in (own.history.frame, own.history.list, partial(own.history.frame, 5)):
+        assert len(history(**found[east])) > 0 == len(history(**found[west]))
+    with pytest.raises(ConfigError, match="there is no time zone 'Etc/GMT-15'; did you mean"):
+        own.history.list(timezone="Etc/GMT-15")
 
 
 def test_a_forecast_does_not_begin_in_the_future(own: Studio) -> None:

@@ -30,6 +30,7 @@ def test_an_output_is_saved_to_a_file_or_folder(studio: Studio, tmp_path: Path) 
     assert saved.read_bytes() == png()
     assert made.output.save(tmp_path / "lake").name == "lake.png"
     assert made.output.save(tmp_path).name == "job-1.png"
+    assert made.save(f"{tmp_path}/later/") == tmp_path / "later" / "job-1.png"
     assert made.output.path() != tmp_path / "lake.png"
 
 

@@ -11,7 +11,7 @@ from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.prices import explain, reprice, sensitivity
 from kit.explore.costs.reconciliation import reconcile
 from kit.explore.costs.report import CostReport, Month, report
-from kit.explore.costs.spending import Spending, find_timezone, groups
+from kit.explore.costs.spending import Spending, groups
 from kit.explore.costs.totals import (
     by,
     charges,
@@ -36,7 +36,6 @@ __all__ = [
     "charges",
     "explain",
     "failed",
-    "find_timezone",
     "focus",
     "forecast",
     "groups",

@@ -138,15 +138,18 @@ def reprice(
     Returns
     -------
     CostFrame
-        By original ``model_id``: ``count``; ``unknown``, how many have no alternative price and are
-        left out of the sums; ``charged``, ``repriced`` and ``difference``.
+        By original ``model_id``: ``count``; ``unknown``, how many have an unknown charge or no
+        alternative price and are left out of the sums; ``charged``, ``repriced`` and
+        ``difference``.
     """
     settings = {OBJECTS["parameters"] + name: name for name in names}
     groups = spent.sums(["model_id", "kind", "status", "source", *settings])
     is_completed = (groups["kind"] == "generation") & (groups["status"] == "completed")
-    groups = groups[is_completed & (groups["known"] == groups["count"])]
+    groups = groups[is_completed]
     amounts = [
         price(row["model_id"], {s: row[n] for n, s in settings.items() if not pd.isna(row[n])})
+        if row["known"]  # of a group all charges are known or none: it has one source
+        else None
         for row in groups.to_dict("records")
     ]
     parts = [None if amount is None else round(amount * PARTS) for amount in amounts]
@@ -161,7 +164,7 @@ def reprice(
             "repriced": (unit_prices * groups["count"]).fillna(0),
         }
     )
-    sums = table.groupby("model_id").sum().reset_index()
+    sums = table.groupby("model_id", dropna=False).sum().reset_index()
     sums["difference"] = sums["repriced"] - sums["charged"]
     for name in ("charged", "repriced", "difference"):
         sums[name] = credits(sums[name])

@@ -22,6 +22,7 @@ from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.spending import Spending, instants
 from kit.explore.costs.totals import by, unusual
 from kit.explore.frames import PARTS
+from kit.private import names_folder, user_path
 
 #: Maximum of rows in a table before the rest is summed up, and of tags with their own table.
 _MAX_ROWS, _MAX_TAGS = 8, 4
@@ -72,8 +73,9 @@ class CostReport:
 
     def save(self, path: Path | str | None = None) -> Path:
         """Save it to a file, or to ``costs-2026-11.html`` in a folder, and return the path."""
-        target = Path(path or ".").expanduser()
-        if target.is_dir():
+        target = user_path(path or ".")
+        if names_folder(path or "."):
+            target.mkdir(parents=True, exist_ok=True)
             target /= f"costs-{self.month}.html"
         target.write_text(self.html, encoding="utf-8")
         return target

@@ -12,15 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 import pandas as pd
 
 from kit.errors import ConfigError
-from kit.explore.filters import Moment, parse_filter
+from kit.explore.filters import Moment, find_timezone, parse_filter
 from kit.explore.frames import PARTS, grouping_column, pointer, split_key
 from kit.parameters import suggest
 from kit.private import JsonLines
@@ -260,16 +258,6 @@ def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
     found = clock.dt.tz_localize(timezone, ambiguous=first, nonexistent="shift_forward")
     whole: pd.Series[Any] = found.astype(f"datetime64[us, {timezone}]")
     return whole
-
-
-def find_timezone(name: str) -> ZoneInfo:
-    """Return the time zone with a name."""
-    try:
-        return ZoneInfo(str(name))  # zones may also be objects of pandas or Python
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        close = get_close_matches(str(name)[:40], available_timezones(), cutoff=0.4) or ["UTC"]
-        hint = " or ".join(map(repr, close))
-        raise ConfigError(f"there is no time zone {name!r}; did you mean {hint}?") from None
 
 
 def credits(amounts: Any) -> Any:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -56,7 +57,9 @@ def by(
         ``per_kept`` (net of the group per kept result).
     """
     names = groups(columns) or ["model"]
-    sums = _in_credits(spent.sums(names, kept), names, spent.currencies)
+    found = spent.sums(names, kept)
+    mixed = {name: _name_mixed(found[name]) for name in names if any(split_key(name))}
+    sums = _in_credits(found.assign(**mixed), names, spent.currencies)
     for name in names:
         column, _ = split_key(name)
         if column and len(sums) and sums[name].isna().all():
@@ -283,6 +286,14 @@ def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str])
     sums = sums.astype({"count": "int64", "unknown": "int64"})
     found = _amounts(sums.drop(columns="known")).assign(mean=mean, share=share)
     return found.assign(**{name: _worth(amounts) for name, amounts in worth.items()})
+
+
+def _name_mixed(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return values of several types as texts, as dataframes of the history do."""
+    kinds = set(map(type, values.dropna()))
+    if len(kinds) <= 1 or kinds == {int, float}:
+        return values
+    return values.map(lambda v: v if isinstance(v, str) else json.dumps(v), na_action="ignore")
 
 
 def _worth(amounts: pd.Series[Any]) -> pd.Series[Any]:

@@ -21,6 +21,7 @@ from PIL import Image, ImageDraw, ImageFont
 from kit.errors import ConfigError
 from kit.explore.sweeps import COLUMNS, PREFIX, SweepPlan
 from kit.pictures import open_picture
+from kit.private import user_path
 
 #: Maximum of rows in the table, and columns hidden before a run, and after it.
 _MAX_ROWS = 20
@@ -134,7 +135,7 @@ class Sheet:
 
     def save(self, file: Path | str) -> Path:
         """Save the sheet as HTML or PNG, as the suffix of the file says, and return the path."""
-        path = Path(file).expanduser()
+        path = user_path(file)
         if path.suffix.lower() not in (".png", ".html"):
             raise ConfigError(f"a sheet is saved as .png or .html, not as {path.suffix!r}")
         path.parent.mkdir(parents=True, exist_ok=True)

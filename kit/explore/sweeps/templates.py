@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from kit.errors import ConfigError
 from kit.parameters import check_count
+from kit.private import user_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -245,7 +246,7 @@ class _Reader:
         if name in self._lists:
             found = [str(one) for one in self._lists[name]]
         else:
-            path = Path(self._folder or ".").expanduser() / f"{name}.txt"
+            path = user_path(self._folder or ".") / f"{name}.txt"
             if self._folder is None or not path.is_file():
                 raise UnknownListError(
                     f"there is no list {name!r}: give it as {name}=[...], or a folder with "

@@ -88,7 +88,7 @@ def check_order(order: WriteScripts) -> ScriptBrief:
         not _DURATION.fullmatch(order.duration)
         or not MIN_SECONDS <= int(order.duration) <= MAX_SECONDS
     ):
-        sentence = f"must be whole seconds from '{MIN_SECONDS}' to '{MAX_SECONDS}' as text"
+        sentence = f"must be whole seconds from {MIN_SECONDS} to {MAX_SECONDS}"
         problems.append(("duration", f"{sentence}, not {shorten(order.duration)}"))
     if order.variations not in ("1", "2"):
         problems.append(

@@ -16,7 +16,7 @@ from kit.client import answers, calls, flows
 from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
-from kit.explore.filters import HistoryFilter, parse_filter
+from kit.explore.filters import HistoryFilter, find_timezone, parse_filter
 from kit.explore.ratings import KEPT
 from kit.studio.billing import check_changes, list_priced_settings
 from kit.studio.views import BaseCosts
@@ -136,7 +136,7 @@ class AsyncCosts(BaseCosts):
         `kit.explore.costs.forecast`.
         """
         today = datetime.now(UTC)
-        now = parse_filter(zone=costs.find_timezone(timezone), until=as_of).until or today
+        now = parse_filter(timezone=timezone, until=as_of).until or today
         if now > today:
             raise ConfigError(f"as_of must not be in the future, as {as_of} is")
         spent = await self._spent(None, now, sync, timezone)
@@ -186,7 +186,7 @@ class AsyncCosts(BaseCosts):
         ``studio.costs.report("2026-11", budget=500).save("november.html")``
         """
         now = datetime.now(UTC)
-        period = costs.Month.parse(month, now, costs.find_timezone(timezone))
+        period = costs.Month.parse(month, now, find_timezone(timezone))
         archive = await self._archive(sync)
         account = await self._client.run(flows.ask(calls.get_account()))
         spans = (period, period.previous(now), (None, min(now, period.end)))
@@ -283,7 +283,7 @@ class AsyncCosts(BaseCosts):
         return costs.explain(facts, self._operations.find_charge(facts), quote)
 
     async def _spent(self, since: When, until: When, sync: bool, timezone: str = "UTC") -> Spending:
-        choice = parse_filter(zone=costs.find_timezone(timezone), since=since, until=until)
+        choice = parse_filter(timezone=timezone, since=since, until=until)
         return Spending(await self._archive(sync), choice, timezone, self._rates.all())
 
     async def _archive(self, sync: bool) -> Archive:

@@ -115,7 +115,7 @@ class AsyncOutput(BaseOutput):
         return (await self.path()).read_bytes()
 
     async def save(self, file: Path | str, *, metadata: bool = True) -> Path:
-        """Save it under a name or into a folder, and return the path.
+        """Save it under a name or into a folder, such as ``"lakes/"``, and return the path.
 
         A picture is converted to PNG, JPEG or WebP if the file name says so; any other conversion
         raises `ConfigError`. `metadata` is whether the copy contains the request that made it; a

@@ -15,6 +15,7 @@ from kit.client.bridge import to_thread
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError, show_own_lines
 from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
+from kit.private import user_path
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.history_sync import show_progress
 from kit.studio.views import BaseHistory, history_table
@@ -128,6 +129,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         model: Words | None = None,
         asset_type: Words | None = None,
         tag: Tags | None = None,
+        timezone: str = "UTC",
         columns: Sequence[str] | None = None,
         parameters: bool = False,
         media: bool = False,
@@ -145,7 +147,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
             Fetch at most this many from the service. By default, all are read from the history on
             this computer.
         since, until : str, date or datetime, optional
-            Created at or after, and before; in UTC unless a time zone is given.
+            Created at or after, and before; without a zone, they are in `timezone`.
         tag : str, sequence of str or mapping, optional
             ``campaign=winter``, or several, all of which have to match.
         columns : sequence of str, optional
@@ -156,7 +158,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
             False uses the history of the last sync, without a request to the service.
         """
         words: dict[str, Any] = {"status": status, "model": model, "asset_type": asset_type}
-        choice = parse_filter(since=since, until=until, tag=tag, **words, **filters)
+        times: dict[str, Any] = {"since": since, "until": until, "timezone": timezone}
+        choice = parse_filter(tag=tag, **times, **words, **filters)
         if limit is not None:
             from kit.explore.arrow import Columns
 
@@ -244,7 +247,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         service no longer has, are left out. Other files in the folder, such as those of an earlier
         export, stay there and are not listed; their number is logged.
         """
-        target = Path(folder).expanduser()
+        target = user_path(folder)
         target.mkdir(parents=True, exist_ok=True)
         completed: Filters = {**filters, "status": "completed"}
         frame = await self.frame(limit, **completed)

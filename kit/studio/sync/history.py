@@ -14,6 +14,7 @@ from kit.client import calls, flows
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError, show_own_lines
 from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
+from kit.private import user_path
 from kit.studio.history_sync import show_progress
 from kit.studio.sync.generation import Generation
 from kit.studio.views import BaseHistory, history_table
@@ -122,6 +123,7 @@ class History(BaseHistory[Generation]):
         model: Words | None = None,
         asset_type: Words | None = None,
         tag: Tags | None = None,
+        timezone: str = "UTC",
         columns: Sequence[str] | None = None,
         parameters: bool = False,
         media: bool = False,
@@ -139,7 +141,7 @@ class History(BaseHistory[Generation]):
             Fetch at most this many from the service. By default, all are read from the history on
             this computer.
         since, until : str, date or datetime, optional
-            Created at or after, and before; in UTC unless a time zone is given.
+            Created at or after, and before; without a zone, they are in `timezone`.
         tag : str, sequence of str or mapping, optional
             ``campaign=winter``, or several, all of which have to match.
         columns : sequence of str, optional
@@ -150,7 +152,8 @@ class History(BaseHistory[Generation]):
             False uses the history of the last sync, without a request to the service.
         """
         words: dict[str, Any] = {"status": status, "model": model, "asset_type": asset_type}
-        choice = parse_filter(since=since, until=until, tag=tag, **words, **filters)
+        times: dict[str, Any] = {"since": since, "until": until, "timezone": timezone}
+        choice = parse_filter(tag=tag, **times, **words, **filters)
         if limit is not None:
             from kit.explore.arrow import Columns
 
@@ -236,7 +239,7 @@ class History(BaseHistory[Generation]):
         service no longer has, are left out. Other files in the folder, such as those of an earlier
         export, stay there and are not listed; their number is logged.
         """
-        target = Path(folder).expanduser()
+        target = user_path(folder)
         target.mkdir(parents=True, exist_ok=True)
         completed: Filters = {**filters, "status": "completed"}
         frame = self.frame(limit, **completed)
