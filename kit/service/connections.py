@@ -50,8 +50,6 @@ MIN_BODY_RATE = 500
 MAX_SMALL_PIECES, MIN_PIECE_BYTES = 1000, 64
 #: Seconds in which a client must read the response to a refused request.
 _LINGER_SECONDS = 2.0
-#: Bytes from which buffered writes are sent immediately.
-_BUFFER_BYTES = 16_384
 
 
 def client_key(host: str, trusted: list[IPv4Network | IPv6Network]) -> str | None:
@@ -167,7 +165,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start a connection, or refuse it."""
-        super().connection_made(cast("asyncio.Transport", BufferedTransport(transport, self.loop)))
+        super().connection_made(transport)
         self._waiting_since = self.loop.time()
         if self.client:
             self.source = self._admission.source(self.client[0])
@@ -350,59 +348,22 @@ class BoundedProtocol(HttpToolsProtocol):
 def _write_whole(
     cycle: RequestResponseCycle, status: int, headers: list[tuple[bytes, bytes]], body: bytes
 ) -> bool:
-    """Write a response in one piece; False if the server must write it."""
+    """Write a response with one system call; False if the server must write it.
+
+    The server writes head and body separately. For short responses a second call costs as much as
+    creating the response.
+    """
     if cycle.disconnected or cycle.flow.write_paused or not cycle.keep_alive:
         return False
-    head = b"".join([b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)])
-    cycle.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[status], head, body))
+    pairs = (*cycle.default_headers, *headers)
+    head = b"".join([b"%b: %b\r\n" % pair for pair in pairs])
+    has_end = b"content-length: " in head or status in (204, 304)
+    if not has_end or head.count(b"\n") != len(pairs):  # no header may contain another one
+        return False
+    content = b"" if cycle.scope["method"] == "HEAD" else body
+    cycle.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[status], head, content))
     cycle.waiting_for_100_continue = False
     cycle.response_started = cycle.response_complete = True
     cycle.message_event.set()
     cycle.on_response()
     return True
-
-
-class BufferedTransport:
-    """A transport that buffers small writes until the running callback ends.
-
-    The server writes head and body of a response separately, and the event loop sends each
-    immediately. In one piece they take one system call; for short responses the second one costs
-    as much as creating the response. Everything else is delegated to the transport.
-    """
-
-    __slots__ = ("_loop", "_size", "_transport", "_waiting")
-
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = transport
-        self._loop = loop
-        self._waiting: list[bytes] = []
-        self._size = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def write(self, data: bytes) -> None:
-        """Send bytes soon, in order."""
-        if not self._waiting:
-            self._loop.call_soon(self._flush)
-        self._waiting.append(data)
-        self._size += len(data)
-        if self._size > _BUFFER_BYTES:  # so that a slow client pauses a large response
-            self._flush()
-
-    def write_eof(self) -> None:
-        """Send buffered bytes and close for writing."""
-        self._flush()
-        self._transport.write_eof()
-
-    def close(self) -> None:
-        """Send buffered bytes and close."""
-        self._flush()
-        self._transport.close()
-
-    def _flush(self) -> None:
-        if self._waiting:
-            data = b"".join(self._waiting)
-            self._waiting.clear()
-            self._size = 0
-            self._transport.write(data)

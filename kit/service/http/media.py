@@ -256,14 +256,9 @@ def local_storage(context: Context) -> LocalStorage:
 
 
 class _RangedFile(FileResponse):
-    """A file response that raises our error if the framework refuses a range.
-
-    The headers wait until the file is open: a file deleted meanwhile is a 404, or sent as a whole.
-    """
+    """A file response that raises our errors if a range or the file does not exist."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start_messages: list[Message] = []
-
         async def send_checked(message: Message) -> None:
             if message.get("status") == 416:
                 content_range = Headers(raw=message["headers"])["content-range"]
@@ -272,11 +267,6 @@ class _RangedFile(FileResponse):
                     f"the range is not in the file, which has {length:,} bytes",
                     headers={"Content-Range": content_range},
                 )
-            if message["type"] == "http.response.start":
-                start_messages.append(message)
-                return
-            while start_messages:
-                await send(start_messages.pop())
             await send(message)
 
         try:

@@ -138,7 +138,11 @@ class ApiMiddleware:
 
 
 class _ResponseStart:
-    """Adds the common headers to a response and stores its status."""
+    """Adds the common headers to a response and stores its status.
+
+    The head waits for the body: a complete response is sent in one piece, if the server can, and an
+    error in between is a response of its own.
+    """
 
     def __init__(self, request_id: str, send: Send, write: Callable[..., bool] | None) -> None:
         self.status = 0
@@ -146,11 +150,20 @@ class _ResponseStart:
         self._request_id = request_id
         self._send = send
         self._write = write
+        self._head: Message | None = None
 
     async def send(self, message: Message) -> None:
-        """Send a message; the first one gets the common headers."""
+        """Send a message."""
         if message["type"] == "http.response.start":
-            self._add_headers(message["status"], message["headers"])
+            self._head = message
+            return
+        if head := self._head:
+            self._head, status, headers = None, head["status"], head["headers"]
+            self._add_headers(status, headers)
+            body, is_whole = message.get("body", b""), not message.get("more_body", False)
+            if is_whole and self._write is not None and self._write(status, headers, body):
+                return
+            await self._send(head)
         await self._send(message)
 
     async def answer(self, response: Response, scope: Scope, receive: Receive) -> None:
