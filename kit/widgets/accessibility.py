@@ -7,7 +7,6 @@ longer than a form does, and so would creating a class for each widget.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -23,7 +22,7 @@ class PageScript(ipywidgets.DOMWidget):
 
     #: The id of the box, which the script uses to find everything in it.
     box = traitlets.Unicode().tag(sync=True)
-    #: Whether the page triggers checks for changes; see `follow`.
+    #: Whether the page triggers checks for changes.
     follows = traitlets.Bool(False).tag(sync=True)
 
     _model_module = traitlets.Unicode("anywidget").tag(sync=True)
@@ -35,27 +34,6 @@ class PageScript(ipywidgets.DOMWidget):
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(_dom_classes=("kit-page-script",), **traits)
-
-    def follow(
-        self, check: Callable[[], None] | None, pause: Callable[[bool], None] = lambda _: None
-    ) -> None:
-        """Call `check`, which checks for others' changes, repeatedly while the box is visible.
-
-        `pause`: called with True when no page shows the box any more, e.g. after its cell was run
-        again, and with False when one shows it again.
-        """
-        pages = 0
-
-        def receive(_: Any, message: Any, __: Any) -> None:
-            nonlocal pages
-            if check is not None and message == {"look": True}:
-                check()
-            if message in ({"pages": 1}, {"pages": -1}):
-                pages += message["pages"]
-                pause(pages <= 0)
-
-        self.follows = check is not None
-        self.on_msg(receive)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"

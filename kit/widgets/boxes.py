@@ -29,6 +29,12 @@ def close_all(widget: Any) -> None:
     widget.close()
 
 
+def find_styles(widget: Any) -> set[Any]:
+    """Return the layouts and styles of a widget and all its children, which are models, too."""
+    own = {getattr(widget, name, None) for name in ("layout", "style")} - {None}
+    return own.union(*map(find_styles, getattr(widget, "children", ())))
+
+
 class NewestFirst(ipywidgets.VBox):
     """A box that grows at the top."""
 

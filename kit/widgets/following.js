@@ -1,5 +1,6 @@
-// While visible, a widget that follows its service makes the kernel check for changes made elsewhere:
-// some time after the last check was received, and never for a hidden page.
+// The kernel counts the pages that show a widget. While visible, a widget that follows its service
+// makes the kernel check for changes made elsewhere: some time after the last check was received, and
+// never for a hidden page.
 const PAUSE = 10_000; // ms
 const LOST = 60_000; // ms after which a check counts as lost
 
@@ -21,9 +22,9 @@ function lookAround(model, root, signal) {
       model.send({ pages });
     } catch {} // the kernel is gone
   };
-  if (!model.get("follows")) return;
   count(1);
   signal.addEventListener("abort", () => count(-1));
+  if (!model.get("follows")) return;
   document.addEventListener("visibilitychange", () => document.hidden || after(0), { signal });
   whenGone(model, signal, end);
   signal.addEventListener("abort", end);

@@ -7,6 +7,7 @@ error in its place, and hides everything else in the same output.
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +17,15 @@ from typing import Any
 import ipywidgets
 
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import FOLLOW_SECONDS, BackgroundRunner, Debounced, Subscribe, Throttled
-from kit.widgets.boxes import close_all
+from kit.widgets.background import (
+    FOLLOW_SECONDS,
+    BackgroundRunner,
+    ChangeCheck,
+    Debounced,
+    Subscribe,
+    Throttled,
+)
+from kit.widgets.boxes import close_all, find_styles
 from kit.widgets.hosts import find_host
 from kit.widgets.markup import COLOR, FONT, faint
 
@@ -101,12 +109,18 @@ class SnapshotBox(ipywidgets.VBox):
     ) -> None:
         self._background = background or BackgroundRunner()
         self._on_close = on_close
+        self._check_changes: ChangeCheck = None
+        self._made_in = _find_run()
+        self._replaced = False
+        #: Number of pages that show it; None until the first one does.
+        self._pages: int | None = None
         self._changes = Throttled(lambda: None, FOLLOW_SECONDS, self._background)
         self.snapshot = StaticSnapshot(self._background)
         self._script = Accessibility()
         parts = (*children, self.snapshot.style, self._script)
         super().__init__(children=parts, _dom_classes=(kind,))
         self._script.box = self.model_id
+        self._script.on_msg(self._receive_page)
 
     def _html(self) -> str:
         """Return the snapshot as HTML."""
@@ -119,22 +133,67 @@ class SnapshotBox(ipywidgets.VBox):
     def _ipython_display_(self) -> None:
         if self.comm is None:  # closed
             publish({"text/plain": repr(self), "text/html": self._html()})
-        else:
-            self.snapshot.show(self._repr_mimebundle_)
+            return
+        self.snapshot.show(self._repr_mimebundle_)
+        cell, _ = self._made_in
+        if cell and self._made_in == _find_run():
+            earlier, _shown[cell] = _shown.get(cell, []), [self]
+            for box in earlier:
+                if box._made_in == self._made_in:
+                    _shown[cell].append(box)
+                else:
+                    box._replaced = True
+                    box._close_unused()
+
+    def _close_unused(self) -> None:
+        """Close it once a later run of its cell has replaced it, and no page or name has it."""
+        names = getattr(_find_shell(), "user_ns", {}).copy().items()
+        named = any(value is self for name, value in names if not name.startswith("_"))
+        if self._replaced and self._pages == 0 and not named:
+            self.close()
 
     def close(self) -> None:
         """Close the widget and free its resources; running generations continue."""
         self.snapshot.stop()
         self._changes.pause(True)
-        for child in self.children:
-            close_all(child)
+        styles = find_styles(self)
+        for one in (*self.children, *styles):
+            close_all(one)
         super().close()
         self._on_close()
 
     def follow(self, subscribe: Subscribe, call: Callable[[], None]) -> None:
         """Call a function a moment after each change at a service, while a page shows the box."""
         self._changes = changes = Throttled(call, FOLLOW_SECONDS, self._background)
-        self._script.follow(subscribe(changes.request), changes.pause)
+        self._check_changes = subscribe(changes.request)
+        self._script.follows = self._check_changes is not None
+
+    def _receive_page(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"look": True} if self._check_changes is not None:
+                self._check_changes()
+            case {"pages": 1 | -1 as change}:
+                self._pages = (self._pages or 0) + change
+                self._changes.pause(self._pages <= 0)
+                self._close_unused()
+
+
+#: The boxes that the latest run of each cell has made and shown.
+_shown: dict[str, list[SnapshotBox]] = {}
+
+
+def _find_shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
+
+
+def _find_run() -> tuple[str, str]:
+    """Return the id of the cell that is running, and that of its run; empty if unknown."""
+    kernel = getattr(_find_shell(), "kernel", None)
+    request = kernel.get_parent() if kernel else {}
+    return request.get("metadata", {}).get("cellId", ""), request.get("header", {}).get(
+        "msg_id", ""
+    )
 
 
 def publish(data: Mapping[str, Any], **options: Any) -> None:

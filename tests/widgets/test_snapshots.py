@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
@@ -14,13 +15,14 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage, render_panel
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
 from tests.widgets.forms import Clock, control, model
-from tests.widgets.tree import find
+from tests.widgets.tree import every, find, send
 from tests.widgets.writers import FakeWriter
 
 pytestmark = pytest.mark.usefixtures("shell")
@@ -171,3 +173,34 @@ def test_each_widget_can_be_imported_first(module: str) -> None:
 def html_widgets(widget: Any) -> list[Any]:
     below = [one for child in getattr(widget, "children", ()) for one in html_widgets(child)]
     return [widget, *below] if isinstance(widget, ipywidgets.HTML) else below
+
+
+def test_a_widget_is_closed_once_a_rerun_replaced_it_and_no_page_shows_it() -> None:
+    kernel = SimpleNamespace(get_parent=dict)
+    InteractiveShell.instance().kernel = kernel
+
+    def run_cell(cell: str, run: str) -> Form:
+        request = {"metadata": {"cellId": cell}, "header": {"msg_id": run}}
+        kernel.get_parent = lambda: request
+        form = Form(model())
+        shown(form)
+        return form
+
+    def show_on(form: Form, change: int) -> None:
+        send(every(form, Accessibility)[0], {"pages": change})
+
+    first, other = run_cell("a", "1"), run_cell("b", "2")
+    show_on(first, 1)
+    show_on(first, 1)
+    assert other is not run_cell("a", "3")
+    show_on(first, -1)
+    assert first.comm is not None, "another cell shows it"
+    InteractiveShell.instance().user_ns["mine"] = first
+    show_on(first, -1)
+    assert first.comm is not None, "it has a name"
+    show_on(first, 1)
+    del InteractiveShell.instance().user_ns["mine"]
+    show_on(first, -1)
+    assert first.comm is None
+    assert first.layout.comm is None
+    assert other.comm is not None

@@ -24,9 +24,6 @@ from kit.widgets.table import drawing, rows
 from kit.widgets.table.drawing import classes, kind, sheet, tracks
 from kit.widgets.table.rows import TableView
 
-SHOWN = w.Layout(width="100%", margin="0")
-HIDDEN = w.Layout(display="none")
-_SAME_CELL = w.Layout(grid_area="1 / 1 / 2 / 2", width="100%", margin="0")
 _STYLE = {"description_width": "initial"}
 _ARROWS = {"": "", "descending": " ▾", "ascending": " ▴"}
 #: Fields of a view with a widget, those of them with a dropdown, and the columns of these.
@@ -107,12 +104,14 @@ class TableControls(SnapshotBox):
             )
             for source, column in self._columns
         }
-        self.page, self.sheet = w.HTML(layout=_SAME_CELL), w.HTML(sheet(self._columns))
+        same_cell = w.Layout(grid_area="1 / 1 / 2 / 2", width="100%", margin="0")
+        self.page, self.sheet = w.HTML(layout=same_cell), w.HTML(sheet(self._columns))
+        self._shown, self._hidden = w.Layout(width="100%", margin="0"), w.Layout(display="none")
         self.boxes = [
-            w.Checkbox(indent=False, layout=SHOWN, _dom_classes=("kit-table-box",))
+            w.Checkbox(indent=False, layout=self._shown, _dom_classes=("kit-table-box",))
             for _ in range(size)
         ]
-        over = w.VBox(self.boxes, layout=_SAME_CELL, _dom_classes=("kit-table-over",))
+        over = w.VBox(self.boxes, layout=same_cell, _dom_classes=("kit-table-over",))
         head = w.GridBox(
             [self.sheet, w.HTML(), *self.heads.values()],
             layout=w.Layout(grid_template_columns=tracks(self._columns), width="100%"),
@@ -181,7 +180,7 @@ class TableControls(SnapshotBox):
                 with box.hold_sync():
                     box.value = is_used and names[number] in chosen
                     box.description = labels[number] if is_used else ""
-                    box.layout = SHOWN if is_used else HIDDEN
+                    box.layout = self._shown if is_used else self._hidden
             self.page.value = html
 
     def show_words(self, words: str, view: TableView, *, chosen: bool) -> None:
