@@ -138,13 +138,7 @@ class Archive:
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
         """Run a query on these and other tables; `values` replace its question marks."""
-
-        def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
-            for name, table in tables.items():
-                base.register(name, table)
-            return base.sql(query, params=list(values)).to_arrow_table()
-
-        return self._run(find, query)
+        return self._run(lambda base: _answer(base, query, list(values), tables), query)
 
     def sql(self, query: str, **tables: Any) -> pd.DataFrame:
         """Run a query in DuckDB's SQL on the tables ``generations`` and ``usage``.
@@ -152,33 +146,20 @@ class Archive:
         Write parameters as ``"parameters.resolution"``, as in dataframes, and tags as
         ``"tag.campaign"`` (also of the ledger, in a query without ``generations``); other columns
         are ``id`` and those of `kit.explore.frames.GENERATIONS` and `kit.explore.frames.LEDGER`.
-        `tables` are pandas or Arrow tables to join, by name.
-
-        Raises
-        ------
-        BadRequestError
-            The query is invalid; the message is DuckDB's.
+        `tables` are pandas or Arrow tables to join, by name. An invalid query raises
+        `BadRequestError` with DuckDB's message.
         """
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
             _add_key_columns(base, query)
-            for name, table in tables.items():
-                base.register(name, table)
-            found = base.sql(query)
-            return pa.table({}) if found is None else found.to_arrow_table()
+            return _answer(base, query, None, tables)
 
         return arrow.frame(self._run(find, query), index=None)
 
     def export(
         self, path: Path | str, choice: HistoryFilter = ALL, columns: Sequence[str] | None = None
     ) -> Path:
-        """Write generations to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path.
-
-        Raises
-        ------
-        BadRequestError
-            The file has another suffix, its folder does not exist, or a column is unknown.
-        """
+        """Write generations to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path."""
         target = user_path(path)
         kind = target.suffix.lower()
         if kind not in (*_FORMATS, ".xlsx"):
@@ -220,14 +201,8 @@ class Archive:
     def files(self, table: str = "generations") -> list[str]:
         """Return the Parquet files of ``generations`` or ``usage``, for Dask or Polars.
 
-        Raises
-        ------
-        BadRequestError
-            The table is unknown.
-
-        Source: `kit.explore.frames` for the columns; generations also have ``settings``, the
-        parameters without the seed. ``dask.dataframe.read_parquet(files)`` reads them on a cluster
-        that shares the disk.
+        Their columns are those of `kit.explore.frames`; generations also have ``settings``, the
+        parameters without the seed.
         """
         if table not in SCHEMAS:
             raise BadRequestError(f"there is no table {table!r}{suggest(table, SCHEMAS)}")
@@ -296,6 +271,15 @@ def _try_hash(path: Path) -> bytes | None:
         return hash_picture(path)
     except Exception:  # noqa: BLE001 - see above
         return None
+
+
+def _answer(
+    base: duckdb.DuckDBPyConnection, query: str, values: list[Any] | None, tables: dict[str, Any]
+) -> pa.Table:
+    for name, table in tables.items():
+        base.register(name, table)
+    found = base.sql(query, params=values)
+    return pa.table({}) if found is None else found.to_arrow_table()
 
 
 def _execute(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyConnection], T]) -> T:

@@ -144,14 +144,8 @@ def parse_filter(*, timezone: str = "UTC", **choices: Any) -> HistoryFilter:
 
     `timezone`: time zone of moments without one.
 
-    Raises
-    ------
-    BadRequestError
-        A moment is malformed, `since` is after `until`, or a status is unknown.
-    ConfigError
-        The time zone is unknown.
-    TypeError
-        A filter is unknown.
+    Raises `BadRequestError` for an invalid value, `ConfigError` for an unknown time zone, and
+    `TypeError` for an unknown filter.
     """
     named = {_ALIASES.get(name, name): value for name, value in choices.items()}
     for name in named:

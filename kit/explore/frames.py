@@ -185,12 +185,8 @@ def write_excel(
 
     `**options`: those of ``DataFrame.to_excel``.
 
-    Raises
-    ------
-    BadRequestError
-        The frame has more rows than a sheet can have.
-    ConfigError
-        The package that writes it is not installed; the message says how to install it.
+    Raises `BadRequestError` for more rows than a sheet can have, and `ConfigError` without the
+    package that writes it.
     """
     import pandas as pd
 

@@ -54,13 +54,7 @@ class Ratings:
         return self.all().get(generation_id, {}).get("rating")
 
     def rate(self, generation: Any, rating: int | None, note: str = "") -> None:
-        """Rate a generation, given by itself or by id; None removes its rating.
-
-        Raises
-        ------
-        ConfigError
-            The rating is not an integer from 0 to 5.
-        """
+        """Rate a generation, given by itself or by id; None removes its rating."""
         if rating is not None and not _is_rating(rating):
             raise ConfigError(f"a rating is a whole number from 0 to {BEST}, not {rating!r}")
         name = generation if isinstance(generation, str) else generation.id

@@ -9,12 +9,11 @@ so readers in other notebooks see the store either before or after a change, nev
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -165,11 +164,6 @@ class Store:
         if newest is not None:
             oldest, newest = oldest - _SLACK, newest + _SLACK
         files = [str(self.folder / name) for name in parts]
-        files = [
-            file
-            for file in files
-            if any(not s or (newest and s[0] <= newest and oldest <= s[1]) for s in _spans(file))
-        ]
         if not files or not table.num_rows:
             return table
         created_at = pc.field("created_at")
@@ -256,16 +250,6 @@ def _without_seed(parameters: pa.ChunkedArray) -> pa.ChunkedArray:
     after, last = r'^(\{|\{[^{]*, *)"seed": *-?[0-9]+, *', r'^(\{[^{]*?),? *"seed": *-?[0-9]+\}'
     cut = pc.replace_substring_regex(parameters, after, r"\1")
     return pc.replace_substring_regex(cut, last, r"\1}")
-
-
-@functools.lru_cache(maxsize=1024)
-def _spans(file: str) -> Sequence[tuple[datetime, datetime] | None]:
-    """Return the creation times of a part's row groups; None if it has no statistics."""
-    metadata = pq.read_metadata(file)
-    index = metadata.schema.names.index("created_at")
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    statistics = [group.column(index).statistics for group in groups]
-    return [None if f.null_count or not f.has_min_max else (f.min, f.max) for f in statistics]
 
 
 def _groups(names: Sequence[str], rows: Mapping[str, int], most: int) -> Iterator[list[str]]:

@@ -215,15 +215,8 @@ def _whole_seconds(duration: float | str) -> str:
 def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMetadata:
     """Read the metadata of a file: the request that made it, and who signed it.
 
-    Parameters
-    ----------
-    anchors : path, optional
-        A file of the certificates (PEM) of trusted authorities.
-
-    Raises
-    ------
-    ConfigError
-        The file does not exist or has no such metadata.
+    `anchors` is a file of the certificates (PEM) of trusted authorities. Raises `ConfigError` if
+    the file does not exist or has no such metadata.
     """
     from kit import file_metadata
 

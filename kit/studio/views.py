@@ -205,11 +205,6 @@ class BaseCosts:
         `by`, `trend`, `summary` and `frame` then also have the net in that currency. Rates are kept
         on this computer; None as the amount removes the rate of that day.
 
-        Raises
-        ------
-        ConfigError
-            The currency is not a code such as EUR, or the amount is invalid.
-
         Examples
         --------
         ``studio.costs.rate("EUR", 0.012)`` and later ``costs.rate("EUR", 0.011, "2026-07-01")``

@@ -71,6 +71,8 @@ class CostPlot(PlotAccessor):
     def __call__(self, engine: str = "matplotlib", **options: Any) -> Any:
         """Return a chart of the frame.
 
+        Raises `ConfigError` if an option is unknown, or the plotting package is not installed.
+
         Parameters
         ----------
         engine : str
@@ -79,11 +81,6 @@ class CostPlot(PlotAccessor):
         **options
             ``width`` and ``height`` in inches (matplotlib, also as ``figsize``) or pixels (altair).
             With ``kind``, ``x`` or ``y``, pandas draws its own plot.
-
-        Raises
-        ------
-        ConfigError
-            An option is unknown, or the plotting package is not installed.
         """
         chart = self._frame.chart
         by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
@@ -128,13 +125,7 @@ def with_chart(frame: pd.DataFrame, chart: Chart) -> CostFrame:
 
 
 def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **options: Any) -> Any:
-    """Draw a frame as a chart.
-
-    Raises
-    ------
-    ConfigError
-        The engine is unknown or not installed.
-    """
+    """Draw a frame as a chart; raises `ConfigError` if the engine is unknown or not installed."""
     if engine not in _ENGINES:
         raise ConfigError(f"charts are drawn by {' or '.join(_ENGINES)}, not by {engine!r}")
     name, extra = _ENGINES[engine]

@@ -53,7 +53,8 @@ def focus(
     """Return one row for each day, model and set of tags, and one for its refunds.
 
     Costs are in money. `PricingQuantity` and `PricingCurrencyEffectiveCost` are in credits, and
-    unit prices are the value of one credit. Grants are not costs and are left out.
+    unit prices are the value of one credit. Grants are not costs and are left out. Raises
+    `ConfigError` if the rates of the currency do not cover the whole period.
 
     Parameters
     ----------
@@ -61,11 +62,6 @@ def focus(
         A currency with rates; by default the only one.
     account, provider
         The paying account, and the name of the service.
-
-    Raises
-    ------
-    ConfigError
-        The currency has no rates, or they do not cover the whole period.
 
     Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/
     """

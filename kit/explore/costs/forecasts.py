@@ -78,6 +78,8 @@ def forecast(
 ) -> Forecast:
     """Forecast the costs of the coming days from past spending.
 
+    Raises `ConfigError` if the history has fewer than 14 whole days.
+
     Parameters
     ----------
     frame : DataFrame
@@ -99,11 +101,6 @@ def forecast(
         ``day`` (the first row is the rest of today), ``expected``, ``low`` and ``high`` for the
         day, ``running``, ``running_low`` and ``running_high`` for the sum up to it, and ``left``
         (expected balance), in credits.
-
-    Raises
-    ------
-    ConfigError
-        The history has fewer than 14 whole days.
     """
     days = check_count("days", days, 1, _MAX_DAYS_LEFT)
     window = check_count("window", window, _MIN_DAYS)

@@ -44,6 +44,8 @@ Price = Callable[[Mapping[str, Any], Mapping[str, float]], wire.Quote | None]
 def sensitivity(model: wire.Model, price: Price) -> CostFrame:
     """Return the effect of each parameter value on the price, with all others at their defaults.
 
+    Raises `ConfigError` if the service does not report the price of the model.
+
     Parameters
     ----------
     price : callable
@@ -56,11 +58,6 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
         (credits compared with all defaults) and ``factor``. Numbers are tried at their bounds,
         default and in between; files priced by length at 0, 10 and 60 seconds. Parameters without
         an effect are included, with 0 added.
-
-    Raises
-    ------
-    ConfigError
-        The service does not report the price of the model.
     """
     values = {p.name: _base_value(p) for p in model.setting_parameters}
     values = {name: value for name, value in values.items() if value is not None}

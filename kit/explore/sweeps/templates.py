@@ -24,8 +24,6 @@ from kit.private import user_path
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHOICE", "PromptTemplate", "PromptVariant", "template"]
-
 #: Prefix of the columns of choices.
 CHOICE = "choice."
 #: Limits: listed prompts, ways to pick from a list, levels of nested choices, and characters of a
@@ -157,17 +155,14 @@ def choice_columns(prompts: Sequence[object]) -> dict[str, list[str | None]]:
 def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]) -> PromptTemplate:
     """Return the prompts of a template, which is a text with choices.
 
+    Raises `ConfigError` if a brace is not closed, or a list is unknown.
+
     Parameters
     ----------
     folder : path, optional
         Folder of named lists: ``__place__`` is a line of ``place.txt``.
     **lists
         Named lists.
-
-    Raises
-    ------
-    ConfigError
-        A brace is not closed, or a list is unknown.
 
     Examples
     --------

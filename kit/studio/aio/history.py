@@ -286,17 +286,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         Others can read the copy in place without an API key of the service:
         ``kit.explore.bucket.open_archive(url)`` has ``frame`` and ``sql``, and works with
         `kit.explore.costs`. Only what is new is sent. Use one prefix per account; everyone with
-        read access can read the prompts.
-
-        Parameters
-        ----------
-        url : str
-            ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; see `kit.explore.bucket.open_archive`.
-
-        Raises
-        ------
-        ConfigError
-            The extra ``s3`` is not installed, or the bucket cannot be reached.
+        read access can read the prompts. The `url` is that of `kit.explore.bucket.open_archive`.
+        Raises `ConfigError` without the extra ``s3``, or if the bucket cannot be reached.
 
         Examples
         --------
