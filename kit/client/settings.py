@@ -54,6 +54,11 @@ class Settings:
             "where you need it"
         )
 
+    @property
+    def label(self) -> str:
+        """The name that people see: of the profile, or the address."""
+        return self.name or self.base_url
+
     def owns(self, url: str) -> bool:
         """Return whether a URL in a response belongs to the service itself."""
         return url.startswith("/") or origin(self.current_url(url)) == self.origin
@@ -83,7 +88,7 @@ class Settings:
 
     def records_folder(self, what: str) -> Path:
         """Return the folder of the service, e.g. in ``history``; see `records`."""
-        service = self.name or self.base_url
+        service = self.label
         if self.name and not self._is_embedded:
             service = f"{self.name} {self.base_url}"
         return self.data / "notebook" / what / hash_text(service)

@@ -64,7 +64,7 @@ class AccountConnections:
         self.is_public = is_public_page()
         settings = operations.settings
         saved = "" if self.is_public or operations.keys is not None else settings.name
-        name = settings.name or settings.base_url
+        name = settings.label
         self.own = AccountConnection(name, session, own=True, saved=saved)
         self._connect = "await kit.aconnect" if session.client.awaited else "kit.connect"
         self._lock = threading.Lock()
@@ -238,12 +238,8 @@ def account_panel(
 
     def load() -> Facts:
         connection = switcher.current
-        settings = connection.session.operations.settings
-        return Facts(
-            settings.name or settings.base_url,
-            connection.account(),
-            connection.session.client.block(spent_lately()),
-        )
+        client = connection.session.client
+        return Facts(client.settings.label, connection.account(), client.block(spent_lately()))
 
     keys = None if connections.is_public else session.operations.keys
     return AccountPanel(

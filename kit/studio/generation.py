@@ -24,6 +24,7 @@ from kit.errors import ConfigError, KitError, NoAnswerError
 from kit.pictures import open_picture
 from kit.private import names_folder, user_path
 from kit.studio.operations import Operations
+from kit.studio.starts import StartTrace
 from kit.widgets import preview
 from kit.widgets.gallery import Fetched, draw_media
 from kit.widgets.media import Fit
@@ -86,15 +87,15 @@ def cached_thumbnail(cache: downloads.Cache, generation_id: str) -> bytes | None
 
 
 @contextmanager
-def note_interrupt(client: Client | AsyncClient) -> Iterator[None]:
-    """Add how to find what was started to an interrupt or a cancellation."""
+def note_interrupt(client: Client | AsyncClient, trace: StartTrace | None = None) -> Iterator[None]:
+    """Add what was started, and how to find it, to an interrupt or a cancellation."""
     try:
         yield
     except Exception:
         raise
     except BaseException as stop:  # an interrupt or a cancellation
         finds = f"{'await ' if client.awaited else ''}studio.history.pending() finds it"
-        stop.add_note(f"what was started continues: {finds}")
+        stop.add_note(trace.note(finds) if trace else f"what was started continues: {finds}")
         raise
 
 
@@ -347,7 +348,7 @@ class BaseOutput:
 
 def service_key(settings: Settings) -> tuple[str, str]:
     """Return a key for a service and its data folder that does not depend on its port."""
-    return settings.name or settings.base_url, str(settings.data)
+    return settings.label, str(settings.data)
 
 
 def restore_generation(

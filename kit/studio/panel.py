@@ -208,12 +208,8 @@ class PanelPages:
 
     @property
     def _account_label(self) -> str:
-        settings = self._operations.settings
-        return (
-            f"profile {self._connection.saved}"
-            if self._connection.saved
-            else settings.name or settings.base_url
-        )
+        saved = self._connection.saved
+        return f"profile {saved}" if saved else self._operations.settings.label
 
     def _models(self, *, refresh: bool = False) -> list[wire.Model]:
         return list(self._client.block(self._operations.models(refresh=refresh)).values())

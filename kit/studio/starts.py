@@ -76,10 +76,9 @@ class StartTrace:
     done: bool = False
     credits: Decimal | None = None
 
-    def note(self, *, awaited: bool = False) -> str:
-        """Return a sentence about the start if the call is interrupted now."""
+    def note(self, finds: str) -> str:
+        """Return a sentence about the start if the call is interrupted now, and what finds it."""
         same = "the same call without again=True" if self.again else "the same call"
-        finds = f"{'await ' if awaited else ''}studio.history.pending() finds it"
         if self.done:
             return f"the generation {self.id} is completed: {same} fetches it at no cost"
         if self.id:

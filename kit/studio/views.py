@@ -227,7 +227,7 @@ class BaseStudio:
     reopen: Callable[[], Any] | None = None
 
     def __repr__(self) -> str:
-        return f"<Studio {self._name}>"
+        return f"<Studio {self.session.client.settings.label}>"
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in ("client", "session", "reopen")]
@@ -255,19 +255,14 @@ class BaseStudio:
         except KitError:
             pass  # shown without account and models
         return {
-            "text/plain": preview.studio_text(self._name, owner, models),
-            "text/html": preview.studio(self._name, owner, models),
+            "text/plain": preview.studio_text(client.settings.label, owner, models),
+            "text/html": preview.studio(client.settings.label, owner, models),
         }
 
     @property
     def last_response(self) -> LastResponse | None:
         """Facts about the service's last response, such as the request id to quote to support."""
         return self.session.client.last_response
-
-    @property
-    def _name(self) -> str:
-        settings = self.session.client.settings
-        return settings.name or settings.base_url
 
 
 class SuggestedTitle(wire.Title):

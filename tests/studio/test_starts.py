@@ -288,7 +288,7 @@ def test_an_interrupt_before_the_start_notes_that_nothing_was_charged(
     ):
         studio.generate("paint", "a lake")
 
-    assert caught.value.__notes__ == [StartTrace().note()]
+    assert caught.value.__notes__ == [StartTrace().note("")]
 
 
 def test_an_interrupt_of_a_wait_for_the_rate_limit_leaves_no_doubt(
@@ -301,7 +301,7 @@ def test_an_interrupt_of_a_wait_for_the_rate_limit_leaves_no_doubt(
     ):
         studio.generate("paint", "a lake")
 
-    assert caught.value.__notes__ == [StartTrace().note()]
+    assert caught.value.__notes__ == [StartTrace().note("")]
     backend.listing = False  # it is not even searched
     assert kernel().generate("paint", "a lake").id == "job-1"
 
@@ -349,7 +349,7 @@ def test_an_interrupt_of_the_download_notes_how_to_fetch_it(
 
 
 def test_the_note_of_a_start_with_again_advises_a_call_without_it() -> None:
-    assert "the same call without again=True" in StartTrace(again=True, sent=True).note()
+    assert "the same call without again=True" in StartTrace(again=True, sent=True).note("")
 
 
 def test_an_invalid_intent_is_reported(studio: Studio, caplog: pytest.LogCaptureFixture) -> None:

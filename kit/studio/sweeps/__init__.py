@@ -74,7 +74,7 @@ def describe_progress(
     if any(state != "planned" for state in states):
         counts = {state: states.count(state) for state in dict.fromkeys(states)}
         return ", ".join([*(f"{n} {state}" for state, n in counts.items()), *_amounts(results)])
-    reused = sum(cell.earlier_id is not None for cell in cells)
+    reused = sum(bool(cell.earlier) for cell in cells)
     made_before = f", {reused} made before" if reused else ""
     price = markup.credits(credits)
     if credits is not None and (why := prices.ESTIMATES.get(least_sure_source(cells))):
@@ -148,7 +148,7 @@ class BaseSweep(Generic[H]):
         total = self.credits
         if total is None:
             raise ConfigError(f"the service does not say what every request of {self.title} costs")
-        remaining = [c for n, c in enumerate(self._cells) if self._is_open(n) and not c.earlier_id]
+        remaining = [c for n, c in enumerate(self._cells) if self._is_open(n) and not c.earlier]
         error = sum((cell.max_credits for cell in remaining), Decimal(0)) - total
         kind = f"{len(remaining)} requests, {len(self) - len(remaining)} made before"
         if error:

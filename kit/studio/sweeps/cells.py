@@ -63,21 +63,16 @@ class Cell:
     starts: int = 0
 
     @property
-    def earlier_id(self) -> str | None:
-        """The id of its earlier generation, if any."""
-        return self.earlier[0] if self.earlier else None
-
-    @property
     def credits(self) -> Decimal | None:
         """The credits it will still cost; None if unknown."""
-        if self.earlier_id is not None:
+        if self.earlier:
             return Decimal(0)
         return None if self.quote is None else self.quote.total
 
     @property
     def max_credits(self) -> Decimal:
         """The same, plus the error of a learned price; 0 if unknown."""
-        return Decimal(0) if self.earlier_id or self.quote is None else max_cost(self.quote)
+        return Decimal(0) if self.earlier or self.quote is None else max_cost(self.quote)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +248,7 @@ def make_cell(
 
 def least_sure_source(cells: Sequence[Cell]) -> str:
     """Return the least reliable source of the prices of the remaining requests."""
-    found = {cell.quote.source for cell in cells if cell.quote and not cell.earlier_id}
+    found = {cell.quote.source for cell in cells if cell.quote and not cell.earlier}
     return min(found or {"rule"}, key=_SOURCES.index)
 
 

@@ -316,8 +316,9 @@ class Studio(BaseStudio):
             started = self._start(self.session.operations.start_many(request, n))
             return [self.session.wrap(one).wait(timeout) for one in started]
         name = model.id if isinstance(model, wire.Model) else str(model)
-        with self.session.operations.progress(name) as on_update:
-            trace = StartTrace(again=again)
+        trace = StartTrace(again=again)
+        show = self.session.operations.progress(name)
+        with show as on_update, note_interrupt(self.client, trace):
             flow = self.session.operations.generate(
                 request,
                 again=again,
@@ -326,12 +327,8 @@ class Studio(BaseStudio):
                 on_sent=on_update.show_upload,
                 trace=trace,
             )
-            try:
-                reported = flows.report_waits(flow, on_update.show_text)
-                return self.session.wrap(self._run(reported), made_before=trace.reused)
-            except KeyboardInterrupt as stop:
-                stop.add_note(trace.note(awaited=self.client.awaited))
-                raise
+            reported = flows.report_waits(flow, on_update.show_text)
+            return self.session.wrap(self._run(reported), made_before=trace.reused)
 
     read = staticmethod(read_file)
 
