@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kit.errors import ConfigError
-from kit.private import make_folder, user_folder
+from kit.private import flush_path, make_folder, user_folder
 from kit.service import machine
 
 _SECRET_BYTES = 32
@@ -234,11 +234,8 @@ class ServiceSettings:
             return
         draft = self.secret_path.with_suffix(f".{os.getpid()}")
         draft.touch(mode=0o600)
-        with draft.open("wb") as file:
-            file.write(secrets.token_bytes(_SECRET_BYTES))
-            file.flush()
-            # Before the first key: if the secret were lost in a power cut, no key would be valid.
-            os.fsync(file.fileno())
+        draft.write_bytes(secrets.token_bytes(_SECRET_BYTES))
+        flush_path(draft)  # if it were lost in a power cut, no key created since would be valid
         try:
             # Creating a link is atomic: two processes that start at once share the first one's.
             os.link(draft, self.secret_path)

@@ -40,7 +40,7 @@ class Grant(NamedTuple):
 def proof(secret: bytes, authority: str, challenge: str) -> str:
     """Return the response to a challenge that requires the secret of the service.
 
-    `place`: host and port of the request, so that another service cannot relay the challenge.
+    `authority`: host and port of the request, so that another service cannot relay the challenge.
     `challenge`: random. No other signed text starts with the word ``challenge``.
     """
     return hmac.digest(secret, f"challenge\n{authority}\n{challenge}".encode(), "sha256").hex()

@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,7 @@ class Reservation:
     row: Any = None
 
 
+@dataclass(eq=False)
 class Dispatcher:
     """Keeps render processes, here or on a cluster, busy with queued generations.
 
@@ -63,38 +64,31 @@ class Dispatcher:
     jobs do not wait for them.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        storage: Storage,
-        renderer: Renderer | Cluster,
-        settings: ServiceSettings,
-        clock: Callable[[], int],
-        metrics: ServiceMetrics,
-        engines: Mapping[str, Engine],
-    ) -> None:
-        self.name = secrets.token_hex(8)
-        #: Progress of the jobs of this process by generation id; more recent than the rows.
-        self.progress: dict[str, float] = {}
+    _database: Database
+    _storage: Storage
+    _renderer: Renderer | Cluster
+    _settings: ServiceSettings
+    _clock: Callable[[], int]
+    _metrics: ServiceMetrics
+    _engines: Mapping[str, Engine]
+    name: str = field(default_factory=partial(secrets.token_hex, 8), init=False)
+    #: Progress of the jobs of this process by generation id; more recent than the rows.
+    progress: dict[str, float] = field(default_factory=dict, init=False)
+    #: Running jobs of resident engines.
+    _resident_jobs: set[tuple[str, int]] = field(default_factory=set, init=False)
+    _wake: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _jobs: dict[tuple[str, int], asyncio.Task[None]] = field(default_factory=dict, init=False)
+    _loops: list[asyncio.Task[None]] = field(default_factory=list, init=False)
+    _reserved: int = field(default=0, init=False)
+    #: Whether generations may be queued for which no process was idle.
+    _has_backlog: bool = field(default=False, init=False)
+    _stopping: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        settings = self._settings
         self.watchers = Watchers(settings.watchers, settings.watchers_per_account)
         self._lock = WorkerLock(settings.data / FOLDER, self.name)
-        self._database = database
-        self._storage = storage
-        self._renderer = renderer
-        self._settings = settings
-        self._clock = clock
-        self._metrics = metrics
-        self._engines = engines
-        self._resident = frozenset(name for name, engine in engines.items() if engine.resident)
-        #: Running jobs of resident engines.
-        self._resident_jobs: set[tuple[str, int]] = set()
-        self._wake = asyncio.Event()
-        self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
-        self._loops: list[asyncio.Task[None]] = []
-        self._reserved = 0
-        #: Whether generations may be queued for which no process was idle.
-        self._has_backlog = False
-        self._stopping = False
+        self._resident = frozenset(name for name, it in self._engines.items() if it.resident)
 
     async def start(self) -> None:
         """Requeue the jobs of killed workers, and start the loops."""

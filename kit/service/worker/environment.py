@@ -23,9 +23,8 @@ _NETWORK = (
     "HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY "
     "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE"
 )
-#: Single settings of libraries; this one only looks like a secret.
-_LIBRARIES = "TOKENIZERS_PARALLELISM"
-NAMES = frozenset(f"{_SYSTEM} {_LIBRARIES}".split())
+#: With a setting of a library that only looks like a secret.
+NAMES = frozenset([*_SYSTEM.split(), "TOKENIZERS_PARALLELISM"])
 #: Only for processes with network access: the URL of a proxy may contain a password.
 NETWORK_NAMES = frozenset(_NETWORK.split())
 #: Prefixes: of locale, Python, threads and memory, GPUs, neural libraries and their caches,

@@ -18,7 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,7 @@ class RenderProcess:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+@dataclass(eq=False)
 class Pool:
     """Warm render processes, started on demand or by `warm`.
 
@@ -103,29 +104,21 @@ class Pool:
     file for its standard error, which is otherwise inherited.
     """
 
-    def __init__(
-        self,
-        slots: int,
-        *,
-        seconds: float,
-        cpu_seconds: float,
-        memory: int,
-        scratch: Path,
-        log: Path | None = None,
-        offline: bool = False,
-    ) -> None:
-        self.slots = slots
-        self._offline = offline
-        self._seconds = seconds
-        self._memory = memory
-        self._scratch = scratch
-        self._log = log
-        self._cpu_seconds = math.ceil(cpu_seconds)
-        #: Idle processes.
-        self.idle: list[RenderProcess] = []
-        self._busy: dict[str, RenderProcess] = {}
-        self._free = asyncio.Semaphore(slots)
-        self._resident_lock = asyncio.Lock()
+    slots: int
+    _: KW_ONLY
+    seconds: float
+    cpu_seconds: float
+    memory: int
+    scratch: Path
+    log: Path | None = None
+    offline: bool = False
+    #: Idle processes.
+    idle: list[RenderProcess] = field(default_factory=list, init=False)
+    _busy: dict[str, RenderProcess] = field(default_factory=dict, init=False)
+    _resident_lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        self._free = asyncio.Semaphore(self.slots)
 
     async def warm(self, most: int | None = None) -> None:
         """Start processes in advance: at most `most`, by default one per slot."""
@@ -175,7 +168,7 @@ class Pool:
     ) -> dict[str, Any]:
         """Return the response of a process to a task; the process is then kept or killed."""
         self._busy[name] = child
-        most = min(self._seconds, task.get("most_seconds", self._seconds))
+        most = min(self.seconds, task.get("most_seconds", self.seconds))
         try:
             await child.channel.wait_ready()
             async with asyncio.timeout(most):
@@ -189,7 +182,7 @@ class Pool:
         except LostError:
             child.kill()
             if _XCPU is not None and child.process.wait() == -_XCPU:
-                sentence = f"the job used more than {self._cpu_seconds} s of processor time"
+                sentence = f"the job used more than {self.cpu_seconds:g} s of processor time"
                 raise JobError(sentence, "timed_out") from None
             raise
         except BaseException:
@@ -243,15 +236,15 @@ class Pool:
         return await self._start(resident)
 
     def _new_folder(self) -> Path:
-        return self._scratch / secrets.token_hex(8)
+        return self.scratch / secrets.token_hex(8)
 
     async def _start(self, resident: bool = False) -> RenderProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             loop = asyncio.get_running_loop()
             _, channel = await loop.create_connection(Channel, sock=ours)
-            bounds = (0, 0) if resident else (self._memory, self._cpu_seconds)
-            process = _spawn(theirs, *bounds, self._offline, self._log)
+            bounds = (0, 0) if resident else (self.memory, math.ceil(self.cpu_seconds))
+            process = _spawn(theirs, *bounds, self.offline, self.log)
             return RenderProcess(process, channel, self._new_folder(), resident)
 
 

@@ -84,7 +84,6 @@ class ResponseFormats:
 
     async def ask(self, client: ChatClient, schema: Schema, messages: Sequence[Message]) -> str:
         """Return the model's answer, which may not be JSON or may not match the schema."""
-        reply = None
         for index in range(self.first, len(FORMATS)):
             chosen = FORMATS[index](schema)
             body = {"model": client.model, "messages": [*messages], "stream": False}
@@ -95,7 +94,7 @@ class ResponseFormats:
             if reply.status not in NOT_SUPPORTED:
                 break
         self._valid_until = 0.0  # the format that worked before no longer does
-        raise _refusal_error(reply)
+        raise _refusal_error(reply.status)
 
 
 class _ContentPart(BaseModel):
@@ -136,8 +135,7 @@ _REASONS = {
 }
 
 
-def _refusal_error(reply: ChatReply | None) -> UnavailableError:
-    status = reply.status if reply else 0
+def _refusal_error(status: int) -> UnavailableError:
     if 300 <= status < 400:
         return order_error("the language model's address redirects, which is not followed")
     return order_error(_REASONS.get(status, f"the language model's service answers {status}"))

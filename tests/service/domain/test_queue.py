@@ -35,7 +35,7 @@ def test_oldest_jobs_are_claimed_first_and_once(write: Write, queue_up: Callable
     assert [r.id for r in second] == ids[2:]
     assert write(queue.claim("c", 10, lease=LEASE, now=NOW)) == []
     assert write(queue.running_claims("a")) == {(ids[0], 1): 0.0, (ids[1], 1): 0.0}
-    assert write(queue.count_waiting()) == 0
+    assert write(queue.count_states())["queued"] == 0
 
 
 def test_jobs_of_skipped_models_stay_in_the_queue(

@@ -187,7 +187,9 @@ class SQLite:
             results = [self._run_one(write.transaction) for write in batch]
             connection.execute("COMMIT")
         except apsw.Error as error:
-            self._roll_back()
+            if connection.in_transaction:
+                with suppress(apsw.Error):  # if it cannot be undone now, it is with the next batch
+                    connection.execute("ROLLBACK")
             return [(None, self._translate(error))] * len(batch)
         return results
 
@@ -205,11 +207,6 @@ class SQLite:
             return None, self._translate(error)
         connection.execute("RELEASE unit")
         return result, None
-
-    def _roll_back(self) -> None:
-        if self._writer.in_transaction:
-            with suppress(apsw.Error):  # if it cannot be undone now, it is with the next batch
-                self._writer.execute("ROLLBACK")
 
     def _translate(self, error: Exception) -> Exception:
         if isinstance(error, apsw.ConstraintError):
