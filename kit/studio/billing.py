@@ -5,7 +5,7 @@ All starts of a studio pass here: those of forms, sweeps and cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -275,31 +275,6 @@ def media_lengths(
 
 def _round_seconds(seconds: Fraction | None) -> Fraction | None:
     return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
-
-
-def check_changes(models: Sequence[wire.Model], changes: Mapping[str, Any]) -> None:
-    """Check that some model has each changed setting and accepts its value."""
-    for name, value in changes.items():
-        matching = [p for model in models for p in model.setting_parameters if p.name == name]
-        if not matching:
-            names = {p.name for model in models for p in model.setting_parameters}
-            hint = parameters.suggest(name, names)
-            raise errors.ConfigError(f"no such model has a setting {name!r}{hint}")
-        problems = [parameters.value_problem(p, value, parameters.UNKNOWN_LIMITS) for p in matching]
-        if value is not None and all(problems):
-            raise errors.ConfigError(f"{name} {problems[0]}")
-
-
-def list_priced_settings(models: Iterable[wire.Model]) -> set[str]:
-    """Return the settings that prices depend on: all settings of models without a known rule."""
-    found: set[str] = set()
-    for model in models:
-        if model.pricing is None:
-            found |= {parameter.name for parameter in model.setting_parameters}
-        else:
-            found |= {unit.parameter for unit in model.pricing.units if unit.parameter}
-            found |= {multiplier.parameter for multiplier in model.pricing.multipliers}
-    return found
 
 
 def price_by_default(request: Request) -> wire.Quote:

@@ -6,15 +6,19 @@ it displays.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
+from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, overload
 
 from kit import wire
-from kit.client import calls, flows
-from kit.errors import ConfigError, KitError, NotFoundError
+from kit.client import calls, downloads, flows
+from kit.client.calls import Flow
+from kit.errors import ConfigError, KitError, NotFoundError, show_own_lines
+from kit.explore.filters import ALL, PAGE, HistoryFilter
 from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
@@ -24,8 +28,9 @@ from kit.studio.generation import (
     fetch_files,
     fetch_thumbnail,
     render_media,
+    save_file,
 )
-from kit.studio.operations import DEFAULT_FETCHES, Operations
+from kit.studio.operations import DEFAULT_FETCHES
 from kit.widgets import media, preview
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import MAX_TILES, Gallery, GalleryItem
@@ -34,8 +39,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.http import LastResponse
-    from kit.explore.filters import Moment
-    from kit.explore.ratings import Ratings
     from kit.widgets.blind import BlindComparison
     from kit.widgets.result import ResultCard
     from kit.widgets.table import HistoryTable
@@ -182,34 +185,59 @@ class BaseHistory(Generic[G]):
             return False
         return True
 
+    def _read_at(self, position: int) -> Flow[wire.Generation]:
+        if 0 <= position < PAGE:
+            found: list[Any] = yield from self._history.list_newest(position + 1, ALL)
+        else:  # without fetching every page before it
+            found = (yield from self._history.current()).frame(columns=["status"]).index.tolist()
+        try:
+            one = found[position]
+        except IndexError:
+            why = f"there are {len(found)} generations, and none at {position}"
+            raise show_own_lines(IndexError(why)) from None
+        return (yield from self._session.operations.get(one)) if isinstance(one, str) else one
 
-class BaseCosts:
-    """The common base of the blocking and the async costs, without requests to the service."""
+    def _read_slice(self, which: slice) -> Flow[list[wire.Generation]]:
+        """Return those at positions from as few pages as possible, maybe with the copy here."""
+        steps, ours = (which.start, which.stop, which.step), self._session.operations.settings.ours
+        is_first = which.stop is not None and all(step is None or step >= 0 for step in steps)
+        is_last = which.stop is which.step is None and (which.start or 0) < 0
+        if is_first or not (ours or is_last):  # another service may support no filters
+            return (yield from self._history.list_newest(which.stop if is_first else None, ALL))[
+                which
+            ]
+        archive = yield from self._history.current()
+        created = archive.frame(columns=["created_at"])["created_at"].iloc[which]
+        found: dict[str, wire.Generation] = {}
+        if ours and len(created):
+            choice = HistoryFilter(created.min(), created.max() + timedelta(milliseconds=1))
+            found = {one.id: one for one in (yield from self._history.list_newest(None, choice))}
+        for name in created.index:
+            if name not in found:
+                found[name] = yield from self._session.operations.get(name)
+        return [found[name] for name in created.index]
 
-    def __init__(self, client: Any, operations: Operations, ratings: Ratings) -> None:
-        from kit.explore.costs.spending import Rates  # loads pandas
-
-        self._client = client
-        self._operations = operations
-        self._ratings = ratings
-        self._rates = Rates(operations.settings.records("rates"))
-
-    def __repr__(self) -> str:
-        return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'
-
-    def rate(
-        self, currency: str, amount: Decimal | float | str | None, since: Moment | None = None
-    ) -> None:
-        """Set the value of a credit in a currency, for all time or from a day on (UTC).
-
-        `by`, `trend`, `summary` and `frame` then also have the net in that currency. Rates are kept
-        on this computer; None as the amount removes the rate of that day.
-
-        Examples
-        --------
-        ``studio.costs.rate("EUR", 0.012)`` and later ``costs.rate("EUR", 0.011, "2026-07-01")``
-        """
-        self._rates.add(currency, amount, since)
+    def _save_all(self, names: Iterable[str], folder: Path) -> Flow[Path]:
+        """Save generations to a folder and return the file that lists them."""
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = []
+        for name in names:
+            try:
+                result = self._session.wrap((yield from self._session.operations.get(name)))
+                file = yield from save_file(result, folder, True)
+            except (downloads.GoneError, NotFoundError):
+                continue
+            facts = {"id": result.id, "model": result.model_id, "parameters": result.parameters}
+            lines.append({"file_name": file.name, "text": result.prompt, **facts})
+        index = folder / "metadata.jsonl"
+        known = {index.name, *(line["file_name"] for line in lines)}
+        if others := sum(path.name not in known for path in folder.iterdir()):
+            self._session.operations.notices.log(
+                f"{folder} has other files, which are not in {index.name}: {others:,}; "
+                "a new folder would have none"
+            )
+        index.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        return index
 
 
 class EntryList(list[wire.Entry]):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import builtins
-import json
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from kit import wire
 from kit.client import calls, flows
 from kit.client.bridge import to_thread
-from kit.client.downloads import GoneError
-from kit.errors import NotFoundError, show_own_lines
-from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
+from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.private import user_path
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.history_sync import show_progress
@@ -71,33 +67,10 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
             following = following if page else None
 
     async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
-        if isinstance(which, slice):
-            stop, steps = which.stop, (which.start, which.stop, which.step)
-            if stop is not None and all(step is None or step >= 0 for step in steps):
-                return (await self.list(stop))[which]
-            return await self._find(which)
-        if 0 <= which < PAGE:
-            found: builtins.list[Any] = await self.list(which + 1)
-        else:  # without fetching every page before it
-            found = (await self.frame(columns=["status"])).index.tolist()
-        try:
-            one = found[which]
-        except IndexError:
-            why = f"there are {len(found)} generations, and none at {which}"
-            raise show_own_lines(IndexError(why)) from None
-        return await self._get(one) if isinstance(one, str) else one
-
-    async def _find(self, which: slice) -> builtins.list[AsyncGeneration]:
-        """Return those at positions in the copy on this computer, from as few pages as possible."""
-        ours, is_end = self._session.operations.settings.ours, which.stop is which.step is None
-        if not ours and not (is_end and (which.start or 0) < 0):
-            return (await self.list(None))[which]  # it may support no filters
-        created = (await self.frame(columns=["created_at"]))["created_at"].iloc[which]
-        found: dict[str, AsyncGeneration] = {}
-        if ours and len(created):
-            until = created.max() + timedelta(milliseconds=1)
-            found = {one.id: one for one in await self.list(None, since=created.min(), until=until)}
-        return [found[each] if each in found else await self._get(each) for each in created.index]
+        if not isinstance(which, slice):
+            return self._session.wrap(await self._client.run(self._read_at(which)))
+        found = await self._client.run(self._read_slice(which))
+        return [self._session.wrap(facts) for facts in found]
 
     async def list(
         self, limit: int | None = 50, **filters: Unpack[Filters]
@@ -247,28 +220,10 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         service no longer has, are left out. Other files in the folder, such as those of an earlier
         export, stay there and are not listed; their number is logged.
         """
-        target = user_path(folder)
-        target.mkdir(parents=True, exist_ok=True)
         completed: Filters = {**filters, "status": "completed"}
         frame = await self.frame(limit, **completed)
-        lines = []
-        for name in frame.index:
-            try:
-                result = await self._get(name)
-                file = await result.output.save(target)
-            except (GoneError, NotFoundError):
-                continue
-            facts = {"id": result.id, "model": result.model_id, "parameters": result.parameters}
-            lines.append({"file_name": file.name, "text": result.prompt, **facts})
-        index = target / "metadata.jsonl"
-        names = {index.name, *(line["file_name"] for line in lines)}
-        if others := sum(path.name not in names for path in target.iterdir()):
-            self._session.operations.notices.log(
-                f"{target} has other files, which are not in {index.name}: {others:,}; "
-                "a new folder would have none"
-            )
-        index.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-        return index
+        save = self._session.resumable(self._save_all(frame.index, user_path(folder)))
+        return await self._client.run(save)
 
     async def files(self, table: str = "generations", *, sync: bool = True) -> builtins.list[str]:
         """Return the Parquet files of ``generations`` or ``usage``, for use with other tools.

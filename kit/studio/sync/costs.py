@@ -11,27 +11,22 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from kit import pricing
-from kit.client import answers, calls, flows
+from kit.client import calls, flows
 from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
-from kit.explore.filters import HistoryFilter, find_timezone, parse_filter
+from kit.explore.filters import parse_filter
 from kit.explore.ratings import KEPT
-from kit.studio.billing import check_changes, list_priced_settings
-from kit.studio.views import BaseCosts
+from kit.studio.costs import BaseCosts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.sync import Client
-    from kit.explore.archive import Archive
     from kit.explore.filters import Moment
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
-#: How often history, ledger and balance are read until they agree and nothing changed meanwhile.
-_MAX_READS = 3
 
 
 class Costs(BaseCosts):
@@ -140,7 +135,9 @@ class Costs(BaseCosts):
         if now > today:
             raise ConfigError(f"as_of must not be in the future, as {as_of} is")
         spent = self._spent(None, now, sync, timezone)
-        balance = self._balance() if sync and not as_of else spent.balance(now)
+        balance = spent.balance(now)
+        if sync and not as_of:
+            balance = self._client.run(self._read_balance())
         given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
         daily = spent.daily()
         costs.warn_of_unknown(daily, "forecast")
@@ -185,24 +182,8 @@ class Costs(BaseCosts):
         --------
         ``studio.costs.report("2026-11", budget=500).save("november.html")``
         """
-        now = datetime.now(UTC)
-        period = costs.Month.parse(month, now, find_timezone(timezone))
-        archive = self._archive(sync)
-        account = self._client.run(flows.ask(calls.get_account()))
-        spans = (period, period.previous(now), (None, min(now, period.end)))
-        parts = (HistoryFilter(since=since, until=until) for since, until in spans)
-        spent, earlier, so_far = (
-            Spending(archive, part, timezone, self._rates.all()) for part in parts
-        )
-        return costs.report(
-            period,
-            spent,
-            earlier,
-            so_far.daily(),
-            now=now,
-            owner=account.name or account.id,
-            budget=None if budget is None else pricing.parse_credits(budget, "a budget"),
-        )
+        read = self._read_report(month, budget, timezone, sync)
+        return costs.report(**self._client.run(read))
 
     def unusual(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
@@ -230,20 +211,9 @@ class Costs(BaseCosts):
         --------
         ``studio.costs.reprice("scene-fast")`` or ``studio.costs.reprice(resolution="720p")``
         """
-        models = self._client.run(self._operations.models())
-        target = self._client.run(self._operations.model(model)) if model else None
-        targets = [target] if target else list(models.values())
-        check_changes(targets, parameters)
-
-        def price(model_id: str, given: Mapping[str, Any]) -> Decimal | None:
-            found = target or models.get(model_id)
-            if found is None or (found.pricing and any(u.medium for u in found.pricing.units)):
-                return None  # the price depends on the lengths of files, which are unknown here
-            quote = self._operations.billing.price_today(found, {**given, **parameters})
-            return None if quote is None else quote.total
-
+        names, price = self._client.run(self._read_prices(model, parameters))
         spent = self._spent(since, until, sync, timezone)
-        return costs.reprice(spent, list_priced_settings(targets), price)
+        return costs.reprice(spent, names, price)
 
     def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Check that ledger, balance, receipts and generations agree exactly.
@@ -251,21 +221,7 @@ class Costs(BaseCosts):
         Without a ledger, the result says which checks are possible and which are not; see
         `kit.explore.costs.reconcile`.
         """
-        for _ in range(_MAX_READS if sync else 1):
-            before = self._balance() if sync else None
-            archive = self._archive(sync)
-            balance = self._balance() if sync else None  # read a second time
-            found = costs.reconcile(
-                archive,
-                balance=balance,
-                receipts=self._operations.journal.credits(),
-                ledger=self._operations.history_sync.has_ledger is not False,
-                unlisted=archive.store.manifest().unlisted,
-                settled=before == balance,
-            )
-            if before == balance and found.attrs["agrees"]:
-                break
-        return found
+        return self._client.run(self._reconcile(sync))
 
     def sensitivity(self, model: str) -> CostFrame:
         """Return the effect of each parameter value; see `kit.explore.costs.sensitivity`."""
@@ -275,24 +231,7 @@ class Costs(BaseCosts):
 
     def explain(self, generation: BaseGeneration | str) -> CostFrame:
         """Return the terms of the price of a generation, given by itself or by id."""
-        name = generation if isinstance(generation, str) else generation.id
-        facts = self._client.run(self._operations.get(name))
-        model = (self._client.run(self._operations.models())).get(facts.model_id or "")
-        today = self._operations.billing.price_today
-        quote = today(model, facts.parameters or {}) if model else None
-        return costs.explain(facts, self._operations.find_charge(facts), quote)
+        return self._client.run(self._explain(generation))
 
     def _spent(self, since: When, until: When, sync: bool, timezone: str = "UTC") -> Spending:
-        choice = parse_filter(timezone=timezone, since=since, until=until)
-        return Spending(self._archive(sync), choice, timezone, self._rates.all())
-
-    def _archive(self, sync: bool) -> Archive:
-        """Return history and ledger; `sync` updates them first."""
-        return self._client.run(self._operations.history_sync.current(sync=sync, usage=True))
-
-    def _balance(self) -> Decimal | None:
-        """Return the balance, or None if the service does not report it."""
-        try:
-            return (self._client.run(flows.ask(calls.get_credits()))).balance
-        except answers.UNKNOWN_PATH:
-            return (self._client.run(flows.ask(calls.get_account()))).credits
+        return self._client.run(self._read_spending(since, until, sync, timezone))
