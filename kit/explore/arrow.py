@@ -130,10 +130,7 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     `names`: the keys to add, by default all. A key that no row has becomes a column of missing
     values.
 
-    Returns
-    -------
-    pyarrow.Table
-        Integers stay integers; a key whose values have several types is text.
+    Integers stay integers; a key whose values have several types is text.
     """
     for name, values in _values(table[column], names).items():
         array = pa.array(values, pa.int64()) if column == "media" else _array(values)

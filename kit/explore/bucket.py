@@ -88,14 +88,10 @@ class BucketStore(Store):
 def open_archive(url: str) -> Archive:
     """Open an archive that `publish` has copied to a bucket; it is read in place.
 
-    Raises `ConfigError` if the archive does not exist or cannot be reached.
-
-    Parameters
-    ----------
-    url : str
-        ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; the last two are optional for Amazon S3.
-        Keys come from the environment, ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, or from
-        the configuration of Amazon's tools.
+    The address is ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; the last two are optional for
+    Amazon S3. Keys come from the environment, ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``,
+    or from the configuration of Amazon's tools. Raises `ConfigError` if the archive does not exist
+    or cannot be reached.
 
     Examples
     --------

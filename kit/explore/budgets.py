@@ -141,12 +141,8 @@ class Budgets:
     ) -> Budget:
         """Return a budget, to be opened with ``with``; nested budgets must all allow a start.
 
-        Parameters
-        ----------
-        credits : number
-            Limit for the sum of all charges.
-        warn_at : number
-            Share of the limit, 0 to 1, that causes a warning when it is spent.
+        `credits` limits the sum of all charges; `warn_at` is the share of it, 0 to 1, that causes a
+        warning when it is spent.
         """
         limit = parse_credits(credits, "a budget")
         try:

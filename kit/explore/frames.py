@@ -137,13 +137,7 @@ _EXCEL_OPTIONS = {"options": {"strings_to_formulas": False, "strings_to_urls": F
 
 
 def models(items: Iterable[wire.Model]) -> pd.DataFrame:
-    """Tabulate models, one row each, in the order given.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by id, with the columns of `MODELS`.
-    """
+    """Tabulate models, one row each, indexed by id, with the columns of `MODELS`."""
     rows = [
         {
             **{name: getattr(model, name, None) for name in ("id", *MODELS)},
@@ -159,13 +153,7 @@ def models(items: Iterable[wire.Model]) -> pd.DataFrame:
 
 
 def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
-    """Tabulate the parameters of models, one row each, media first.
-
-    Returns
-    -------
-    DataFrame
-        With the columns of `PARAMETERS`.
-    """
+    """Tabulate parameters, one row each, media first, with the columns of `PARAMETERS`."""
     rows = [
         {
             **{name: getattr(parameter, name, None) for name in PARAMETERS},

@@ -95,16 +95,13 @@ class Ratings:
 
 
 def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
-    """Return names ranked by preference, from pairwise choices.
+    """Return names ranked by preference, from pairwise choices, best first.
+
+    Columns: ``place`` (shared by equal ones), ``won``, ``lost``, ``tied`` and ``score``, the
+    probability of being preferred to an average item, 0 to 1.
 
     Source: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", 2004; a tie counts
     half for each.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by name, best first: ``place`` (shared by equal ones), ``won``, ``lost``, ``tied``
-        and ``score``, the probability of being preferred to an average item, 0 to 1.
     """
     import numpy as np
     import pandas as pd

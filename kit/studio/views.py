@@ -203,9 +203,8 @@ class BaseHistory(Generic[G]):
         is_first = which.stop is not None and all(step is None or step >= 0 for step in steps)
         is_last = which.stop is which.step is None and (which.start or 0) < 0
         if is_first or not (ours or is_last):  # another service may support no filters
-            return (yield from self._history.list_newest(which.stop if is_first else None, ALL))[
-                which
-            ]
+            limit = which.stop if is_first else None
+            return (yield from self._history.list_newest(limit, ALL))[which]
         archive = yield from self._history.current()
         created = archive.frame(columns=["created_at"])["created_at"].iloc[which]
         found: dict[str, wire.Generation] = {}

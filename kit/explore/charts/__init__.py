@@ -71,16 +71,10 @@ class CostPlot(PlotAccessor):
     def __call__(self, engine: str = "matplotlib", **options: Any) -> Any:
         """Return a chart of the frame.
 
-        Raises `ConfigError` if an option is unknown, or the plotting package is not installed.
-
-        Parameters
-        ----------
-        engine : str
-            ``matplotlib`` for a `Figure`, ``altair`` for an interactive Altair chart that works
-            offline.
-        **options
-            ``width`` and ``height`` in inches (matplotlib, also as ``figsize``) or pixels (altair).
-            With ``kind``, ``x`` or ``y``, pandas draws its own plot.
+        The `engine` is ``matplotlib``, or ``altair`` for an interactive chart that works offline.
+        Options are ``width`` and ``height`` in inches (matplotlib, also as ``figsize``) or pixels
+        (altair). With ``kind``, ``x`` or ``y``, pandas draws its own plot. Raises `ConfigError` if
+        an option is unknown, or the plotting package is not installed.
         """
         chart = self._frame.chart
         by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
@@ -137,10 +131,7 @@ def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **option
 def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows to draw, a legible number of them: one for each bar and color.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
+    Columns: ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
     """
     if chart.leave_out and chart.leave_out[0] in frame:
         frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]

@@ -52,16 +52,10 @@ def focus(
 ) -> FocusFrame:
     """Return one row for each day, model and set of tags, and one for its refunds.
 
-    Costs are in money. `PricingQuantity` and `PricingCurrencyEffectiveCost` are in credits, and
-    unit prices are the value of one credit. Grants are not costs and are left out. Raises
-    `ConfigError` if the rates of the currency do not cover the whole period.
-
-    Parameters
-    ----------
-    currency : str, optional
-        A currency with rates; by default the only one.
-    account, provider
-        The paying account, and the name of the service.
+    Costs are in money, by default in the only currency with rates. `PricingQuantity` and
+    `PricingCurrencyEffectiveCost` are in credits, and unit prices are the value of one credit.
+    Grants are not costs and are left out. Raises `ConfigError` if the rates of the currency do not
+    cover the whole period.
 
     Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/
     """

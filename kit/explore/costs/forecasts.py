@@ -49,15 +49,10 @@ class Band(NamedTuple):
 class Forecast(CostFrame):
     """A dataframe with one row per coming day, and figures for the whole period.
 
-    Attributes
-    ----------
-    total : Band
-        Credits for the rest of today and the coming days together.
-    days_left : Band or None
-        Days until the balance is spent, at most three years; None if the balance is unknown or
-        nothing is spent.
-    level : float
-        Probability of the intervals.
+    `total`: credits for the rest of today and the coming days together.
+    `days_left`: days until the balance is spent, at most three years; None if the balance is
+    unknown or nothing is spent.
+    `level`: probability of the intervals.
     """
 
     _metadata = ["chart", "total", "days_left", "level"]  # noqa: RUF012 - read by pandas
@@ -76,31 +71,13 @@ def forecast(
     level: float = 0.8,
     timezone: str = "UTC",
 ) -> Forecast:
-    """Forecast the costs of the coming days from past spending.
+    """Forecast the costs of the coming days from those of the past; see `Spending.daily`.
 
-    Raises `ConfigError` if the history has fewer than 14 whole days.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `Spending.daily`.
-    balance : Decimal or None
-        The balance in credits; None if the service does not report it.
-    now : datetime
-        Aware; the model is fitted up to the last whole day before it.
-    days, window : int
-        Number of days to forecast beyond today, and maximum of past days to fit.
-    level : float
-        Probability of the intervals, 0 to 1.
-    timezone : str
-        Time zone of the days, the same as in `frame`.
-
-    Returns
-    -------
-    Forecast
-        ``day`` (the first row is the rest of today), ``expected``, ``low`` and ``high`` for the
-        day, ``running``, ``running_low`` and ``running_high`` for the sum up to it, and ``left``
-        (expected balance), in credits.
+    The model is fitted up to the last whole day before `now`, on at most `window` days; `level` is
+    the probability of the intervals, 0 to 1. Columns, in credits: ``day`` (the first row is the
+    rest of today), ``expected``, ``low`` and ``high`` for the day, ``running``, ``running_low`` and
+    ``running_high`` for the sum up to it, and ``left`` (expected balance). Raises `ConfigError` if
+    the history has fewer than 14 whole days.
     """
     days = check_count("days", days, 1, _MAX_DAYS_LEFT)
     window = check_count("window", window, _MIN_DAYS)

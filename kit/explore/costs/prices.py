@@ -44,20 +44,11 @@ Price = Callable[[Mapping[str, Any], Mapping[str, float]], wire.Quote | None]
 def sensitivity(model: wire.Model, price: Price) -> CostFrame:
     """Return the effect of each parameter value on the price, with all others at their defaults.
 
-    Raises `ConfigError` if the service does not report the price of the model.
-
-    Parameters
-    ----------
-    price : callable
-        Takes parameters and seconds of input files, by name.
-
-    Returns
-    -------
-    CostFrame
-        ``parameter``, ``value``, ``default`` (whether it is the default), ``total``, ``added``
-        (credits compared with all defaults) and ``factor``. Numbers are tried at their bounds,
-        default and in between; files priced by length at 0, 10 and 60 seconds. Parameters without
-        an effect are included, with 0 added.
+    `price` takes parameters and seconds of input files, by name. Columns: ``parameter``, ``value``,
+    ``default`` (whether it is the default), ``total``, ``added`` (credits compared with all
+    defaults) and ``factor``. Numbers are tried at their bounds, default and in between; files
+    priced by length at 0, 10 and 60 seconds. Parameters without an effect are included, with 0
+    added. Raises `ConfigError` if the service does not report the price of the model.
     """
     values = {p.name: _base_value(p) for p in model.setting_parameters}
     values = {name: value for name, value in values.items() if value is not None}
@@ -86,19 +77,10 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
 def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote | None) -> CostFrame:
     """Explain the cost of a generation: the terms of its price, then charge and refund.
 
-    Parameters
-    ----------
-    charged : Decimal or None
-        As reported by the service or a receipt; None if unknown.
-    quote : Quote or None
-        Today's price of the same parameters, if there is one.
-
-    Returns
-    -------
-    CostFrame
-        ``term``, ``parameter``, ``value``, ``factor``, ``credits``. The terms add up to
-        ``charged``; ``unexplained`` is the difference from today's price, because of an earlier
-        price or the length of an input file.
+    `charged` is reported by the service or a receipt, `quote` is today's price of the same
+    parameters. Columns: ``term``, ``parameter``, ``value``, ``factor``, ``credits``. The terms add
+    up to ``charged``; ``unexplained`` is the difference from today's price, because of an earlier
+    price or the length of an input file.
     """
     rows: list[tuple[Any, ...]] = [
         (t.kind, t.parameter, None if t.value is None else str(t.value), t.factor, t.credits)
@@ -125,19 +107,9 @@ def reprice(
 ) -> CostFrame:
     """Compare the charges of completed generations with alternative prices.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The parameters that prices depend on; generations that share their values are priced once.
-    price : callable
-        Takes model id and these parameters; returns credits, or None if there is no price.
-
-    Returns
-    -------
-    CostFrame
-        By original ``model_id``: ``count``; ``unknown``, how many have an unknown charge or no
-        alternative price and are left out of the sums; ``charged``, ``repriced`` and
-        ``difference``.
+    `price` takes a model id and values of `names`, the parameters that prices depend on. Columns,
+    by original ``model_id``: ``count``; ``unknown``, how many have an unknown charge or no
+    alternative price and are left out of the sums; ``charged``, ``repriced`` and ``difference``.
     """
     settings = {OBJECTS["parameters"] + name: name for name in names}
     groups = spent.sums(["model_id", "kind", "status", "source", *settings])

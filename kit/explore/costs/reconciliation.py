@@ -135,28 +135,16 @@ def reconcile(
 ) -> CostFrame:
     """Return all checks with their figures, failed ones first.
 
-    Parameters
-    ----------
-    balance : Decimal or None
-        The balance as reported by the service.
-    receipts : mapping of str to Decimal, optional
-        Charges of starts on this computer, by generation id.
-    ledger : bool
-        Whether the service has a ledger.
-    unlisted : int
-        Number of generations that the service does not list.
-    settled : bool
-        Whether nothing changed while the data was read; otherwise differences mean nothing.
+    `receipts` are charges of starts on this computer, by generation id. `unlisted` is the number of
+    generations that the service does not list. `settled` is whether nothing changed while the data
+    was read; otherwise differences mean nothing.
 
-    Returns
-    -------
-    CostFrame
-        ``check`` (``balance``: the ledger adds up to it; ``chain``: each entry continues from
-        another; ``receipt``, ``charge``, ``refund``: of one generation, compared with the ledger),
-        ``subject``, ``expected``, ``found``, ``difference`` (credits), ``agrees`` and ``note``.
-        Passed checks of generations are one row each, with the subject ``all``. If ``agrees`` is
-        missing, the check is impossible at this service, and ``note`` says why. The ``attrs``
-        contain ``agrees``, ``problems`` and ``unchecked``.
+    Columns: ``check`` (``balance``: the ledger adds up to it; ``chain``: each entry continues from
+    another; ``receipt``, ``charge``, ``refund``: of one generation, compared with the ledger),
+    ``subject``, ``expected``, ``found``, ``difference`` (credits), ``agrees`` and ``note``. Passed
+    checks of generations are one row each, with the subject ``all``. If ``agrees`` is missing, the
+    check is impossible at this service, and ``note`` says why. The ``attrs`` contain ``agrees``,
+    ``problems`` and ``unchecked``.
     """
     checks = _check_ledger if ledger else _check_without_ledger
     rows = list(checks(archive, balance, receipts or {}))

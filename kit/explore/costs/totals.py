@@ -39,22 +39,14 @@ def by(
 ) -> CostFrame:
     """Return the costs of each group, most expensive first; groups of time in order.
 
-    Parameters
-    ----------
-    *columns : str or sequence of str
-        ``model`` (or ``model_id``), ``kind``, ``asset_type``, ``status``, ``source``, ``error``,
-        ``hour``, ``day``, ``week``, ``month``, ``weekday``, ``parameters.NAME`` or ``tag.KEY``.
-        None means ``model``.
-    kept : iterable of str, optional
-        Ids of the results that you keep, to compute the cost per kept result.
+    Groups are ``model`` (or ``model_id``), the default, ``kind``, ``asset_type``, ``status``,
+    ``source``, ``error``, ``hour``, ``day``, ``week``, ``month``, ``weekday``, ``parameters.NAME``
+    or ``tag.KEY``. `kept` are ids of the results that you keep, to compute the cost of each.
 
-    Returns
-    -------
-    CostFrame
-        The given columns, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``, ``mean``
-        (of the known charges) and ``share`` (of net, 0 to 1), and the net in each currency that has
-        rates, missing if a charge is older than all rates; with `kept` also ``kept`` (how many) and
-        ``per_kept`` (net of the group per kept result).
+    Columns: those given, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``, ``mean``
+    (of the known charges) and ``share`` (of net, 0 to 1), and the net in each currency that has
+    rates, missing if a charge is older than all rates; with `kept` also ``kept`` (how many) and
+    ``per_kept`` (net of the group per kept result).
     """
     names = groups(columns) or ["model"]
     found = spent.sums(names, kept)
@@ -101,14 +93,11 @@ def warn_of_unknown(sums: pd.DataFrame, method: str) -> None:
 
 
 def charges(spent: Spending) -> CostFrame:
-    """Return one row per charge, newest first.
+    """Return one row per charge, newest first, indexed by id.
 
-    Returns
-    -------
-    CostFrame
-        Indexed by id: ``kind``, ``model_id``, ``asset_type``, ``status``, ``created_at``,
-        ``charged``, ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``,
-        ``tags``, and the net in each currency that has rates.
+    Columns: ``kind``, ``model_id``, ``asset_type``, ``status``, ``created_at``, ``charged``,
+    ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``, ``tags``, and the net
+    in each currency that has rates.
     """
     newest = "order by created_at desc nulls last, id desc"
     found = spent.ask(f"select * exclude (settings) from spending {newest}")  # noqa: S608
@@ -118,13 +107,7 @@ def charges(spent: Spending) -> CostFrame:
 
 
 def summary(spent: Spending) -> CostFrame:
-    """Return the costs of each kind and status, with a row of totals.
-
-    Returns
-    -------
-    CostFrame
-        The columns of `by`, after ``kind`` and ``status``.
-    """
+    """Return the costs of each kind and status as `by` does, with a row of totals."""
     parts = by(spent, "kind", "status")
     totals = _in_credits(
         spent.sums(()).assign(kind="all", status="all"), ["kind", "status"], spent.currencies
@@ -142,17 +125,9 @@ def summary(spent: Spending) -> CostFrame:
 
 
 def trend(spent: Spending, every: str = "day") -> CostFrame:
-    """Return the costs of each period, including empty ones, and their running sum.
+    """Return the costs of each ``hour``, ``day``, ``week`` or ``month``, also of empty ones.
 
-    Parameters
-    ----------
-    every : str
-        ``hour``, ``day``, ``week`` or ``month``.
-
-    Returns
-    -------
-    CostFrame
-        A column with the name of the period, the sums of `by`, and ``running``, the net so far.
+    Columns: the period, the sums of `by`, and ``running``, the net so far.
     """
     if every not in _PERIODS:
         raise ConfigError(f"a trend must be by {', '.join(_PERIODS)}, not by {every!r}")
@@ -179,13 +154,10 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
 
 
 def top(spent: Spending, count: int = 10) -> CostFrame:
-    """Return the most expensive charges, highest first.
+    """Return the most expensive charges, highest first, indexed by id.
 
-    Returns
-    -------
-    CostFrame
-        Indexed by id: ``what``, ``model_id``, ``status``, ``created_at``, ``charged``,
-        ``refunded``, ``net``, ``prompt``.
+    Columns: ``what``, ``model_id``, ``status``, ``created_at``, ``charged``, ``refunded``, ``net``,
+    ``prompt``.
     """
     order = "order by net desc nulls last, created_at desc, id limit ?"
     rows = _rows(spent, "prompt", order, [check_count("count", count)])
@@ -199,11 +171,8 @@ def top(spent: Spending, count: int = 10) -> CostFrame:
 def failed(spent: Spending) -> CostFrame:
     """Return the failed and canceled generations: charged, refunded, and the net loss.
 
-    Returns
-    -------
-    CostFrame
-        Indexed by id, newest first: ``model_id``, ``status``, ``created_at``, ``charged``,
-        ``refunded``, ``net`` (not refunded), ``error``.
+    Columns: ``model_id``, ``status``, ``created_at``, ``charged``, ``refunded``, ``net`` (not
+    refunded), ``error``; indexed by id, newest first.
     """
     order = "where status in ('failed', 'canceled') order by created_at desc nulls first, id desc"
     rows = _rows(spent, "error", order)
@@ -218,22 +187,14 @@ def failed(spent: Spending) -> CostFrame:
 
 
 def unusual(frame: pd.DataFrame) -> CostFrame:
-    """Return the days that cost far more than usual, largest excess first.
+    """Return the days of `Spending.daily` that cost far more than usual, largest excess first.
 
     A day of a model is compared with the other days on which the model was used, a day of all
     models with the other days with spending; at least seven such days are needed. With eight or
     more of each weekday that has any, only those of the same weekday are compared.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `Spending.daily`.
-
-    Returns
-    -------
-    CostFrame
-        ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (their median),
-        ``excess`` (net - usual), in credits, and ``times`` (net / usual).
+    Columns: ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (their
+    median), ``excess`` (net - usual), in credits, and ``times`` (net / usual).
     """
     rows = frame.assign(model_id=frame["model_id"].astype("string"))
     by_model = rows.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()

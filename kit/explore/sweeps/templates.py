@@ -155,14 +155,8 @@ def choice_columns(prompts: Sequence[object]) -> dict[str, list[str | None]]:
 def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]) -> PromptTemplate:
     """Return the prompts of a template, which is a text with choices.
 
+    ``__place__`` is a named list: ``place=[...]``, or the lines of ``place.txt`` in a `folder`.
     Raises `ConfigError` if a brace is not closed, or a list is unknown.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Folder of named lists: ``__place__`` is a line of ``place.txt``.
-    **lists
-        Named lists.
 
     Examples
     --------
