@@ -13,20 +13,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kit.client import loops
+from kit.client import calls, loops
 from kit.client.bridge import LoopJob, bridge
-from kit.client.calls import (
-    DownloadFile,
-    FetchMedium,
-    Flow,
-    NoReply,
-    Outcome,
-    SendRequest,
-    Sleep,
-    Step,
-    UploadFile,
-    WaitLog,
-)
+from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client  # of the awaited face alone
 from kit.errors import show_own_lines
@@ -54,7 +43,7 @@ class AsyncClient:
         self.settings = settings
         self._sleep = sleep
         self._lock = threading.Lock()
-        self._waits = WaitLog()
+        self._waits = calls.WaitLog()
         self._http: AsyncSender | None = None
         self.blocking = blocking or Client(settings)  # of the awaited face alone
 
@@ -89,11 +78,11 @@ class AsyncClient:
         """Run a coroutine of this face, blocking, and return its result."""
         return bridge.run(work)
 
-    async def perform(self, step: Step) -> Outcome:
+    async def perform(self, step: calls.Step) -> calls.Outcome:
         """Execute one step and return its outcome; again if the service has moved."""
         handle, location = _HANDLERS[type(step)], self.settings.location
-        outcome: Outcome = await handle(self, step)
-        if location is None or not isinstance(outcome, NoReply) or not outcome.refused_url:
+        outcome: calls.Outcome = await handle(self, step)
+        if location is None or not isinstance(outcome, calls.NoReply) or not outcome.refused_url:
             return outcome
         # finding it takes as long as a service takes to start
         return await asyncio.to_thread(location.follow, outcome) or await handle(self, step)
@@ -108,13 +97,13 @@ class AsyncClient:
         """Close as `close` does, blocking, on either face."""
         bridge.run(self.close())
 
-    async def _fetch(self, step: FetchMedium) -> Path:
+    async def _fetch(self, step: calls.FetchMedium) -> Path:
         from kit.client.http.web import Web
 
         web = Web(private=self.settings.private_media)
         return await asyncio.to_thread(web.fetch, step.url, self.settings.uploads)
 
-    async def _pause(self, step: Sleep) -> None:
+    async def _pause(self, step: calls.Sleep) -> None:
         self._waits.add(step)
         await self._sleep(step.seconds)
 
@@ -135,9 +124,9 @@ class AsyncClient:
 
 #: The type of a step -> how it is executed.
 _HANDLERS: dict[type, Callable[[AsyncClient, Any], Awaitable[Any]]] = {
-    SendRequest: lambda client, step: client.http.send(step),
-    UploadFile: lambda client, step: client.http.upload(step),
-    DownloadFile: lambda client, step: client.http.download(step),
-    FetchMedium: lambda client, step: client._fetch(step),
-    Sleep: lambda client, step: client._pause(step),
+    calls.SendRequest: lambda client, step: client.http.send(step),
+    calls.UploadFile: lambda client, step: client.http.upload(step),
+    calls.DownloadFile: lambda client, step: client.http.download(step),
+    calls.FetchMedium: lambda client, step: client._fetch(step),
+    calls.Sleep: lambda client, step: client._pause(step),
 }

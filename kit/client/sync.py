@@ -13,19 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kit.client import loops
-from kit.client.calls import (
-    DownloadFile,
-    FetchMedium,
-    Flow,
-    NoReply,
-    Outcome,
-    SendRequest,
-    Sleep,
-    Step,
-    UploadFile,
-    WaitLog,
-)
+from kit.client import calls, loops
+from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.errors import show_own_lines
 
@@ -46,7 +35,7 @@ class Client:
         self.settings = settings
         self._sleep = sleep
         self._lock = threading.Lock()
-        self._waits = WaitLog()
+        self._waits = calls.WaitLog()
         self._http: Sender | None = None
 
     def __repr__(self) -> str:
@@ -80,11 +69,11 @@ class Client:
         """Run a coroutine of this face, blocking, and return its result."""
         return work
 
-    def perform(self, step: Step) -> Outcome:
+    def perform(self, step: calls.Step) -> calls.Outcome:
         """Execute one step and return its outcome; again if the service has moved."""
         handle, location = _HANDLERS[type(step)], self.settings.location
-        outcome: Outcome = handle(self, step)
-        if location is None or not isinstance(outcome, NoReply) or not outcome.refused_url:
+        outcome: calls.Outcome = handle(self, step)
+        if location is None or not isinstance(outcome, calls.NoReply) or not outcome.refused_url:
             return outcome
         # finding it takes as long as a service takes to start
         return location.follow(outcome) or handle(self, step)
@@ -98,13 +87,13 @@ class Client:
         """Close as `close` does, blocking, on either face."""
         self.close()
 
-    def _fetch(self, step: FetchMedium) -> Path:
+    def _fetch(self, step: calls.FetchMedium) -> Path:
         from kit.client.http.web import Web
 
         web = Web(private=self.settings.private_media)
         return web.fetch(step.url, self.settings.uploads)
 
-    def _pause(self, step: Sleep) -> None:
+    def _pause(self, step: calls.Sleep) -> None:
         self._waits.add(step)
         self._sleep(step.seconds)
 
@@ -125,9 +114,9 @@ class Client:
 
 #: The type of a step -> how it is executed.
 _HANDLERS: dict[type, Callable[[Client, Any], Any]] = {
-    SendRequest: lambda client, step: client.http.send(step),
-    UploadFile: lambda client, step: client.http.upload(step),
-    DownloadFile: lambda client, step: client.http.download(step),
-    FetchMedium: lambda client, step: client._fetch(step),
-    Sleep: lambda client, step: client._pause(step),
+    calls.SendRequest: lambda client, step: client.http.send(step),
+    calls.UploadFile: lambda client, step: client.http.upload(step),
+    calls.DownloadFile: lambda client, step: client.http.download(step),
+    calls.FetchMedium: lambda client, step: client._fetch(step),
+    calls.Sleep: lambda client, step: client._pause(step),
 }

@@ -15,21 +15,11 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from kit import wire
+from kit import errors, wire
 from kit.client import answers, calls, flows
 from kit.client.calls import Flow, Reply, Sleep
 from kit.client.flows import PATIENT, Policy
-from kit.errors import (
-    ApiError,
-    BadRequestError,
-    InternalError,
-    KitError,
-    NoAnswerError,
-    NotFoundError,
-    RateLimitError,
-    RequestTimeoutError,
-    UnavailableError,
-)
+from kit.errors import KitError
 
 OnUpdate = Callable[[wire.Generation], None]
 
@@ -50,9 +40,9 @@ _MAX_MISSES, _POLLS_PER_LIST = 3, 8
 #: Minimum of our generations on a page for the next page to be cheaper than single requests.
 _MIN_PER_PAGE = 2
 #: Errors of the list that say nothing about other requests.
-_LIST_ERRORS = (BadRequestError, InternalError, RequestTimeoutError)
+_LIST_ERRORS = (errors.BadRequestError, errors.InternalError, errors.RequestTimeoutError)
 #: Errors that may be temporary, like a lost connection.
-_TEMPORARY_ERRORS = (UnavailableError, RateLimitError)
+_TEMPORARY_ERRORS = (errors.UnavailableError, errors.RateLimitError)
 
 
 @dataclass(slots=True)
@@ -95,7 +85,7 @@ class RetryState:
             return Sleep(seconds)
         announced, self.announced = self.announced, True
         why = f"the service has been unavailable for {flows.format_duration(lasted)}, trying again"
-        if isinstance(self.error, NoAnswerError):
+        if isinstance(self.error, errors.NoAnswerError):
             why = flows.no_connection_text(lasted)
         return Sleep(seconds, why, repeated=announced)
 
@@ -180,7 +170,7 @@ class SharedWait:
                         return waiter.latest
                 left = waiter.left(self._policy.clock())
                 if left is not None and left <= 0:
-                    raise NoAnswerError(_unfinished_text(waiter.id, timeout, outage.error))
+                    raise errors.NoAnswerError(_unfinished_text(waiter.id, timeout, outage.error))
                 rest = rest if left is None else min(rest, max(0.01, left))
                 yield from outage.sleep(rest)
         except KitError as error:
@@ -296,7 +286,7 @@ class SharedWait:
             one.asked_at = self._policy.clock()
             try:
                 one.latest = yield from flows.ask(call, policy)
-            except NotFoundError as error:
+            except errors.NotFoundError as error:
                 one.error = error
         return 1 + pages + len(oldest)
 
@@ -313,7 +303,7 @@ class SharedWait:
         try:
             listed = calls.list_generations(limit=limit)
             page, following = yield from flows.fetch_page(listed, policy)
-        except ApiError as error:
+        except errors.ApiError as error:
             self._note_refusal(error)
             return {}, 0
         found = {item.id: item for item in page if item.id in ids}
@@ -323,21 +313,21 @@ class SharedWait:
             pages += 1
             try:
                 page, following = yield from flows.fetch_page(following, policy)
-            except ApiError:
+            except errors.ApiError:
                 break
             before = len(found)
             found = {item.id: item for item in page if item.id in ids} | found
             matches = len(found) - before
         return found, pages
 
-    def _note_refusal(self, error: ApiError) -> None:
+    def _note_refusal(self, error: errors.ApiError) -> None:
         """Record a missing or failing list; errors that concern all requests are raised.
 
         A list that fails or is malformed is no reason to stop waiting.
         """
         if isinstance(error, answers.UNKNOWN_PATH):
             self._has_list = False
-        elif isinstance(error, _LIST_ERRORS) or type(error) is ApiError:
+        elif isinstance(error, _LIST_ERRORS) or type(error) is errors.ApiError:
             self._misses += 1
         else:
             raise error

@@ -19,21 +19,13 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, TypeAlias
 
-from kit import wire
+from kit import errors, wire
 from kit.client import answers, calls, downloads, flows, uploads
 from kit.client.calls import Call, Flow, Reply, SendRequest, Sleep, Step, failure_reason
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal, Notices
 from kit.client.settings import Settings
-from kit.errors import (
-    ApiError,
-    BadRequestError,
-    ConfigError,
-    InsufficientScopeError,
-    KitError,
-    NoAnswerError,
-    NotFoundError,
-)
+from kit.errors import KitError, NoAnswerError
 from kit.parameters import Request
 from kit.studio.billing import Billing
 from kit.studio.requests import body_of, digest_of, fingerprint, matches_request
@@ -276,7 +268,7 @@ class Starts:
         try:
             facts = yield from self.get(name)
         except KitError as error:
-            gone = isinstance(error, ApiError) and error.response_status in _MISSING_STATUSES
+            gone = isinstance(error, errors.ApiError) and error.response_status in _MISSING_STATUSES
             if not (gone or (yield from self._can_read_list(error))):
                 raise suggest_again(error) from None
             reasons.append(f"its earlier result {name} cannot be fetched ({error})")
@@ -291,7 +283,7 @@ class Starts:
 
     def _can_read_list(self, error: KitError) -> Flow[bool]:
         """Whether a missing right concerns only one generation, because the list can be read."""
-        if not isinstance(error, InsufficientScopeError):
+        if not isinstance(error, errors.InsufficientScopeError):
             return False
         try:
             yield from flows.ask(calls.list_generations(), self.policy)
@@ -363,7 +355,7 @@ class Starts:
         try:
             return (yield from flows.run_steps(flows.ask(call, self.policy), execute))
         except KitError as error:
-            status = error.response_status if isinstance(error, ApiError) else None
+            status = error.response_status if isinstance(error, errors.ApiError) else None
             trace.sent = error.unsettled or (before and status in _UNCHECKED_STATUSES)
             raise
         finally:
@@ -379,7 +371,7 @@ class Starts:
         try:
             self.journal.add_intent(key, body, request=digest, tags=tags)
         except OSError as error:
-            raise ConfigError(
+            raise errors.ConfigError(
                 f"the journal of starts in {self.settings.data} cannot be written "
                 f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
             ) from None
@@ -409,7 +401,7 @@ class Starts:
         trace.sent = True
         try:
             return (yield from self.send(request, **options, references={}, trace=trace))
-        except (NotFoundError, BadRequestError):
+        except (errors.NotFoundError, errors.BadRequestError):
             return None  # it was never executed, and its files are gone by now
 
     def _search_list(self, intent: Intent) -> Flow[wire.Generation | None]:
@@ -439,7 +431,7 @@ class Starts:
             try:
                 reply, following = yield from flows.fetch_rows(call, self.policy)
                 items = answers.read(call, reply)
-            except ApiError as error:
+            except errors.ApiError as error:
                 if error.response_status in _GENERAL_STATUSES:
                     raise
                 return listed

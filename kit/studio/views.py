@@ -19,6 +19,7 @@ from kit.client import calls, downloads, flows
 from kit.client.calls import Flow
 from kit.errors import ConfigError, KitError, NotFoundError, show_own_lines
 from kit.explore.filters import ALL, PAGE, HistoryFilter
+from kit.parameters import check_count
 from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
@@ -70,7 +71,9 @@ def gallery(
     ``kit.gallery(studio.history.list(12))``, or the selected rows of a table,
     ``kit.gallery(table.selected, columns=3)``
     """
-    return Gallery(_gallery_items(generations, studio, MAX_TILES), columns, size, embed)
+    per_row = columns if columns is None else check_count("columns", columns, 1)
+    items = _gallery_items(generations, studio, MAX_TILES)
+    return Gallery(items, per_row, check_count("size", size, 1), embed)
 
 
 @overload
@@ -131,7 +134,7 @@ def history_table(
         get=get,
         renew=renew,
         subscribe=session.subscribe,
-        size=size,
+        size=check_count("size", size, 1),
     )
 
 
@@ -345,13 +348,11 @@ def _gallery_items(items: Any, studio: BaseStudio | None, most: int) -> list[Gal
         raise ConfigError("ids need the studio that made them: pass studio=studio")
     generations = [found.get(item, item) if isinstance(item, str) else item for item in chosen]
     return [
-        _unknown_item(one) if isinstance(one, str) else gallery_item(one) for one in generations
+        gallery_item(one)
+        if isinstance(one, BaseGeneration)
+        else GalleryItem(wire.Generation(id=one), None, lambda _: (None, None))  # counted only
+        for one in generations
     ]
-
-
-def _unknown_item(generation_id: str) -> GalleryItem:
-    """Return an item that is counted but not shown."""
-    return GalleryItem(wire.Generation(id=generation_id), None, lambda _: (None, None))
 
 
 def _flatten(items: Any) -> Iterable[BaseGeneration | str]:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+import kit
 from kit.client.settings import Settings
 from kit.errors import BadRequestError, NotFoundError, ParameterError
 from kit.explore.bucket import open_archive
@@ -105,6 +106,9 @@ def test_a_limit_that_is_no_count_is_refused(trio: Studio, tmp_path: Path, limit
     for call, name in ((trio.costs.top, "count"), (partial(trio.history.similar, b""), "n")):
         with pytest.raises(ParameterError, match=f"^{name} must be a whole number, 0 or more"):
             call(limit)
+    for show in (partial(kit.gallery, []), trio.history.table):
+        with pytest.raises(ParameterError, match=r"^size must be a whole number, 1 or more, not"):
+            show(size=limit)
     assert len(trio.history.frame(0)) == len(trio.costs.top(0)) == 0
 
 

@@ -187,6 +187,7 @@ class BaseSweep(Generic[H]):
     def _draw_sheet(self, x: str | None, y: str | None, size: int) -> Sheet:
         from kit.explore.sweeps.sheet import lay_out_sheet
 
+        size = check_count("size", size, 1)
         tiles = [self._tile(n, values, size) for n, values in enumerate(self.plan.requests)]
         spent = round(float(self._table()["net"].sum()), 6)
         title = f"{self.title}: {self._describe()}" + (
