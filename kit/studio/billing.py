@@ -6,7 +6,6 @@ All starts of a studio pass here: those of forms, sweeps and cells.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -76,21 +75,12 @@ class Billing:
         if quote.affordable is not None:
             return quote
         try:
-            balance = yield from self._spendable()
+            balance = (yield from flows.ask(calls.get_account(), ONCE)).credits
         except errors.KitError:
             balance = None  # a price without a balance is still useful
         if balance is None:
             return quote
         return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
-
-    def _spendable(self) -> Flow[Decimal | None]:
-        """Return what this key can spend, else the balance, as far as the service says."""
-        if self._settings.ours:
-            with suppress(errors.KitError):
-                found = yield from flows.ask(calls.get_credits(), ONCE)
-                if found.spendable is not None:
-                    return found.spendable
-        return (yield from flows.ask(calls.get_account(), ONCE)).credits
 
     def check(self, request: Request) -> Flow[wire.Quote | None]:
         """Let a service like ours validate a request without files as it would validate a start.

@@ -27,7 +27,6 @@ class Balance(Wire):
     """Balance and spending of an account, in credits. Source: contract, "Account and keys"."""
 
     balance: Credits
-    spendable: Credits | None = None  # with this key, which may have a cap
     reserved: Credits = Decimal(0)
     # Spelled out: the alias generator would write "charged30D".
     charged30d: Credits = Field(default=Decimal(0), alias="charged30d")

@@ -247,13 +247,12 @@ def test_amounts_and_times_have_the_documented_format(http: httpx.Client) -> Non
     assert account["createdAt"].endswith("Z")
 
 
-def test_the_credits_endpoint_has_all_amounts(http: httpx.Client) -> None:
+def test_the_credits_endpoint_has_all_four_amounts(http: httpx.Client) -> None:
     wait_for_end(http, generate(http, does="fails"))
     wait_for_end(http, generate(http))
 
     assert http.get("/v1/account/credits").json() == {
         "balance": 99.4,
-        "spendable": 99.4,
         "reserved": 0,
         "charged30d": 1.2,
         "refunded30d": 0.6,

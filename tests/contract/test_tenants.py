@@ -257,13 +257,7 @@ ROWS: Mapping[str, Mapping[str, Row]] = {
         "mine": Row(
             get("/v1/account/credits"),
             200,
-            equal={
-                "balance": 6.4,
-                "spendable": 6.4,
-                "reserved": 0,
-                "charged30d": 0.6,
-                "refunded30d": 0,
-            },
+            equal={"balance": 6.4, "reserved": 0, "charged30d": 0.6, "refunded30d": 0},
         )
     },
     "GET /v1/usage": {

@@ -35,7 +35,7 @@ from kit.studio import Studio
 from kit.studio.catalog import ModelCatalog
 from kit.studio.operations import Operations
 from kit.studio.requests import body_of
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import Service
 
 CATALOG = catalog.load(engine.definition for engine in list_engines().values())
 MODELS = sorted(CATALOG.models)
@@ -277,14 +277,6 @@ def test_an_estimate_for_a_fraction_of_a_millisecond_equals_the_charge(
         assert before is not None
         assert made.credits == float(quote.total)
         assert quote.total == before - (studio.account.credits or 0)
-
-
-def test_the_cap_of_a_key_counts_for_requests_with_files(service: Service, tmp_path: Path) -> None:
-    for cap, affordable in ((100, False), (90_000, True)):
-        key = service.key(service.account(), *ALL_SCOPES, cap=cap)
-        with kit.connect(service.url, key, data=tmp_path / "data") as studio:
-            quote = studio.estimate("clay", portrait=_make_png())
-            assert (quote.affordable, quote.balance) == (affordable, cap / 1000)
 
 
 def _make_png() -> bytes:

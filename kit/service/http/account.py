@@ -24,11 +24,10 @@ async def get_account(request: Request) -> Response:
 
 @router.get("/account/credits", response_model=wire.Balance)
 async def get_credits(request: Request) -> Response:
-    """Return balance, credits to spend with this key, those reserved, and sums of 30 days."""
-    context, payer = get_context(request), get_caller(request).payer
-    now, database = context.clock(), context.database
-    figures = await database.read(credits.balance(payer.account_id, now))
-    figures["spendable"] = await database.read(credits.spendable(payer, now))
+    """Return the balance, credits reserved for running generations, and sums of 30 days."""
+    context = get_context(request)
+    work = credits.balance(get_caller(request).account_id, context.clock())
+    figures = await context.database.read(work)
     return JsonResponse({name: to_credits(value) for name, value in figures.items()})
 
 
