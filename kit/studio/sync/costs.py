@@ -135,9 +135,9 @@ class Costs(BaseCosts):
         if now > today:
             raise ConfigError(f"as_of must not be in the future, as {as_of} is")
         spent = self._spent(None, now, sync, timezone)
-        balance = spent.balance(now)
-        if sync and not as_of:
-            balance = self._client.run(self._read_balance())
+        is_current = sync and not as_of
+        read = self._read_balance()
+        balance = self._client.run(read) if is_current else spent.balance(now)
         given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
         daily = spent.daily()
         costs.warn_of_unknown(daily, "forecast")
