@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import warnings
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -59,6 +60,23 @@ def test_a_history_that_is_not_awaited_is_an_error_instead_of_an_endless_loop(
 ) -> None:
     with pytest.raises(TypeError, match="not iterable"):
         list(astudio.history)  # type: ignore[call-overload]
+
+
+def test_awaited_costs_are_computed_on_another_thread(astudio: AsyncStudio) -> None:
+    found: list[threading.Thread] = []
+
+    async def group() -> None:
+        async with astudio as studio:
+            await studio.generate("paint", "a lake")
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")
+                warnings.showwarning = lambda *_, **__: found.append(threading.current_thread())
+                await studio.costs.by("tag.unknown")
+
+    run_cell(group())
+
+    assert found
+    assert threading.current_thread() not in found
 
 
 def test_one_studio_serves_many_loops_and_threads(astudio: AsyncStudio) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from kit.client import calls, flows
+from kit.client.bridge import to_thread
 from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
@@ -62,25 +63,26 @@ class AsyncCosts(BaseCosts):
         costs.groups(columns)
         least = KEPT if kept is True else kept
         ids = self._ratings.kept(least) if least else None
-        return costs.by(await self._spent(since, until, sync, timezone), *columns, kept=ids)
+        spent = await self._spent(since, until, sync, timezone)
+        return await to_thread(costs.by, spent, *columns, kept=ids)
 
     async def frame(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> pd.DataFrame:
         """Return one row per charge, newest first; see `kit.explore.costs.charges`."""
-        return costs.charges(await self._spent(since, until, sync, timezone))
+        return await to_thread(costs.charges, await self._spent(since, until, sync, timezone))
 
     async def total(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> float:
         """Return the credits charged minus those refunded."""
-        return costs.total(await self._spent(since, until, sync, timezone))
+        return await to_thread(costs.total, await self._spent(since, until, sync, timezone))
 
     async def summary(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the costs of each kind and status, with a row of totals."""
-        return costs.summary(await self._spent(since, until, sync, timezone))
+        return await to_thread(costs.summary, await self._spent(since, until, sync, timezone))
 
     async def trend(
         self,
@@ -92,7 +94,7 @@ class AsyncCosts(BaseCosts):
         sync: bool = True,
     ) -> CostFrame:
         """Return the costs of each ``hour``, ``day``, ``week`` or ``month``."""
-        return costs.trend(await self._spent(since, until, sync, timezone), every)
+        return await to_thread(costs.trend, await self._spent(since, until, sync, timezone), every)
 
     async def top(
         self,
@@ -104,13 +106,13 @@ class AsyncCosts(BaseCosts):
         sync: bool = True,
     ) -> CostFrame:
         """Return the most expensive charges, highest first."""
-        return costs.top(await self._spent(since, until, sync, timezone), count)
+        return await to_thread(costs.top, await self._spent(since, until, sync, timezone), count)
 
     async def failed(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the failed and canceled generations: charged, refunded, and the net loss."""
-        return costs.failed(await self._spent(since, until, sync, timezone))
+        return await to_thread(costs.failed, await self._spent(since, until, sync, timezone))
 
     async def forecast(
         self,
@@ -139,7 +141,7 @@ class AsyncCosts(BaseCosts):
         read = self._read_balance()
         balance = await self._client.run(read) if is_current else spent.balance(now)
         given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
-        daily = spent.daily()
+        daily = await to_thread(spent.daily)
         costs.warn_of_unknown(daily, "forecast")
         return costs.forecast(daily, balance, now=now, timezone=timezone, **given)
 
@@ -163,7 +165,7 @@ class AsyncCosts(BaseCosts):
         spent = await self._spent(since, until, sync)
         settings = self._operations.settings
         provider = settings.name or urlsplit(settings.base_url).hostname or settings.base_url
-        return costs.focus(spent, currency, account=account, provider=provider)
+        return await to_thread(costs.focus, spent, currency, account=account, provider=provider)
 
     async def report(
         self,
@@ -183,13 +185,14 @@ class AsyncCosts(BaseCosts):
         ``studio.costs.report("2026-11", budget=500).save("november.html")``
         """
         read = self._read_report(month, budget, timezone, sync)
-        return costs.report(**await self._client.run(read))
+        return await to_thread(costs.report, **await self._client.run(read))
 
     async def unusual(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in total."""
-        return costs.unusual((await self._spent(since, until, sync, timezone)).daily())
+        spent = await self._spent(since, until, sync, timezone)
+        return costs.unusual(await to_thread(spent.daily))
 
     async def reprice(
         self,
@@ -213,7 +216,7 @@ class AsyncCosts(BaseCosts):
         """
         names, price = await self._client.run(self._read_prices(model, parameters))
         spent = await self._spent(since, until, sync, timezone)
-        return costs.reprice(spent, names, price)
+        return await to_thread(costs.reprice, spent, names, price)
 
     async def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Check that ledger, balance, receipts and generations agree exactly.

@@ -62,7 +62,8 @@ class Costs(BaseCosts):
         costs.groups(columns)
         least = KEPT if kept is True else kept
         ids = self._ratings.kept(least) if least else None
-        return costs.by(self._spent(since, until, sync, timezone), *columns, kept=ids)
+        spent = self._spent(since, until, sync, timezone)
+        return costs.by(spent, *columns, kept=ids)
 
     def frame(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
@@ -189,7 +190,8 @@ class Costs(BaseCosts):
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in total."""
-        return costs.unusual((self._spent(since, until, sync, timezone)).daily())
+        spent = self._spent(since, until, sync, timezone)
+        return costs.unusual(spent.daily())
 
     def reprice(
         self,
