@@ -126,11 +126,7 @@ def backup(
 def restore(source: Path, settings: ServiceSettings) -> Report:
     """Restore a backup into an empty data folder and verify it.
 
-    The folder stays empty unless all balances are the sums of their entries and all files have the
-    bytes that their rows describe.
-
-    Raises `ConfigError` if the folder is not empty or the backup is damaged; the message says what
-    is wrong.
+    Raises `ConfigError` if the folder is not empty, or the backup is damaged: it then stays so.
     """
     if settings.database_url or settings.storage_url:
         raise ConfigError(
@@ -164,10 +160,7 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
 
 
 def verify(data: Path) -> Report:
-    """Verify a restored folder and return its contents.
-
-    Raises `ConfigError`: the message says what is wrong.
-    """
+    """Return the contents of a restored folder; raises `ConfigError` with what is wrong in it."""
     for name in (_DATABASE, _SECRET, _NOTE):
         if not (data / name).is_file():
             raise ConfigError(f"this is not a backup of the service: it has no {name}")

@@ -43,10 +43,7 @@ def workers(root: Path = _ROOT, *, most: int = 4) -> int:
 
 
 def open_files(target: int) -> int | None:
-    """Raise the limit of open files and sockets towards `target`, as far as the system allows.
-
-    Returns the limit; None if there is none.
-    """
+    """Raise the limit of open files towards `target` and return it; None if there is none."""
     try:
         import resource
     except ImportError:  # Windows
@@ -88,10 +85,7 @@ def _limits(root: Path) -> Iterator[int]:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of the control group of this process and of its parents.
-
-    `controller`: empty for the single hierarchy of version 2.
-    """
+    """Yield the folders of this process's control group and its parents; of version 2 for ""."""
     top = root / "sys/fs/cgroup" / controller
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)

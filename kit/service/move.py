@@ -26,12 +26,9 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
     Files are copied first, so that no row refers to a missing one; each is read back and compared.
     After a failure, everything is copied again.
 
-    Both settings are for the same data folder: `source` with its own database, `target` with a
-    database server and optionally a bucket. Returns the number of rows by table, and of files.
-
-    Raises `ConfigError` if the service runs, there is nothing to move, the target database is not
-    empty, the ledger of either is wrong, or a file is missing or damaged; the data folder is not
-    changed.
+    Both settings are for the same data folder, which is not changed: `source` with its own
+    database, `target` with a database server and optionally a bucket. Returns the number of rows by
+    table, and of files.
     """
     if not source.database_path.is_file():
         raise ConfigError(f"there is no database at {source.database_path}")

@@ -76,10 +76,7 @@ _GC_THRESHOLDS = (20_000, 20, 100)
 
 
 def serve(settings: ServiceSettings, listener: socket.socket) -> None:
-    """Serve in this thread until a signal stops it.
-
-    Raises `KitError` if it cannot start.
-    """
+    """Serve in this thread until a signal stops it; raises `KitError` if it cannot start."""
     server = _Server(settings, dedicated=True)
     gc.set_threshold(*_GC_THRESHOLDS)
     try:
@@ -125,10 +122,7 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
 
 
 class _Server(uvicorn.Server):
-    """A server that has an address file while it accepts requests.
-
-    `dedicated`: the process does nothing else.
-    """
+    """A server with an address file while it accepts requests; for `dedicated` see `create_app`."""
 
     def __init__(self, settings: ServiceSettings, *, dedicated: bool = False) -> None:
         prepare(settings.data)

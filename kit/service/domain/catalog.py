@@ -82,10 +82,7 @@ class Catalog:
 
 
 def load(definitions: Iterable[Definition]) -> Catalog:
-    """Return a catalog of definitions, without engines that check orders.
-
-    Source: contract, "Models".
-    """
+    """Return a catalog of definitions, without engines that check orders."""
     models = [model_of(definition) for definition in definitions]
     models.sort(key=lambda model: (model.asset_type, model.title))
     return Catalog({model.id: model for model in models})
@@ -100,10 +97,7 @@ def load_engines(engines: Mapping[str, Engine], timeout: float = 1.0) -> Catalog
 def select_models(
     catalog: Catalog, *, asset_type: str | None, alias: str | None, category: str | None
 ) -> list[Model]:
-    """Return the models of an asset type and a category.
-
-    Source: API document, operation 2; contract, "Models".
-    """
+    """Return the models of an asset type and a category. Source: contract, "Models"."""
     if asset_type and alias and asset_type != alias:
         sentence = f"is {shorten(alias)} while assetType is {shorten(asset_type)}; give one of them"
         raise BadRequestError.fields([("type", sentence)])
@@ -136,10 +130,7 @@ def add_estimate(model: Model) -> Transaction[Model]:
 
 
 def generation_type(model: Model, media: Iterable[str]) -> str:
-    """Return the type of a generation, e.g. ``image-to-video``, from its input media.
-
-    Source: contract, "Generations".
-    """
+    """Return the type, e.g. ``image-to-video``, by input media. Source: contract, "Generations"."""
     kinds = {p.name: p.type for p in model.media_parameters}
     used = {kinds[name] for name in media}
     if model.category == "Lip syncing":

@@ -198,10 +198,7 @@ def page(
 
 
 def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
-    """Cancel a generation and return its row: refunded in full if not begun, else not at all.
-
-    Source: contract, "Generations".
-    """
+    """Cancel a generation and return its row: refunded in full if not begun, else not at all."""
     canceled = None
     while canceled is None:  # retry: a worker may change the row meanwhile
         row = yield from get(generation_id, payer.account_id)

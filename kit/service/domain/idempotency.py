@@ -132,9 +132,6 @@ def release_worker(owner: str) -> Transaction[None]:
 
 
 def prune(now: int) -> Transaction[bool]:
-    """Remove interrupted requests and some responses that are older than a day.
-
-    Returns whether there may be more.
-    """
+    """Remove interrupted requests and some responses of a day ago; False if none are left."""
     yield idempotency.abandoned(before=now - _RUNNING_MS)
     return bool((yield idempotency.prune(before=now - RETENTION_MS)))

@@ -29,12 +29,7 @@ PAGE_SIZE = 500
 
 
 def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]:
-    """Delete the outputs of a generation and return the keys of the files to remove.
-
-    Repeating it, or deleting where there are none, has no effect.
-
-    Source: contract, "Additions of the second round".
-    """
+    """Delete the outputs of a generation, if there are any; return the keys of files to remove."""
     row = yield from get(generation_id, payer.account_id)
     if STATUSES[row.state] == "processing":
         raise ConflictError("the generation is still processing; cancel it or wait for its end")

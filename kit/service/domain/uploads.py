@@ -46,9 +46,7 @@ def issue_ticket(
 ) -> Transaction[Any]:
     """Issue a ticket for one file, if credits and quotas allow it, and return its row.
 
-    `max_bytes` limits the bytes of all uploads of the account.
-
-    Source: contract, "Uploads".
+    `max_bytes` limits the bytes of all uploads of the account. Source: contract, "Uploads".
     """
     model = catalog.get(order.model_id)
     kind = _check_order(order, model)

@@ -61,10 +61,7 @@ def _is_private(host: str) -> bool:
 
 
 def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -> Transaction[Any]:
-    """Create an endpoint of an account and return its row.
-
-    Raises `ConflictError` if the account has the maximum of endpoints.
-    """
+    """Create an endpoint of an account, up to the maximum, and return its row."""
     if len((yield from list_webhooks(account_id))) >= MAX_WEBHOOKS:
         raise ConflictError(f"an account has at most {MAX_WEBHOOKS} webhooks; delete one first")
     hook = ids.new("whk", now)

@@ -60,10 +60,7 @@ class Writer(Protocol):
     """
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
-        """Return a title of a topic that is not in `avoid`, oldest first, if others exist.
-
-        The title names its writer.
-        """
+        """Return a title with its writer, not one in `avoid` (oldest first) if others exist."""
         ...
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
@@ -79,10 +76,7 @@ def check_topic(order: SuggestTitle) -> str:
 
 
 def check_order(order: WriteScripts) -> ScriptBrief:
-    """Return the checked order of scripts.
-
-    Source: contract, "Titles and scripts".
-    """
+    """Return the checked order of scripts. Source: contract, "Titles and scripts"."""
     problems = [*_topic_problems(order.topic), *script_problems(order)]
     if (
         not _DURATION.fullmatch(order.duration)

@@ -1,7 +1,4 @@
-"""Deliveries: sends the ends of generations to webhooks.
-
-`kit.service.http.delivery_sender` makes the single attempts.
-"""
+"""Deliveries: sends the ends of generations to webhooks, by `DeliverySender`."""
 
 from __future__ import annotations
 
@@ -96,10 +93,7 @@ class Deliveries:
     async def _send(
         self, row: Any, hook: Any, generation: Any, signer: Any
     ) -> tuple[int, float, str]:
-        """Return the status of an attempt, the seconds of ``Retry-After``, and the error.
-
-        The status is 0 if there was no response.
-        """
+        """Return the result of an attempt, see `DeliverySender.send`."""
         context = self._context
         body = orjson.dumps(
             {

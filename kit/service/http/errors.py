@@ -44,10 +44,7 @@ _HTTP_ERRORS: dict[int, tuple[type[ApiError], str]] = {
 
 
 def envelope(error: ApiError, request_id: str) -> Response:
-    """Return the response for an error.
-
-    Source: API document, "Errors"; contract, "Conventions".
-    """
+    """Return the response for an error. Source: API document, "Errors"."""
     problem: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.details is not None:
         problem["details"] = error.details

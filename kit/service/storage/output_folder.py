@@ -31,8 +31,7 @@ class OutputFolder:
     def put(self, files: Mapping[str, Path]) -> None:
         """Move finished files to their keys, and flush them and their parent folders.
 
-        No row refers to a key before this returns, so a power cut meanwhile leaves at most an
-        unused file.
+        No row refers to them before, so a power cut meanwhile leaves at most an unused file.
         """
         flushed: dict[Path, None] = {}
         for key, path in files.items():

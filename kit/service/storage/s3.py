@@ -121,10 +121,7 @@ class S3Storage:
         return path
 
     async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:
-        """Return a copy of the unverified file that a client has sent with a ticket, or None.
-
-        Raises `BadRequestError` if its length differs from that of the ticket.
-        """
+        """Return a copy of the unverified file that a client has sent with a ticket, or None."""
         key = f"{UPLOADS}{upload_id}{_RECEIVED_FILE}"
         try:
             with _translate_errors(reading=True):

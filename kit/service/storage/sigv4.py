@@ -20,11 +20,7 @@ _DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """A bucket, the folder in it, and the credentials.
-
-    Its address is the base URL of its files, without a slash at the end; temporary credentials have
-    a token.
-    """
+    """A bucket, the base URL of its files, the folder in it, and the credentials."""
 
     name: str
     address: str

@@ -40,10 +40,7 @@ _NAME = "kit"
 
 
 def security(settings: ServiceSettings) -> Security | None:
-    """Return the certificates for any side of the cluster; None if none are set.
-
-    Raises `ConfigError` if they cannot be used.
-    """
+    """Return the certificates for any side of the cluster; None if none are set."""
     if not settings.cluster_ca:
         return None
     cert, key = settings.cluster_cert, settings.cluster_key

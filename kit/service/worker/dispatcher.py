@@ -407,10 +407,7 @@ def _job_name(generation_id: str, attempt: int) -> str:
 
 
 def _log_job(what: str, row: Any, seconds: float, reason: str = "") -> None:
-    """Log one line for a job, without its prompt or an engine's message, which may contain it.
-
-    The reason is an error's code, or how the process was lost.
-    """
+    """Log one line for a job, without its prompt or an engine's message, which may contain it."""
     level = logging.WARNING if what in ("failed", "lost") else logging.INFO
     if _log.isEnabledFor(level):
         facts = {

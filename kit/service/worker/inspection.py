@@ -45,8 +45,7 @@ class Inspectors:
     async def inspect(self, row: Any, path: Path) -> dict[str, Any]:
         """Return size and length of an uploaded file; the caller holds `lock` of its account.
 
-        Raises `BadRequestError` if the file does not match its ticket, is broken, or takes too long
-        to decode.
+        Raises `BadRequestError` if it does not match its ticket, is broken, or takes too long.
         """
         await self._pool.warm()  # starting a process takes longer than inspecting most files
         task = {"do": "inspect", "path": str(path), "content_type": row.content_type}

@@ -249,10 +249,7 @@ class Pool:
 
 
 def _write_script() -> str:
-    """Return a program that imports from our path, placed last: scripts may have extended the path.
-
-    So do the archives of `shiv` and `pex`.
-    """
+    """Return a program with our path, which scripts and archives of `shiv` may have extended."""
     path = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - zipped ones too
     return _SCRIPT.format(path=path)
 

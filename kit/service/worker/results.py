@@ -101,10 +101,7 @@ def _check_inside(path: Any, folder: Path, what: str) -> Path:
 
 
 def _check_type(path: Path, content_type: Any, asset_type: str) -> tuple[int, int]:
-    """Raise if a file has the wrong type; return the width and height in its header.
-
-    Only the start is read. A picture may be stored rotated, see `_true_size`.
-    """
+    """Raise if a file has the wrong type; return the width and height in its header."""
     kind = str(content_type).partition("/")[0]
     if content_type not in MAGIC or kind not in _KINDS:
         raise _bad_result(f"its type {content_type!r} is none that is served", str(path))
@@ -201,10 +198,7 @@ def _to_json(metadata: Mapping[str, Any]) -> Any:
 
 
 def _thumbnail(asset: Asset, path: Path, folder: Path, facts: Mapping[str, Any]) -> Path | None:
-    """Return the asset's thumbnail, or create one from its file.
-
-    A small picture needs none.
-    """
+    """Return the asset's thumbnail, or one made from its file; None for a small picture."""
     if asset.thumbnail is not None:
         found = _check_inside(asset.thumbnail, folder, "its thumbnail")
         with found.open("rb") as file:

@@ -36,10 +36,7 @@ _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
 def limit_memory(memory: int) -> None:
-    """Limit memory and file size of this process, and disable core dumps.
-
-    With 0 bytes, neither the address space nor the file size is limited.
-    """
+    """Disable core dumps; limit address space and file size of this process, unless 0 is given."""
     _limit("RLIMIT_CORE", 0)
     if memory:
         _limit("RLIMIT_AS", memory)

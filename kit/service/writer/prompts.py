@@ -20,10 +20,7 @@ SCRIPT_EXAMPLE = '{"content": "..."}'
 
 
 def schema(**fields: str) -> Mapping[str, Any]:
-    """Return the schema of an object of strings, from their names and descriptions.
-
-    It uses only what all servers support: no lengths, no patterns.
-    """
+    """Return the schema of an object of strings; not all servers support lengths and patterns."""
     return {
         "type": "object",
         "properties": {

@@ -154,10 +154,7 @@ def table_reader(
 
 
 def find_damage(path: Path, should_stop: Callable[[], bool] = lambda: False) -> str | None:
-    """Return the first error in a database file, or None.
-
-    Raises `ConfigError` if the file cannot be read at the moment.
-    """
+    """Return the first error in a database file, or None; raises if it cannot be read now."""
     try:
         connection = open_connection(path)
     except DamageError as error:
