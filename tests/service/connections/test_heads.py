@@ -164,6 +164,16 @@ def test_an_upgrade_to_another_protocol_is_ignored(
     assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
+def test_a_short_response_arrives_in_one_piece(service: Service) -> None:
+    with connection(service) as one:
+        for _ in range(20):
+            one.sendall(HELLO)
+            head, _, body = one.recv(65_536).partition(b"\r\n\r\n")
+
+            assert f"content-length: {len(body)}\r\n".encode() in head.lower() + b"\r\n"
+            assert json.loads(body)["status"] == "ok"
+
+
 def test_a_response_is_the_same_on_a_connection_that_closes(service: Service, key: str) -> None:
     request = f"GET {GENERATIONS} HTTP/1.1\r\nHost: kit\r\nAuthorization: Bearer {key}\r\n".encode()
     with connection(service) as one:
