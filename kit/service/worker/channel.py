@@ -76,6 +76,11 @@ class Channel(asyncio.Protocol):
         finally:
             self._pending = None
 
+    def cancel(self) -> None:
+        """Request the process to end the running task."""
+        if self._transport is not None and self._pending is not None:
+            self._transport.write(orjson.dumps({"cancel": self._pending.task}) + b"\n")
+
     def close(self) -> None:
         """Close the connection."""
         if self._transport is not None:

@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, NoReturn
 
 import orjson
@@ -50,33 +51,45 @@ _CODE = re.compile(r"[\w.-]{1,64}", re.ASCII)
 class ChildChannel:
     """The socket to the parent: one JSON object per line, in both directions.
 
-    Each line names its task. Only the process that the parent started may send: a copy of it that
-    an engine forks ends instead.
+    A thread receives tasks and requests to cancel the running one, and ends the process with its
+    parent. Each line names its task. Only the process that the parent started may send: a copy of
+    it that an engine forks ends instead.
     """
 
     def __init__(self, connection: socket.socket) -> None:
         connection.set_inheritable(False)  # else child processes of engines would keep it open
         self._connection = connection
-        self._lines = connection.makefile("rb")
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._task = ""
+        self._tasks: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self._running = ""
+        self.progress = Progress()
         if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
             os.register_at_fork(after_in_child=self._disconnect)
+        threading.Thread(target=self._receive, name="parent", daemon=True).start()
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send the parent a message about the current task."""
         if os.getpid() != self._process:
             os._exit(0)
         with self._lock:
-            self._connection.sendall(orjson.dumps({**message, "task": self._task}) + b"\n")
+            self._connection.sendall(orjson.dumps({**message, "task": self._running}) + b"\n")
 
-    def tasks(self) -> Iterator[dict[str, Any]]:
-        """Yield tasks until the parent closes the socket."""
-        for line in self._lines:
-            task = orjson.loads(line)
-            self._task = task["task"]
-            yield task
+    def begin_task(self, progress: Progress) -> dict[str, Any]:
+        """Wait for a task, which requests of the parent then cancel by its progress."""
+        task = self._tasks.get()
+        self.progress, self._running = progress, task["task"]
+        return task
+
+    def _receive(self) -> None:
+        with suppress(OSError):
+            for line in self._connection.makefile("rb"):
+                message = orjson.loads(line)
+                if "cancel" not in message:
+                    self._tasks.put(message)
+                elif message["cancel"] == self._running:
+                    self.progress.cancel()
+        _end()
 
     def _disconnect(self) -> None:
         # The descriptor stays in use, so that no file that the copy opens gets its number.
@@ -209,19 +222,15 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     os.umask(0o077)  # new files are private, whatever the umask of the service
     limit_memory(memory)
     lower_priority()
-    job = _RunningJob()
-    # First a request, then a kill: an engine may have to cancel a job on another machine.
-    signal.signal(signal.SIGTERM, lambda *_: job.progress.cancel())
-    threading.Thread(
-        target=_follow_parent, args=(_replace_stdin(), job), name="parent", daemon=True
-    ).start()
     channel = ChildChannel(_open_connection(descriptor))
+    # First a request, then a kill: an engine may have to cancel a job on another machine.
+    signal.signal(signal.SIGTERM, lambda *_: channel.progress.cancel())
     channel.send({"result": {"process": os.getpid()}})
-    for number, task in enumerate(channel.tasks()):
-        limit_cpu(cpu_seconds)
+    while True:
         with ProgressReporter(lambda fraction: channel.send({"progress": fraction})) as report:
             progress = Progress(report)
-            job.number, job.progress = number % 256, progress
+            task = channel.begin_task(progress)
+            limit_cpu(cpu_seconds)
             answer = _run_task(task, progress)
         progress.cancel()  # a thread that the engine has left running ends at its next report
         channel.send({**answer, "alone": _is_alone(task["folder"])})
@@ -251,34 +260,6 @@ def _has_children() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _replace_stdin() -> int:
-    """Return the original standard input, and replace it, so that an engine that reads gets EOF."""
-    parent = os.dup(0)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    return parent
-
-
-class _RunningJob:
-    """The running job: its number in this process, as a byte, and its progress."""
-
-    def __init__(self) -> None:
-        self.number = 0
-        self.progress = Progress()
-
-
-def _follow_parent(parent: int, job: _RunningJob) -> None:
-    """Cancel a job when its number arrives in a pipe; end the process when the pipe is closed.
-
-    A signal cancels any running job, but on Windows it would kill the process.
-    """
-    while received := os.read(parent, 1):
-        if received[0] == job.number:
-            job.progress.cancel()
-    _end()
 
 
 def _end() -> NoReturn:

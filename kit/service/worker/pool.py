@@ -68,8 +68,8 @@ class RenderProcess:
     folder: Path
     #: Whether it is the process for engines that keep large weights.
     resident: bool
-    #: Number of previous jobs.
-    jobs: int = 0
+    #: Whether it had a job before.
+    is_used: bool = False
 
     def stop(self) -> None:
         """Kill the process, and all processes that an engine has started in it."""
@@ -87,8 +87,6 @@ class RenderProcess:
 
     def _clean_up(self) -> None:
         self.process.wait()
-        if self.process.stdin:
-            self.process.stdin.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -151,7 +149,7 @@ class Pool:
         async with self._resident_lock if resident else nullcontext(), self._free:
             child = await self._take_process(resident)
             answer = await self._run_in(child, name, task, on_progress)
-            if child.jobs and not self._is_kept(child, answer):
+            if child.is_used and not self._is_kept(child, answer):
                 child = await self._start(resident)
                 answer = await self._run_in(child, name, task, on_progress)
         if "error" in answer:
@@ -193,7 +191,7 @@ class Pool:
         if self._is_kept(child, answer):
             # Threads or processes of the job may still write to the old folder.
             folder = child.folder if answer.get("alone") else self._new_folder()
-            self.idle.append(replace(child, folder=folder, jobs=child.jobs + 1))
+            self.idle.append(replace(child, folder=folder, is_used=True))
         else:
             child.kill()
         return answer
@@ -207,9 +205,7 @@ class Pool:
         child = self._busy.get(name)
         if child is None:
             return False
-        if child.process.stdin:
-            with suppress(OSError, ValueError):  # it has ended
-                os.write(child.process.stdin.fileno(), bytes([child.jobs % 256]))
+        child.channel.cancel()
         asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._kill_running, name, child)
         return True
 
@@ -270,7 +266,7 @@ def _spawn(
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # -P excludes the working directory: a notebook may have a `random.py` beside it.
             [sys.executable, "-P", "-c", _write_script(), *map(str, limits)],
-            stdin=subprocess.PIPE,  # a byte cancels the job of that number; it closes when we end
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
             env=environment,

@@ -1,8 +1,10 @@
 """Render processes: a crash, a hang or a cancel affects one job, and none outlives its parent."""
 
 import asyncio
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -180,21 +182,29 @@ def test_a_canceled_job_ends_soon_and_its_process_is_kept(
     assert took < 0.15, "the engine checks every 20 ms"
 
 
-def test_a_late_cancel_does_not_end_the_next_job(with_pool: WithPool, tmp_path: Path) -> None:
-    async def work(pool: Pool) -> Any:
-        await pool.run("first", task(tmp_path), ignore)
-        [child] = pool.idle
-        started = asyncio.Event()
-        job = asyncio.create_task(pool.run("a", task(tmp_path, "hangs"), lambda _: started.set()))
-        await started.wait()
-        os.write(child.process.stdin.fileno(), b"\0")  # the number of the first job
-        await asyncio.sleep(0.2)
-        assert not job.done()
-        pool.cancel("a")
-        with pytest.raises((JobError, LostError), match="canceled"):
-            await job
+@pytest.mark.skipif(os.name != "posix", reason="passes a socket by its number")
+def test_a_late_cancel_does_not_end_the_next_job(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    limits = (theirs.fileno(), 0, 0, 0)
+    command = [sys.executable, "-m", "kit.service.worker.child", *map(str, limits)]
+    with subprocess.Popen(command, pass_fds=limits[:1]) as process, ours:
+        theirs.close()
+        lines = ours.makefile("rb")
 
-    with_pool(work)
+        def send(**message: Any) -> None:
+            ours.sendall(json.dumps(message).encode() + b"\n")
+
+        def receive() -> Any:
+            return json.loads(lines.readline())
+
+        assert receive()["task"] == ""
+        send(**task(tmp_path, "hangs"), folder=str(tmp_path / "job"), task="second")
+        send(cancel="first")
+        assert [receive().get("progress") for _ in range(5)] == [0.5] * 5
+        send(cancel="second")
+        until(lambda: receive().get("error"), lambda error: error == "canceled")
+        ours.shutdown(socket.SHUT_RDWR)
+        assert process.wait(20) == 1, "it ends with its parent"
 
 
 def test_a_cancel_ends_only_its_job_even_if_that_ignores_it(
