@@ -41,6 +41,8 @@ _MAX_MISSES, _POLLS_PER_LIST = 3, 8
 _MIN_PER_PAGE = 2
 #: Errors of the list that say nothing about other requests.
 _LIST_ERRORS = (errors.BadRequestError, errors.InternalError, errors.RequestTimeoutError)
+#: Error statuses that concern the key or are temporary, and not the requested generation.
+_GENERAL = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
 #: Errors that may be temporary, like a lost connection.
 _TEMPORARY_ERRORS = (errors.UnavailableError, errors.RateLimitError)
 
@@ -179,12 +181,16 @@ class SharedWait:
         finally:
             self._waiters.remove(waiter)
 
-    def check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
-        """Return the current states of generations by id; unknown ones are left out."""
+    def check_all(
+        self, addresses: Mapping[str, str | None]
+    ) -> Flow[dict[str, wire.Generation | KitError]]:
+        """Return the current states by id, or why one cannot be read; unknown ids are left out."""
         outage = RetryState(self._patient)
         waiters = {name: Waiter(name, url, 0.0, None, outage) for name, url in addresses.items()}
         yield from self._poll(waiters, 2 * len(waiters), self._patient)
-        return {name: one.latest for name, one in waiters.items() if one.latest is not None}
+        found = {name: one.latest or one.error for name, one in waiters.items()}
+        unknown = (errors.NotFoundError, type(None))
+        return {name: each for name, each in found.items() if not isinstance(each, unknown)}
 
     # ── alone ────────────────────────────────────────────────────────────────────────────────────
 
@@ -286,7 +292,10 @@ class SharedWait:
             one.asked_at = self._policy.clock()
             try:
                 one.latest = yield from flows.ask(call, policy)
-            except errors.NotFoundError as error:
+            except errors.ApiError as error:
+                is_about_one = policy is self._patient and error.response_status not in _GENERAL
+                if not (is_about_one or isinstance(error, errors.NotFoundError)):
+                    raise
                 one.error = error
         return 1 + pages + len(oldest)
 

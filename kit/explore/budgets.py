@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 import warnings
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from types import TracebackType
 from typing import Final
@@ -145,14 +146,10 @@ class Budgets:
         warning when it is spent.
         """
         limit = parse_credits(credits, "a budget")
-        try:
-            share = Decimal(str(warn_at))
-            is_share = 0 <= share <= 1
-        except InvalidOperation:
-            is_share = False
-        if not is_share:
-            raise ConfigError(f"warn_at is a share from 0 to 1, not {warn_at}")
-        return Budget(limit, share, self)
+        with suppress(InvalidOperation):
+            if 0 <= (share := Decimal(str(warn_at))) <= 1:
+                return Budget(limit, share, self)
+        raise ConfigError(f"warn_at is a share from 0 to 1, not {warn_at}")
 
     def __repr__(self) -> str:
         return f"<Budgets {len(self._open)} open>"

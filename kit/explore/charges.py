@@ -10,6 +10,7 @@ import functools
 import json
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,24 +35,18 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
     def estimate(model_id: str, parameters: str | None) -> float | None:
         return _estimate(models[model_id], parameters)
 
-    def charge(
-        generation_id: str,
-        credits: float | None,
-        status: str,
-        model_id: str | None,
-        parameters: str | None,
-    ) -> tuple[float | None, str]:
-        if credits is not None:
-            return credits, "service"
-        if generation_id in receipts:
-            return float(receipts[generation_id]), "receipt"
-        if model_id is None or model_id not in models or status != "completed":
+    def charge(row: Mapping[str, Any]) -> tuple[float | None, str]:
+        if row["credits"] is not None:
+            return row["credits"], "service"
+        if row["id"] in receipts:
+            return float(receipts[row["id"]]), "receipt"
+        if row["model_id"] not in models or row["status"] != "completed":
             return None, "none"
-        guess = estimate(model_id, parameters)
+        guess = estimate(row["model_id"], row["parameters"])
         return guess, "none" if guess is None else "estimate"
 
-    names = ("id", "credits", "status", "model_id", "parameters")
-    found = list(map(charge, *(table[name].to_pylist() for name in names)))
+    rows = table.select(["id", "credits", "status", "model_id", "parameters"])
+    found = list(map(charge, rows.to_pylist()))
     credits = pa.array([amount for amount, _ in found], pa.float64())
     values = {
         "credits": credits,

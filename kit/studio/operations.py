@@ -23,7 +23,6 @@ from kit.client.journal import Journal, Notices
 from kit.client.settings import Settings
 from kit.client.waiting import OnUpdate, SharedWait
 from kit.errors import (
-    ApiError,
     ConfigError,
     ConflictError,
     GenerationFailedError,
@@ -55,8 +54,6 @@ _log = logging.getLogger("kit")
 _UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
 #: Maximum of equal requests in one call.
 MAX_STARTS = 100
-#: Error statuses that concern the key or are temporary, and not the requested generation.
-_GENERAL_STATUSES = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
 #: Default maximum of generations whose thumbnails are fetched for a comparison of pictures.
 DEFAULT_FETCHES = 100
 #: Number of pictures after which hashes are saved, so that an interruption loses no more.
@@ -333,31 +330,16 @@ class Operations:
         """Return started generations not yet seen to end; an ended one is returned once."""
         recovered = yield from self.starts.find_unanswered()
         addresses = {each: self.starts.addresses.get(each) for each in self.journal.pending()}
-        found = {**recovered, **(yield from self._check_all(addresses))}
+        found = recovered
+        for name, state in (yield from self._shared_wait.check_all(addresses)).items():
+            if isinstance(state, wire.Generation):
+                found[name] = state
+            else:
+                self.notices.log(f"{name} was started from here and is left out: {state}")
         for generation in found.values():
             if generation.finished:
                 self._record_end(generation)
         return list(found.values())
-
-    def _check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
-        """Return the current states of generations; those that cannot be read are logged."""
-        try:
-            return (yield from self._shared_wait.check_all(addresses))
-        except ApiError as error:
-            if error.response_status in _GENERAL_STATUSES:
-                raise
-        found = {}
-        for name, address in addresses.items():
-            call = calls.get_generation(name, status_url=address)
-            try:
-                found[name] = yield from flows.ask(call, self.policy)
-            except NotFoundError:
-                continue
-            except ApiError as error:
-                if error.response_status in _GENERAL_STATUSES:
-                    raise
-                self.notices.log(f"{name} was started from here and is left out: {error}")
-        return found
 
     def find_charge(self, generation: wire.Generation) -> Decimal | None:
         """Return the charge of a generation, as the service reports it, else from the receipt."""
