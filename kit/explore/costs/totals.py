@@ -100,10 +100,8 @@ def charges(spent: Spending) -> CostFrame:
     in each currency that has rates.
     """
     newest = "order by created_at desc nulls last, id desc"
-    found = spent.ask(f"select * exclude (settings) from spending {newest}")  # noqa: S608
-    found["created_at"] = found["created_at"].dt.tz_convert(spent.timezone)
-    worth = {name: _worth(found[name]) for name in spent.currencies}
-    return CostFrame(_amounts(found.assign(**worth).set_index("id")))
+    found = _rows(spent, "* exclude (settings)", newest)
+    return CostFrame(found.assign(**{name: _worth(found[name]) for name in spent.currencies}))
 
 
 def summary(spent: Spending) -> CostFrame:
@@ -160,7 +158,7 @@ def top(spent: Spending, count: int = 10) -> CostFrame:
     ``prompt``.
     """
     order = "order by net desc nulls last, created_at desc, id limit ?"
-    rows = _rows(spent, "prompt", order, [check_count("count", count)])
+    rows = _rows(spent, f"{_FACTS}, prompt", order, [check_count("count", count)])
     text = [str(p) if isinstance(p, str) else str(i) for i, p in rows["prompt"].items()]
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
     title = f"The {len(rows)} most expensive"
@@ -175,7 +173,7 @@ def failed(spent: Spending) -> CostFrame:
     refunded), ``error``; indexed by id, newest first.
     """
     order = "where status in ('failed', 'canceled') order by created_at desc nulls first, id desc"
-    rows = _rows(spent, "error", order)
+    rows = _rows(spent, f"{_FACTS}, error", order)
     chart = Chart(
         kind="bars",
         x="model_id",
@@ -217,16 +215,15 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
 
 
 _AMOUNTS = ("charged", "refunded", "net")
+_FACTS = "id, model_id, status, created_at, charged, refunded, net"
 
 
 def _amounts(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: credits(frame[name]) for name in _AMOUNTS})
 
 
-def _rows(spent: Spending, column: str, rest: str, values: Sequence[Any] = ()) -> pd.DataFrame:
-    """Return rows indexed by id, with one more column after the amounts."""
-    names = ", ".join(["id", "model_id", "status", "created_at", *_AMOUNTS, column])
-    rows = spent.ask(f"select {names} from spending {rest}", values)  # noqa: S608
+def _rows(spent: Spending, columns: str, rest: str, values: Sequence[Any] = ()) -> pd.DataFrame:
+    rows = spent.ask(f"select {columns} from spending {rest}", values)  # noqa: S608
     rows["created_at"] = rows["created_at"].dt.tz_convert(spent.timezone)
     return _amounts(rows.set_index("id"))
 

@@ -92,6 +92,15 @@ def _amounts(results: Sequence[CellResult]) -> list[str]:
     return [f"{markup.credits(amount)} {words}" for amount, words in amounts if amount]
 
 
+def _draw(generation: BaseGeneration, limit: int, width: int) -> str | None:
+    """Return a small picture of a result, or None without one."""
+    try:
+        content = fetch_thumbnail(generation)
+        return media.picture(content, limit=limit, width=width) if content else None
+    except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
+        return None
+
+
 class BaseSweep(Generic[H]):
     """The common base of blocking and async sweeps: the cells and their progress."""
 
@@ -206,11 +215,7 @@ class BaseSweep(Generic[H]):
             return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
         generation = self._session.wrap(result.generation)
         limit = max(_SMALL, min(_LARGE, _SHEET_BYTES // len(self)))
-        try:
-            content = fetch_thumbnail(generation)
-            picture = media.picture(content, limit=limit, width=2 * size) if content else None
-        except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
-            picture = None
+        picture = _draw(generation, limit, 2 * size)
         caption = markup.credits(generation.credits)
         if result.status != "completed":
             caption = f"{result.status} · {caption}"
@@ -280,11 +285,7 @@ class BaseSweep(Generic[H]):
             facts = result.generation
             if facts is None or facts.state != "completed" or facts.id in found:
                 continue
-            try:
-                content = fetch_thumbnail(self._session.wrap(facts))
-                found[facts.id] = media.picture(content, limit=_SMALL, width=120) if content else ""
-            except Exception:  # noqa: BLE001 - one picture takes no other away
-                found[facts.id] = ""
+            found[facts.id] = _draw(self._session.wrap(facts), _SMALL, 120) or ""
 
     def _stop(self, interruption: BaseException) -> None:
         """Stop starting requests, because the wait was interrupted."""
