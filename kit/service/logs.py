@@ -28,11 +28,7 @@ def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None 
     """Write log lines to a stream."""
     target = logging.StreamHandler(sys.stderr if to is None else to)
     target.setFormatter(STYLES[style]())
-    root = logging.getLogger()
-    for handler in [*root.handlers]:
-        root.removeHandler(handler)
-    root.addHandler(target)
-    root.setLevel(logging.WARNING)
+    logging.basicConfig(level=logging.WARNING, handlers=[target], force=True)
     logging.getLogger("kit").setLevel(logging.INFO if verbose else logging.WARNING)
 
 

@@ -78,9 +78,6 @@ def _allow_header(error: HTTPException, scope: Scope) -> dict[str, str]:
     """Return the ``Allow`` header of a path; the framework names the methods of one route only."""
     if error.status_code != 405:
         return {}
-    routes, scopes = (
-        scope["app"].routes,
-        {method: {**scope, "method": method} for method in METHODS},
-    )
+    routes, scopes = scope["app"].routes, {name: {**scope, "method": name} for name in METHODS}
     full = (m for m in METHODS if any(it.matches(scopes[m])[0] is Match.FULL for it in routes))
     return {"Allow": ", ".join(full)}

@@ -145,7 +145,6 @@ async def stream_events(
     with watch() as changed:
         yield b"retry: %d\n\n" % _RETRY_MS
         while not watchers.closed:
-            changed.clear()
             try:
                 events = await read()
             except ApiError:
@@ -209,7 +208,6 @@ async def await_change(
     end = loop.time() + seconds
     with watch() as changed:
         while True:
-            changed.clear()  # before the read, so that no change is missed
             state, remaining = await read(), end - loop.time()
             if is_new(state) or watchers.closed or remaining <= 0:
                 return state
@@ -218,9 +216,10 @@ async def await_change(
 
 
 async def wait_until(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event up to a time limit, which sets the event, too."""
+    """Wait for an event up to a time limit, and clear it: later changes set it again."""
     timer = asyncio.get_running_loop().call_later(seconds, event.set)
     try:
         await event.wait()
     finally:
         timer.cancel()
+    event.clear()

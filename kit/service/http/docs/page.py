@@ -20,8 +20,8 @@ from kit.errors import ApiError
 from kit.service.http.openapi import words
 
 Schema = Mapping[str, Any]
-#: Placeholders that are replaced per request: the base URL, and the nonce that allows its script.
-BASE, NONCE = "@@base@@", "@@nonce@@"
+#: Placeholder of the base URL, which is replaced per request.
+BASE = "@@base@@"
 _CODE = re.compile(r"`+([^`]+)`+")
 #: Paragraphs of docstrings that are only for readers of the source.
 _HIDDEN = re.compile(r"Source:|Parameters\s+-|Returns\s+-|Raises\s+-|Examples\s+-|Scope: ")
@@ -48,7 +48,7 @@ _SIGNED_COMMANDS = {
 
 
 def render_page(document: Schema) -> str:
-    """Return the page of an OpenAPI document, with the placeholders `BASE` and `NONCE`."""
+    """Return the page of an OpenAPI document, with the placeholder `BASE`."""
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"prose": prose, "inline": inline, "anchor": anchor}
     environment.globals["fields"] = _fields

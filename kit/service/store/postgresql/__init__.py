@@ -112,12 +112,7 @@ class PostgreSQL:
 
     async def read(self, transaction: Transaction[T]) -> T:
         """Run a read-only transaction, each statement on its own."""
-        try:
-            step = next(transaction)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        async with self._connection() as connection:
-            return await self._drive(connection, transaction, step)
+        return await self._transact(transaction, "")
 
     async def write(self, work: Work[T], *, durable: bool = True) -> T:
         """Run a transaction atomically; its changes are on disk when this returns."""
@@ -155,7 +150,7 @@ class PostgreSQL:
     async def _write(self, work: Work[T], durable: bool) -> T:
         for attempt in range(_MAX_ATTEMPTS):
             try:
-                return await self._transact(begin(work), durable)
+                return await self._transact(begin(work), _BEGIN[durable])
             except _RACE_ERRORS as error:
                 _log.warning("a transaction lost a race: %s", type(error).__name__)
                 if not callable(work):
@@ -163,13 +158,16 @@ class PostgreSQL:
                 await asyncio.sleep(random.random() * 0.02 * 2**attempt)  # noqa: S311 - not a secret
         raise _unavailable("the database is too busy; nothing was charged")
 
-    async def _transact(self, transaction: Transaction[T], durable: bool) -> T:
+    async def _transact(self, transaction: Transaction[T], begin: str) -> T:
+        """Run a transaction, atomically after a statement that begins it."""
         try:
             step = next(transaction)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         async with self._connection() as connection:
-            await connection.execute(_BEGIN[durable])
+            if not begin:
+                return await self._drive(connection, transaction, step)
+            await connection.execute(begin)
             try:
                 result = await self._drive(connection, transaction, step)
             except BaseException:

@@ -28,13 +28,11 @@ _SET_FINGERPRINT = "UPDATE schema_version SET secret = $1 WHERE secret IS NULL"
 
 async def check(connection: Any) -> None:
     """Raise `ConfigError` if the schema is not the newest."""
-    number, newest = await _read_number(connection), migrations.newest(NAME)
-    if number > newest:
-        migrations.missing(NAME, number)
-    if number < newest:
+    number = await _read_number(connection)
+    if missing := migrations.missing(NAME, number):
         raise ConfigError(
-            f"the database has the schema {number}, and this version of the kit needs {newest}: "
-            "run 'kit migrate' with the same KIT_DATABASE_URL"
+            f"the database has the schema {number}, and this version of the kit needs "
+            f"{missing[-1][0]}: run 'kit migrate' with the same KIT_DATABASE_URL"
         )
 
 
