@@ -82,14 +82,15 @@ class ChildChannel:
         return task
 
     def _receive(self) -> None:
-        with suppress(OSError):
+        try:
             for line in self._connection.makefile("rb"):
                 message = orjson.loads(line)
                 if "cancel" not in message:
                     self._tasks.put(message)
                 elif message["cancel"] == self._running:
                     self.progress.cancel()
-        _end()
+        finally:
+            _end()
 
     def _disconnect(self) -> None:
         # The descriptor stays in use, so that no file that the copy opens gets its number.
