@@ -1,4 +1,4 @@
-"""The tutorials in JupyterLab: all cells queued at once, saved, and opened again."""
+"""The tutorials with widgets in JupyterLab: all cells queued at once, saved, and opened again."""
 
 import os
 import re
@@ -14,7 +14,9 @@ from tests.browser.notebook import Notebook
 
 pytestmark = pytest.mark.browser
 
-FIRST, *OTHERS = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
+#: Their outputs are pictures, plots and tables without widgets, which nbval compares.
+PLAIN = ("20_costs", "60_history_at_scale", "80_another_service", "95_neural_models")
+FIRST, *OTHERS = sorted(p.name for p in NOTEBOOKS.glob("*.ipynb") if p.stem not in PLAIN)
 
 
 def test_the_first_tutorial_shows_a_form_a_picture_and_a_video(lab: Lab, browser: Browser) -> None:
