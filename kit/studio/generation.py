@@ -24,7 +24,6 @@ from kit.errors import ConfigError, KitError, NoAnswerError
 from kit.pictures import open_picture
 from kit.private import names_folder, user_path
 from kit.studio.operations import Operations
-from kit.studio.starts import StartTrace
 from kit.widgets import preview
 from kit.widgets.gallery import Fetched, draw_media
 from kit.widgets.media import Fit
@@ -87,15 +86,18 @@ def cached_thumbnail(cache: downloads.Cache, generation_id: str) -> bytes | None
 
 
 @contextmanager
-def note_interrupt(client: Client | AsyncClient, trace: StartTrace | None = None) -> Iterator[None]:
-    """Add what was started, and how to find it, to an interrupt or a cancellation."""
+def note_interrupt(
+    client: Client | AsyncClient,
+    note: Callable[[str], str] = "what was started continues: {}".format,
+) -> Iterator[None]:
+    """Add a note to an interrupt or a cancellation; it may contain what finds the start."""
     try:
         yield
     except Exception:
         raise
     except BaseException as stop:  # an interrupt or a cancellation
         finds = f"{'await ' if client.awaited else ''}studio.history.pending() finds it"
-        stop.add_note(trace.note(finds) if trace else f"what was started continues: {finds}")
+        stop.add_note(note(finds))
         raise
 
 

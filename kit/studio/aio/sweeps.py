@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit.client.bridge import to_thread
 from kit.explore.ratings import Ratings
-from kit.studio.generation import Session
+from kit.studio.generation import Session, note_interrupt
 from kit.studio.requests import merge_parameters
 from kit.studio.sweeps import AT_ONCE, BaseSweep, H, cells
 
@@ -97,11 +97,9 @@ class AsyncSweeps:
 
     async def _plan(self, flow: Flow[cells.SweepCells]) -> AsyncSweep[AsyncGeneration]:
         client: Any = self.session.client
-        try:
+        note = "it was stopped while it was planned: nothing was started or charged"
+        with note_interrupt(client, lambda _: note):
             planned = await client.run(self.session.resumable(flow))
-        except asyncio.CancelledError as stop:
-            stop.add_note("it was stopped while it was planned: nothing was started or charged")
-            raise
         return AsyncSweep(planned, self.session, self.ratings)
 
 

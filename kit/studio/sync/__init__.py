@@ -318,7 +318,7 @@ class Studio(BaseStudio):
         name = model.id if isinstance(model, wire.Model) else str(model)
         trace = StartTrace(again=again)
         show = self.session.operations.progress(name)
-        with show as on_update, note_interrupt(self.client, trace):
+        with show as on_update, note_interrupt(self.client, trace.note):
             flow = self.session.operations.generate(
                 request,
                 again=again,

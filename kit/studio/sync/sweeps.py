@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kit.explore.ratings import Ratings
-from kit.studio.generation import Session
+from kit.studio.generation import Session, note_interrupt
 from kit.studio.requests import merge_parameters
 from kit.studio.sweeps import AT_ONCE, BaseSweep, H, cells
 
@@ -95,11 +95,9 @@ class Sweeps:
 
     def _plan(self, flow: Flow[cells.SweepCells]) -> Sweep[Generation]:
         client: Any = self.session.client
-        try:
+        note = "it was stopped while it was planned: nothing was started or charged"
+        with note_interrupt(client, lambda _: note):
             planned = client.run(self.session.resumable(flow))
-        except KeyboardInterrupt as stop:
-            stop.add_note("it was stopped while it was planned: nothing was started or charged")
-            raise
         return Sweep(planned, self.session, self.ratings)
 
 
