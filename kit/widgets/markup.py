@@ -21,7 +21,8 @@ CARD = (
     "border:1px solid var(--jp-border-color2,#9996);border-radius:6px;padding:8px 12px;"
     "max-width:720px"
 )
-FAINT = "color:var(--jp-ui-font-color2,#808080)"
+# The theme's own secondary color has too little contrast on fields, and not every host has one.
+FAINT = "color:color-mix(in srgb,var(--jp-ui-font-color1,currentcolor) 70%,transparent)"
 CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
 _NAME = f"{CELL};{FAINT};font-weight:normal"
 # JupyterLab adds space below tables and paints every other row, which is wrong in a card.

@@ -39,7 +39,7 @@ _FAINT = """(part, enough) => {
         return product;
     };
     const words = element => element.matches('input, textarea, select')
-        ? element.value
+        ? element.value || element.placeholder || ''
         : [...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE)
             .map(node => node.data).join('');
     const faint = [];
@@ -49,7 +49,8 @@ _FAINT = """(part, enough) => {
             && !element.closest('svg, style, script, :disabled, option, video, .jp-OutputPrompt');
         if (!seen) continue;
         const back = behind(element);
-        const color = rgba(getComputedStyle(element).color);
+        const part = element.placeholder && !element.value ? '::placeholder' : undefined;
+        const color = rgba(getComputedStyle(element, part).color);
         const front = over([...color.slice(0, 3), color[3] * opacity(element)], back);
         const [light, dark] = [luminance(front), luminance(back)].sort((a, b) => b - a);
         const ratio = (light + 0.05) / (dark + 0.05);

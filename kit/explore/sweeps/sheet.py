@@ -31,12 +31,12 @@ CSS = (
     "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;"
     "color:var(--jp-ui-font-color1,inherit)"
 )
-FAINT = "color:var(--jp-ui-font-color2,#767676)"
+FAINT = "color:color-mix(in srgb,var(--jp-ui-font-color1,currentcolor) 70%,transparent)"
 #: The head of a saved page, light or dark as the system of the reader.
 _PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
     'content="width=device-width"><title>{}</title><style>:root{{color-scheme:light dark;'
-    "background:canvas;--jp-ui-font-color2:light-dark(#666,#a3a3a3)}}</style>"
+    "background:canvas}}</style>"
 )
 _STAR = "★"
 _CELL = "padding:4px;text-align:center;vertical-align:top"
