@@ -9,7 +9,6 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
@@ -38,16 +37,19 @@ def open_writer(target: Path, draft: Path) -> Iterator[Add]:
     flush_path(target.parent)
 
 
-def open_reader(source: Path) -> Callable[[Path], None]:
-    """Return a function that unpacks an archive or a folder into a new folder."""
+def unpack(source: Path, folder: Path) -> None:
+    """Unpack an archive, or copy a folder, into a new folder."""
     if source.is_dir():
-        return partial(_copy_folder, source)
-    if not source.is_file():
+        for path in sorted(source.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                with path.open("rb") as content:
+                    _write(_target_path(folder, path.relative_to(source).as_posix()), content)
+    elif not source.is_file():
         raise ConfigError(f"there is no backup at {source}")
-    kind = _compression(source)
-    if kind is None:
+    elif kind := _compression(source):
+        _unpack_archive(source, kind, folder)
+    else:
         raise ConfigError(f"{source} must be a folder or end in {' or '.join(_FORMATS)}")
-    return partial(_unpack, source, kind)
 
 
 def _compression(path: Path) -> str | None:
@@ -88,7 +90,7 @@ def _write_folder(draft: Path) -> Iterator[Add]:
     yield add
 
 
-def _unpack(source: Path, kind: str, folder: Path) -> None:
+def _unpack_archive(source: Path, kind: str, folder: Path) -> None:
     try:
         with tarfile.open(source, cast("Any", f"r:{kind}")) as archive:
             while member := archive.next():
@@ -99,13 +101,6 @@ def _unpack(source: Path, kind: str, folder: Path) -> None:
                 _write(_target_path(folder, member.name), content)
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise ConfigError(f"{source} cannot be unpacked: {error}") from None
-
-
-def _copy_folder(source: Path, folder: Path) -> None:
-    for path in sorted(source.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            with path.open("rb") as content:
-                _write(_target_path(folder, path.relative_to(source).as_posix()), content)
 
 
 def _target_path(folder: Path, name: str) -> Path:

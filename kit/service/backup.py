@@ -24,7 +24,7 @@ import orjson
 
 from kit.errors import ConfigError
 from kit.private import Lock, flush_path, flush_tree, make_folder, make_private
-from kit.service.archive import Add, open_reader, open_writer
+from kit.service.archive import Add, open_writer, unpack
 from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
@@ -144,7 +144,7 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
     with _explain_os_errors(f"{folder} cannot be made"), _draft_folder(place) as draft:
         data = draft / "data"
         data.mkdir(mode=0o700)
-        open_reader(source)(data)
+        unpack(source, data)
         report = verify(data)
         (data / _NOTE).unlink()
         (data / _OBJECTS).mkdir(mode=0o700, exist_ok=True)

@@ -306,9 +306,9 @@ async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool
     node: Node = worker.plugins[_NAME]
     fraction = [0.0]
     reporting = asyncio.create_task(_report(partial(worker.log_event, topic), key, fraction, node))
-    rendering = partial(node.renderer.run, key, order, resident=resident)
-    render = _render_with_room(worker, partial(rendering, partial(fraction.__setitem__, 0)))
-    node.running[key] = asyncio.create_task(render)
+    progress = partial(fraction.__setitem__, 0)
+    render = partial(node.renderer.run, key, order, progress, resident=resident)
+    node.running[key] = asyncio.create_task(_render_with_room(worker, render))
     try:
         return {"result": await node.running[key]}
     except JobError as error:
