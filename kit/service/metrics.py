@@ -116,6 +116,8 @@ class ServiceMetrics:
         self.streams = gauge("kit_event_streams", "Open event streams.")
         text = "Webhook deliveries that this process ended, by state: delivered or failed."
         self.deliveries = counter("kit_webhook_deliveries", text, ["state"])
+        for state in ("delivered", "failed"):  # from 0, so that the first failure is an increase
+            self.deliveries.inc(state, by=0)
         text = "Webhook deliveries that wait, also for another attempt."
         self.deliveries_pending = gauge("kit_webhook_deliveries_pending", text)
         text = "Credits charged in the database, by kind."
