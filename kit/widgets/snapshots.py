@@ -109,7 +109,7 @@ class SnapshotBox(ipywidgets.VBox):
     ) -> None:
         self._background = background or BackgroundRunner()
         self._on_close = on_close
-        self._check_changes: ChangeCheck = None
+        self._check: ChangeCheck = None
         self._made_in = _find_run()
         self._replaced = False
         #: Number of pages that show it; None until the first one does.
@@ -165,13 +165,13 @@ class SnapshotBox(ipywidgets.VBox):
     def follow(self, subscribe: Subscribe, call: Callable[[], None]) -> None:
         """Call a function a moment after each change at a service, while a page shows the box."""
         self._changes = changes = Throttled(call, FOLLOW_SECONDS, self._background)
-        self._check_changes = subscribe(changes.request)
-        self._script.follows = self._check_changes is not None
+        self._check = subscribe(changes.request)
+        self._script.follows = self._check is not None
 
     def _receive_page(self, _: Any, message: Any, __: Any) -> None:
         match message:
-            case {"look": True} if self._check_changes is not None:
-                self._check_changes()
+            case {"look": True} if self._check is not None:
+                self._check()
             case {"pages": 1 | -1 as change}:
                 self._pages = (self._pages or 0) + change
                 self._changes.pause(self._pages <= 0)

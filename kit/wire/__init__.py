@@ -38,50 +38,14 @@ from kit.wire.words import (
 )
 from kit.wire.writing import Metrics, Script, SuggestTitle, Title, WriteScripts
 
-__all__ = [
-    "CATEGORIES",
-    "CONTENT_TYPES",
-    "FINISHED",
-    "IMAGE_CATEGORIES",
-    "MEDIA_TYPES",
-    "SCOPES",
-    "TOPICS",
-    "VIDEO_CATEGORIES",
-    "Account",
-    "Amount",
-    "AssetType",
-    "Balance",
-    "Body",
-    "CreateWebhook",
-    "Credits",
-    "Entry",
-    "Generation",
-    "GenerationInput",
-    "Instant",
-    "Metrics",
-    "Model",
-    "Models",
-    "Multiplier",
-    "Output",
-    "Parameter",
-    "Problem",
-    "Problems",
-    "Quote",
-    "Receipt",
-    "RequestUpload",
-    "Rule",
-    "Script",
-    "StartGeneration",
-    "SuggestTitle",
-    "Term",
-    "Ticket",
-    "Title",
-    "UnitPrice",
-    "Webhook",
-    "Wire",
-    "WireShape",
-    "WriteScripts",
-    "drawings",
-    "read_leniently",
-    "timestamp",
-]
+__all__ = ["Account", "Balance", "Entry"]
+__all__ += ["Amount", "Body", "Credits", "Instant", "Problem", "Problems", "Wire", "WireShape"]
+__all__ += ["drawings", "timestamp"]
+__all__ += ["Generation", "GenerationInput", "Output", "Receipt", "StartGeneration"]
+__all__ += ["Model", "Models", "Multiplier", "Parameter", "Quote", "Rule", "Term", "UnitPrice"]
+__all__ += ["read_leniently"]
+__all__ += ["RequestUpload", "Ticket"]
+__all__ += ["CreateWebhook", "Webhook"]
+__all__ += ["CATEGORIES", "CONTENT_TYPES", "FINISHED", "IMAGE_CATEGORIES", "MEDIA_TYPES", "SCOPES"]
+__all__ += ["TOPICS", "VIDEO_CATEGORIES", "AssetType"]
+__all__ += ["Metrics", "Script", "SuggestTitle", "Title", "WriteScripts"]

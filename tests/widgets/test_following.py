@@ -193,3 +193,22 @@ def test_an_account_panel_updates_its_balance(clock: Clock) -> None:
     clock.wait(0.9)
 
     assert "9 credits" in texts(panel)
+
+
+def test_a_visible_panel_checks_the_service_of_its_open_account(clock: Clock) -> None:
+    checks: list[str] = []
+    one, other = (
+        PageSet(
+            [PanelPage("One", HTML)], subscribe=lambda _, name=name: lambda: checks.append(name)
+        )
+        for name in ("one", "other")
+    )
+    panel = Panel(one, snapshot=str, background=clock.background)
+    (script,) = every(panel, Accessibility)
+    assert script.follows
+
+    send(script, {"look": True})
+    panel.page_set = other
+    send(script, {"look": True})
+
+    assert checks == ["one", "other"]

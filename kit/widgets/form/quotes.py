@@ -31,7 +31,7 @@ class Prices:
         #: Number of prompts of a template to generate; None for all, up to `MAX_RUNS`.
         self.prompt_count: int | None = None
         self._requested: Request | None = None
-        self._answer: tuple[Request, wire.Quote | None] | None = None
+        self._answer: tuple[Request | None, wire.Quote | None] = None, None
         self._balance: Decimal | None = None
         self._ask_soon = Debounced(self._ask, ASK_SECONDS, background)
 
@@ -75,12 +75,9 @@ class Prices:
         if checked.settings is None:
             return prices.default_price(checked.request.model) if checked.incomplete else None
         exact = prices.exact_price(checked.request, checked.settings)
-        if exact is not None:
-            return exact
-        answer = self._answer
-        if answer is not None and answer[0] == checked.request and answer[1] is not None:
-            return answer[1]
-        return prices.default_price(checked.request.model)
+        request, answer = self._answer
+        known = exact or (answer if request == checked.request else None)
+        return known or prices.default_price(checked.request.model)
 
     def request_better(self, checked: Checked) -> bool:
         """Request a better price if possible; return whether one was requested."""
@@ -88,8 +85,7 @@ class Prices:
             return False  # the service would refuse the request
         if prices.exact_price(checked.request, checked.settings) is not None:
             return False
-        answer = self._answer
-        if answer is not None and answer[0] == checked.request:
+        if self._answer[0] == checked.request:
             return False
         with self._lock:
             self._requested = checked.request
@@ -99,7 +95,7 @@ class Prices:
     def refresh(self) -> None:
         """Refresh the balance and the service's price, which a start or an end may have changed."""
         with self._lock:
-            self._answer = None
+            self._answer = None, None
         self.learn_balance()
 
     def learn_balance(self) -> None:

@@ -148,7 +148,7 @@ class Panel(SnapshotBox):
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
         parts = (top, self._banner, self._tabs)
         super().__init__(parts, "kit-panel", background, on_close=on_close)
-        self.follow(lambda _: self._check_changes, self._show_changes)
+        self.follow(lambda _: self._check_pages, self._show_changes)
         self._tabs.observe(self._page_opened, "selected_index")
         self._open()
 
@@ -221,7 +221,7 @@ class Panel(SnapshotBox):
         self._banner.value = self._page_set.banner
         self._page_opened()
 
-    def _check_changes(self) -> None:
+    def _check_pages(self) -> None:
         if self._page_set.check_changes is not None:
             self._page_set.check_changes()
 

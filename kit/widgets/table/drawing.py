@@ -124,7 +124,8 @@ def live_page(
     for name, texts in zip(map(str, page.index), cells(page, shown), strict=True):
         small = _picture(thumbnails.get(name) or reasons.get(name))
         inside = "".join(
-            f'<span role="cell"{_class(column)}>{_color_cell(source, text)}</span>'
+            f'<span role="cell" class="{" ".join(classes(column))}">'
+            f"{_color_cell(source, text)}</span>"
             for (source, column), text in zip(shown, texts, strict=True)
         )
         rows.append(
@@ -182,11 +183,6 @@ def classes(column: TableColumn) -> list[str]:
     """Return the CSS classes of a column's cells and of its header."""
     spare = [] if column.narrow else ["kit-table-spare"]
     return [*(["kit-number"] if column.number else []), *spare]
-
-
-def _class(column: TableColumn) -> str:
-    names = classes(column)
-    return f' class="{" ".join(names)}"' if names else ""
 
 
 def _reasons(page: pd.DataFrame) -> dict[str, str]:
