@@ -44,8 +44,10 @@ def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = Fals
     found = read(settings, credits.verify())
     if as_json or not found:
         text = "every balance is the sum of its entries, all charges and refunds are correct"
-        names = {"accountId": "account_id", "subject": "subject", "problem": "problem"}
-        rows = [{name: getattr(it, field) for name, field in names.items()} for it in found]
+        rows = [
+            {"accountId": it.account_id, "subject": it.subject, "problem": it.problem}
+            for it in found
+        ]
         show(as_json, rows, text)
     for it in [] if as_json else found:
         typer.echo(f"{it.subject}: {it.problem}", err=True)

@@ -69,9 +69,13 @@ def list_keys(
     if account is not None:
         read(config, accounts.get(account))  # an unknown account is an error, not an empty list
     rows = read(config, keys.list_keys(account))
-    lines = [(r.id, r.prefix, r.name, r.scopes, _cap(r), keys.state_of(r, clock())) for r in rows]
-    text = table(("ID", "PREFIX", "NAME", "SCOPES", "CAP", "STATE"), lines)
-    show(as_json, [key_data(row) for row in rows], text)
+    found = [key_data(row) for row in rows]
+    caps = ["" if k["cap"] is None else f"{k['spent']} of {k['cap']}" for k in found]
+    lines = [
+        (row.id, row.prefix, row.name, row.scopes, cap, keys.state_of(row, clock()))
+        for row, cap in zip(rows, caps, strict=True)
+    ]
+    show(as_json, found, table(("ID", "PREFIX", "NAME", "SCOPES", "CAP", "STATE"), lines))
 
 
 @app.command()
@@ -94,12 +98,6 @@ def revoke(
     row = transact(settings_of(data, database), order)
     ended = f", the signed addresses of {row.account_id} are ended" if sign_out else ""
     show(as_json, key_data(row), f"{row.id} ({row.prefix}…) is revoked{ended}")
-
-
-def _cap(row: Any) -> str:
-    """Return what a key has spent of its cap this month; empty without one."""
-    facts = key_data(row)
-    return "" if row.cap is None else f"{facts['spent']} of {facts['cap']}"
 
 
 def key_data(row: Any) -> dict[str, Any]:

@@ -61,6 +61,20 @@ def find_host(
     return next((host for host, matches in HOSTS if matches(environ, modules)), JUPYTER)
 
 
+def find_shell() -> Any:
+    """Return the IPython shell of this process, or None; IPython is not loaded for it."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
+
+
+def find_run() -> tuple[str, str]:
+    """Return the id of the notebook's cell that is running, and of its run; empty if unknown."""
+    kernel = getattr(find_shell(), "kernel", None)
+    request = kernel.get_parent() if kernel else {}
+    cell = request.get("metadata", {}).get("cellId", "")
+    return cell, request.get("header", {}).get("msg_id", "")
+
+
 def allow_widgets(modules: Mapping[str, Any] = sys.modules) -> None:
     """Make Colab load custom widgets."""
     if "google.colab" in modules:

@@ -36,8 +36,8 @@ from kit.widgets.markup import (
 from kit.widgets.prices import quote, quote_text
 
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,6})?")
-#: Approximate seconds to speak a word, if the service does not report the duration.
-_SECONDS_PER_WORD = 0.4
+#: Words per second of speech, if a service does not report the length of its script.
+WORDS_PER_SECOND = 2.5
 _SENTENCE = re.compile(r"\s*\S.*?[.!?…]+[\"'”’)]*(?=\s|$)", re.DOTALL)
 _OPENING = (
     "font-weight:600;border-left:3px solid var(--jp-brand-color1,#1976d2);"
@@ -69,10 +69,15 @@ def script_length(item: wire.Script) -> str:
     words = int(item.metrics.word_count) or len(item.content.split())
     seconds = item.metrics.duration.strip()
     if not seconds:
-        return f"about {words * _SECONDS_PER_WORD:.0f} s to speak · {count_of(words, 'word')}"
+        return estimate_length(words, WORDS_PER_SECOND)
     number = float(seconds) if _NUMBER.fullmatch(seconds) else 0
     pace = f" · {words * 60 / number:.0f} words/min" if number else ""
     return f"{_seconds(seconds)} to speak · {count_of(words, 'word')}{pace}"
+
+
+def estimate_length(words: int, pace: float) -> str:
+    """Return the length of a text as text; the pace is in words per second."""
+    return f"about {words / pace:.0f} s to speak · {count_of(words, 'word')}"
 
 
 def _seconds(length: str) -> str:

@@ -18,6 +18,7 @@ from html import escape
 from typing import Any, Protocol, TextIO
 
 from kit import wire
+from kit.widgets.hosts import find_run, find_shell
 
 #: Minimum of seconds between two updates; Jupyter drops messages if there are too many.
 UPDATE_SECONDS = 0.1
@@ -216,13 +217,11 @@ def _bundle(html: str) -> dict[str, str]:
 
 
 def _find_display() -> ProgressDisplay | None:
-    """Return the display to use; IPython is used only if it is already loaded."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    kernel = getattr(shell, "kernel", None)
+    """Return the display to use."""
+    kernel = getattr(find_shell(), "kernel", None)
     if kernel is not None:
         if getattr(getattr(kernel, "session", None), "pid", os.getpid()) != os.getpid():
             return None  # a fork of a kernel cannot send to it
-        return line_of_cell(kernel.get_parent().get("header", {}).get("msg_id", ""))
+        return line_of_cell(find_run()[1])
     # missing streams, and those that write to a log, have no such method
     return TerminalLine(sys.stderr) if getattr(sys.stderr, "isatty", bool)() else None

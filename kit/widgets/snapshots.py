@@ -7,7 +7,6 @@ error in its place, and hides everything else in the same output.
 from __future__ import annotations
 
 import hashlib
-import sys
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +25,7 @@ from kit.widgets.background import (
     Throttled,
 )
 from kit.widgets.boxes import close_all, find_styles
-from kit.widgets.hosts import find_host
+from kit.widgets.hosts import find_host, find_run, find_shell
 from kit.widgets.markup import COLOR, FONT, faint
 
 #: Seconds without a change before the snapshot is updated.
@@ -50,7 +49,7 @@ class StaticSnapshot:
         self._lock = threading.Lock()
         self._names: list[str] = []
         self._bundle: Bundle | None = None
-        self._last = self._display_id = self._text = ""
+        self._last = self._display_id = ""
 
     def show(self, bundle: Bundle) -> None:
         """Show both: the snapshot first, and below it the widget.
@@ -58,16 +57,18 @@ class StaticSnapshot:
         `bundle`: returns the MIME bundle of the widget, whose ``text/html`` is its snapshot. It is
         called again, on any thread, to update the snapshot.
         """
-        content = dict(bundle())
-        html, self._text = content.pop("text/html"), content.pop("text/plain", "")
+        content = bundle()
+        html = content["text/html"]
         place = name(html)
         with self._lock:
             self._bundle, self._last, self._display_id = bundle, html, uuid.uuid4().hex
             self._names = [*(n for n in self._names if n != place), place]
             hidden = (f"<style>.{name} {{ display: none }}</style>" for name in self._names)
             self.style.value = "".join(hidden)
-        publish(self._output(html), transient={"display_id": self._display_id})
-        publish({**content, "text/plain": ""})
+        self._publish(content)
+        publish(
+            {kind: v for kind, v in content.items() if kind != "text/html"} | {"text/plain": ""}
+        )
 
     def _follow(self) -> None:
         """Update the snapshot in the notebook, with the user's input."""
@@ -75,23 +76,20 @@ class StaticSnapshot:
         if bundle is None:
             return
         content = bundle()
-        html = content["text/html"]
         with self._lock:
-            if html == self._last:
-                return
-            self._last, self._text = html, content.get("text/plain", "")
-        publish(self._output(html), transient={"display_id": self._display_id}, update=True)
+            before, self._last = self._last, content["text/html"]
+        if before != content["text/html"]:
+            self._publish(content, update=True)
 
     def stop(self) -> None:
         """Stop updating it."""
         self._bundle = None
 
-    def _output(self, html: str) -> dict[str, str]:
-        """Return the snapshot as an output, which also has the plain text of the widget.
-
-        In an untrusted notebook the page skips the widget and shows its text.
-        """
-        return {"text/plain": self._text, "text/html": render_snapshot(self._names[-1], html)}
+    def _publish(self, content: Mapping[str, Any], **options: Any) -> None:
+        """Show the snapshot with the widget's text, which an untrusted notebook shows instead."""
+        html = render_snapshot(self._names[-1], content["text/html"])
+        data = {"text/plain": content.get("text/plain", ""), "text/html": html}
+        publish(data, transient={"display_id": self._display_id}, **options)
 
 
 class SnapshotBox(ipywidgets.VBox):
@@ -110,7 +108,7 @@ class SnapshotBox(ipywidgets.VBox):
         self._background = background or BackgroundRunner()
         self._on_close = on_close
         self._check: ChangeCheck = None
-        self._made_in = _find_run()
+        self._made_in = find_run()
         self._replaced = False
         #: Number of pages that show it; None until the first one does.
         self._pages: int | None = None
@@ -136,7 +134,7 @@ class SnapshotBox(ipywidgets.VBox):
             return
         self.snapshot.show(self._repr_mimebundle_)
         cell, _ = self._made_in
-        if cell and self._made_in == _find_run():
+        if cell and self._made_in == find_run():
             earlier, _shown[cell] = _shown.get(cell, []), [self]
             for box in earlier:
                 if box._made_in == self._made_in:
@@ -147,7 +145,7 @@ class SnapshotBox(ipywidgets.VBox):
 
     def _close_unused(self) -> None:
         """Close it once a later run of its cell has replaced it, and no page or name has it."""
-        names = getattr(_find_shell(), "user_ns", {}).copy().items()
+        names = getattr(find_shell(), "user_ns", {}).copy().items()
         named = any(value is self for name, value in names if not name.startswith("_"))
         if self._replaced and self._pages == 0 and not named:
             self.close()
@@ -180,20 +178,6 @@ class SnapshotBox(ipywidgets.VBox):
 
 #: The boxes that the latest run of each cell has made and shown.
 _shown: dict[str, list[SnapshotBox]] = {}
-
-
-def _find_shell() -> Any:
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython else None
-
-
-def _find_run() -> tuple[str, str]:
-    """Return the id of the cell that is running, and that of its run; empty if unknown."""
-    kernel = getattr(_find_shell(), "kernel", None)
-    request = kernel.get_parent() if kernel else {}
-    return request.get("metadata", {}).get("cellId", ""), request.get("header", {}).get(
-        "msg_id", ""
-    )
 
 
 def publish(data: Mapping[str, Any], **options: Any) -> None:

@@ -121,7 +121,7 @@ class Form(SnapshotBox):
                 model,
                 fields,
                 self._factory,
-                generate=self._submit_soon,
+                generate=lambda: self.background.after(SETTLE_SECONDS, self._guard(self._submit)),
                 tools=self._actions,
                 background=self.background,
                 results=self._results,
@@ -329,9 +329,6 @@ class Form(SnapshotBox):
 
     # ── starts ───────────────────────────────────────────────────────────────────────────────────
 
-    def _submit_soon(self) -> None:
-        self.background.after(SETTLE_SECONDS, self._guard(self._submit))
-
     def _submit(self) -> None:
         for one in self._fields:
             one.touched = True
@@ -426,13 +423,11 @@ class Form(SnapshotBox):
             panels["file"] = lambda: build_zone(factory, service, self)
         if presets is not None:
             panels["presets"] = lambda: PresetFolder(factory, presets, form=self).widget
-        toggles = {
-            name.capitalize(): partial(self._toggle, name, make) for name, make in panels.items()
-        }
-        return {"Reset": self.reset, **toggles}
 
-    def _toggle(self, name: str, make: Callable[[], Any]) -> None:
-        self._view.toggle(name, make)
+        def toggle(name: str) -> None:
+            self._view.toggle(name, panels[name])
+
+        return {"Reset": self.reset, **{n.capitalize(): partial(toggle, n) for n in panels}}
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:

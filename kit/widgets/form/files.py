@@ -95,9 +95,10 @@ class FileField(ipywidgets.VBox):
             background=background,
             folder=service.uploads if service else None,
         )
-        row = [self.box, factory.button("Browse", "folder-open", self._toggle_folders)]
+        toggle = partial(self._toggle, "folders", self._list_folder)
+        row = [self.box, factory.button("Browse", "folder-open", toggle)]
         if service is not None and parameter.type in ("image", "video"):
-            toggle = partial(self._toggle_results, service)
+            toggle = partial(self._toggle, "results", partial(self._list_results, service))
             words = "Choose among earlier results"
             row.append(factory.button("Earlier", "history", toggle, tooltip=words))
         line = factory.new(ipywidgets.HBox, children=row, _dom_classes=("kit-row",))
@@ -109,7 +110,8 @@ class FileField(ipywidgets.VBox):
             **traits,
         )
         self._add_soon = Debounced(self._add_typed, QUIET_SECONDS, background)
-        self.box.observe(lambda _: self._text_changed(), "value")
+        self.box.observe(lambda _: self._notify_typing(), "value")
+        self.box.observe(lambda _: self._add_soon(), "value")
         self.box.on_msg(self._fetch_entered)
 
     def read(self) -> list[Path] | None:
@@ -138,10 +140,6 @@ class FileField(ipywidgets.VBox):
         typed = self.box.value.strip().strip('"')
         chips = self.value if self._several or not typed else ()
         return (*chips, *filter(None, [typed]))
-
-    def _text_changed(self) -> None:
-        self._notify_typing()
-        self._add_soon()
 
     def _notify_typing(self) -> None:
         """Notify observers, so that the field is read again."""
@@ -197,16 +195,12 @@ class FileField(ipywidgets.VBox):
         self._open = "" if self._open == name else name
         self._opened.fill(make if self._open else None)
 
-    def _toggle_folders(self) -> None:
-        kind = self._parameter.type
-        self._toggle("folders", lambda: Picker(self._factory, kind, self._choose).widget)
+    def _list_folder(self) -> Any:
+        return Picker(self._factory, self._parameter.type, self._choose).widget
 
-    def _toggle_results(self, service: Service) -> None:
-        def make() -> Any:
-            found = service.list_earlier(self._parameter.type)
-            return thumbnails(self._factory, found, partial(self._choose_result, service))
-
-        self._toggle("results", make)
+    def _list_results(self, service: Service) -> Any:
+        found = service.list_earlier(self._parameter.type)
+        return thumbnails(self._factory, found, partial(self._choose_result, service))
 
     def _choose(self, path: Path, name: str = "") -> None:
         self._open = ""

@@ -49,7 +49,7 @@ class FormLayout:
         fields: Sequence[Field],
         factory: WidgetFactory,
         *,
-        generate: Callable[[], None],
+        generate: Callable[[], object],
         tools: Mapping[str, Callable[[], None]],
         background: BackgroundRunner,
         results: NewestFirst,
@@ -176,7 +176,7 @@ class FormLayout:
         html = card(self._model.title or self._model.id, rows + faint(prices.text(quote)))
         return html + rerun_line(code)
 
-    def _submit_once(self, generate: Callable[[], None]) -> None:
+    def _submit_once(self, generate: Callable[[], object]) -> None:
         if self.submit.disabled:
             return  # sent before the page disabled the button
         self._pressed_at = self._background.clock()

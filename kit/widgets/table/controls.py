@@ -219,12 +219,9 @@ class TableControls(SnapshotBox):
             self.renew: actions["renew"],
         }
         for widget, act in changes.items():
-            widget.observe(partial(self._changed, act), "value")
+            widget.observe(lambda change, act=act: self._run(partial(act, change.new)), "value")
         for button, act in clicks.items():
             button.on_click(partial(self._run, act))
-
-    def _changed(self, act: Callable[..., None], change: Any) -> None:
-        self._run(partial(act, change.new))
 
     def _run(self, act: Callable[[], None], _: Any = None) -> None:
         with self._lock:

@@ -23,7 +23,7 @@ from kit.widgets import preview, prices
 from kit.widgets.background import SETTLE_SECONDS, BackgroundRunner, ChangeCheck, guard
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form.fields import watch_field
-from kit.widgets.markup import card, count_of, facts, faint, note, problem, style_element
+from kit.widgets.markup import card, facts, faint, note, problem, style_element
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 from kit.wire import Parameter
 
@@ -66,8 +66,6 @@ class WritingBackend(Protocol):
 
 #: Maximum of batches of scripts in the panel, and of scripts in its snapshot.
 MAX_BATCHES, MAX_SAVED = 6, 6
-#: Words per second of speech, if a service does not report the length of its script.
-WORDS_PER_SECOND = 2.5
 # Selecting works everywhere; the newer way to copy is missing on plain HTTP, the older one copies
 # the selection. If a page strips the action, the text can still be selected.
 _COPY = (
@@ -414,13 +412,12 @@ def describe_length(script: wire.Script, text: str) -> str:
     """
     if text == script.content:
         return preview.script_length(script)
-    count = len(text.split())
-    return f"about {count / _pace(script):.0f} s to speak · {count_of(count, 'word')}"
+    return preview.estimate_length(len(text.split()), _pace(script))
 
 
 def _pace(script: wire.Script) -> float:
     try:
         words, length = float(script.metrics.word_count), float(script.metrics.duration)
     except ValueError:
-        return WORDS_PER_SECOND
-    return words / length if words > 0 and length > 0 else WORDS_PER_SECOND
+        return preview.WORDS_PER_SECOND
+    return words / length if words > 0 and length > 0 else preview.WORDS_PER_SECOND
