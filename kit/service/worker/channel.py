@@ -47,6 +47,7 @@ class Channel(asyncio.Protocol):
         #: Set when the process has started, or has ended before.
         self._started = asyncio.Event()
         self._pending: _Pending | None = None
+        self._is_canceled = False
         self._transport: asyncio.Transport | None = None
 
     async def wait_ready(self) -> None:
@@ -68,16 +69,19 @@ class Channel(asyncio.Protocol):
         """
         if self.broken:
             raise LostError("the render process is gone")
-        if self._transport is not None:
-            self._transport.write(orjson.dumps({**task, "task": name}) + b"\n")
         self._pending = _Pending(name, on_progress, asyncio.get_running_loop().create_future())
         try:
+            if self._is_canceled:
+                return {"error": "canceled", "code": "canceled"}
+            if self._transport is not None:
+                self._transport.write(orjson.dumps({**task, "task": name}) + b"\n")
             return await self._pending.answer
         finally:
-            self._pending = None
+            self._pending, self._is_canceled = None, False
 
     def cancel(self) -> None:
-        """Request the process to end the running task."""
+        """Request the process to end the running task; the next one, if it is still starting."""
+        self._is_canceled = True
         if self._transport is not None and self._pending is not None:
             self._transport.write(orjson.dumps({"cancel": self._pending.task}) + b"\n")
 

@@ -62,7 +62,7 @@ class ChildChannel:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._tasks: SimpleQueue[dict[str, Any]] = SimpleQueue()
-        self._running = ""
+        self._running = self._canceled = ""
         self.progress = Progress()
         if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
             os.register_at_fork(after_in_child=self._disconnect)
@@ -79,6 +79,8 @@ class ChildChannel:
         """Wait for a task, which requests of the parent then cancel by its progress."""
         task = self._tasks.get()
         self.progress, self._running = progress, task["task"]
+        if self._canceled == self._running:  # in the meantime
+            progress.cancel()
         return task
 
     def _receive(self) -> None:
@@ -87,7 +89,9 @@ class ChildChannel:
                 message = orjson.loads(line)
                 if "cancel" not in message:
                     self._tasks.put(message)
-                elif message["cancel"] == self._running:
+                    continue
+                self._canceled = message["cancel"]
+                if self._canceled == self._running:
                     self.progress.cancel()
         finally:
             _end()
@@ -275,6 +279,7 @@ def _end() -> NoReturn:
 
 def _run_task(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     try:
+        progress.check()
         return {"result": TASKS[task["do"]](task, progress)}
     except EngineError as error:
         return _engine_error(error, task)

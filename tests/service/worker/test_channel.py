@@ -54,6 +54,19 @@ def test_the_result_with_the_id_of_the_task_is_returned() -> None:
     assert asked == {"do": "render", "task": "a"}
 
 
+def test_a_task_that_is_canceled_before_it_is_sent_does_not_begin() -> None:
+    async def exchange(channel: Channel, other: socket.socket) -> Any:
+        channel.cancel()
+        answer = await channel.run("b", {}, ignore)
+        other.sendall(GOOD)
+        return answer["code"], await channel.run("a", {}, ignore), other.recv(1000)
+
+    code, answer, sent = run_channel(exchange)
+
+    assert (code, answer["result"]) == ("canceled", {"width": 1})
+    assert sent == message(task="a")
+
+
 def test_a_result_may_arrive_in_pieces() -> None:
     async def exchange(channel: Channel, other: socket.socket) -> Any:
         asked = asyncio.create_task(channel.run("a", {}, ignore))

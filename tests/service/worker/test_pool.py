@@ -203,6 +203,9 @@ def test_a_late_cancel_does_not_end_the_next_job(tmp_path: Path) -> None:
         assert [receive().get("progress") for _ in range(5)] == [0.5] * 5
         send(cancel="second")
         until(lambda: receive().get("error"), lambda error: error == "canceled")
+        third = {**task(tmp_path, "deaf"), "folder": str(tmp_path / "job"), "task": "third"}
+        ours.sendall(b'%b\n{"cancel": "third"}\n' % json.dumps(third).encode())
+        assert receive().get("error") == "canceled", "before it has begun"
         ours.shutdown(socket.SHUT_RDWR)
         assert process.wait(20) == 1, "it ends with its parent"
 
