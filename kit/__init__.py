@@ -123,10 +123,7 @@ def _open(
     data: Path | str | None,
     reuse: bool,
 ) -> S:
-    """Open a studio of the given class; pickled without a key, it finds the key when unpickled.
-
-    A studio of the embedded service can manage its API keys.
-    """
+    """Open a studio of a class; pickled without a key, it finds the key when unpickled."""
     from dataclasses import replace
     from functools import partial
 

@@ -32,7 +32,7 @@ def open_media(source: Path | IO[bytes], *, skip_pictures: bool = False) -> Any:
     """Open a video or audio file with the allowed demuxers and protocols.
 
     A playlist disguised as a video would read other files. The caller closes the container. With
-    `unseen`, no picture is decoded to detect more properties: for 4K this takes 60 ms or more.
+    `skip_pictures`, none is decoded to detect more properties: for 4K this takes 60 ms or more.
 
     Raises `EngineError` if it has too many streams. Problems of the file itself are raised as
     PyAV's errors.
@@ -51,10 +51,7 @@ def open_media(source: Path | IO[bytes], *, skip_pictures: bool = False) -> Any:
 
 
 def moving_streams(container: Any) -> list[Any]:
-    """Return the streams of moving pictures that can be decoded.
-
-    The cover of a song is not one.
-    """
+    """Return the streams of moving pictures that can be decoded, without the cover of a song."""
     from av.stream import Disposition
 
     cover = Disposition.attached_pic

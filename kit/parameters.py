@@ -162,10 +162,7 @@ def check_settings(
     media_names: Iterable[str] = (),
     limits: Limits = OWN_LIMITS,
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the values with defaults filled in, and their problems.
-
-    A value of None means "not given". Each problem is a (field, message) pair.
-    """
+    """Return the values with defaults filled in, and their problems; None means "not given"."""
     if len(given) > limits.items:
         return {}, [("parameters", bounds.too_many(len(given), limits.items))]
     problems = list(_unknown_names(given, [p.name for p in known], set(media_names)))

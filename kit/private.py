@@ -148,10 +148,7 @@ def make_private(path: Path) -> bool:
 
 
 def try_lock(file: int) -> bool:
-    """Lock a file opened for writing; return False if another process has locked it.
-
-    The system releases the lock when the file is closed, also at the end of the process.
-    """
+    """Lock an open file until it is closed or the process ends; False if it is locked already."""
     try:
         if sys.platform == "win32":
             import msvcrt

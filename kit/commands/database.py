@@ -35,10 +35,7 @@ def transact(settings: ServiceSettings, work: Transaction[T]) -> T:
 
 
 def read(settings: ServiceSettings, work: Transaction[T]) -> T:
-    """Run a read-only transaction: a running service can write meanwhile.
-
-    A missing database is an error and is not created: the folder may be mistyped.
-    """
+    """Run a read-only transaction; a missing database is an error: its folder may be mistyped."""
     if settings.embedded and not settings.database_path.exists():
         where = f"there is no database at {settings.database_path}"
         raise ConfigError(f"{where}; 'kit accounts create' creates one")

@@ -20,11 +20,7 @@ __all__ += ["read", "read_signed", "remove"]
 
 
 def embed(path: Path, metadata: FileMetadata) -> bool:
-    """Write metadata into a file; return whether that was done.
-
-    Files of other formats, with XMP of another program, or with a signature are not changed at
-    all.
-    """
+    """Write metadata into a file; False for other formats, foreign XMP and signed files."""
     packet, text = xmp.write(metadata), xmp.summarize(metadata)
     return formats.insert(path, packet, text, xmp.is_own)  # own XMP: from an input file
 

@@ -24,6 +24,7 @@ function lookAround(model, root, signal) {
   };
   count(1);
   signal.addEventListener("abort", () => count(-1));
+  window.addEventListener("pagehide", () => count(-1), { signal });
   if (!model.get("follows")) return;
   document.addEventListener("visibilitychange", () => document.hidden || after(0), { signal });
   whenGone(model, signal, end);

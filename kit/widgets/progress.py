@@ -163,11 +163,7 @@ class NotebookLine:
 
 @functools.lru_cache(maxsize=1)
 def line_of_cell(cell: str) -> NotebookLine:
-    """Return the line for one run of a cell, shared by all waits in it.
-
-    So a loop of many generations leaves one empty output: JupyterLab hides the output of a cell
-    after the fiftieth.
-    """
+    """Return the line of a run of a cell: JupyterLab hides the outputs after the fiftieth."""
     from IPython.display import display
 
     return NotebookLine(display)

@@ -81,11 +81,23 @@ def test_a_cell_that_is_run_again_closes_the_widget_that_it_replaces(
         run_cell(notebook, 5)
         expect(notebook.output(5)).to_contain_text("[False, False, True]")
 
+        # a reloaded page is the same one
+        notebook.save()
+        page.reload()
+        page.wait_for_function("() => window.jupyterapp && jupyterapp.started")
+        notebook.wait_idle()
+        notebook.output(1).scroll_into_view_if_needed()
+        expect(page.locator(".kit-form[data-kit-focus]").first).to_be_attached()
+        run_form()
+        show(4, ".kit-form")
+        run_cell(notebook, 5)
+        expect(notebook.output(5)).to_contain_text("[False, False, False, True]")
+
         # one that has another name stays
         run_cell(notebook, 6)
         notebook.page.evaluate("jupyterapp.commands.execute('notebook:clear-cell-output')")
         run_form()
         show(4, ".kit-form")
         run_cell(notebook, 5)
-        expect(notebook.output(5)).to_contain_text("[False, False, True, True]")
+        expect(notebook.output(5)).to_contain_text("[False, False, False, True, True]")
         assert notebook.errors() == []

@@ -296,6 +296,10 @@ def test_a_form_keeps_its_values_while_another_model_is_chosen(clock: Clock) -> 
 
     assert bench.form.value == "typed"
     assert clock.pending == [], "no form is built twice"
+    bench.model = "drift"
+    hidden, bench.model = bench.form, "plain"
+    bench.close()
+    assert hidden.comm is None, "hidden forms are closed, too"
 
 
 def test_a_form_that_switches_its_model_is_the_form_of_that_model(clock: Clock, api: Api) -> None:

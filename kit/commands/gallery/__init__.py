@@ -144,10 +144,7 @@ def _encode(content: bytes | None) -> str:
 
 
 def close_up(before: Path, after: Path) -> bytes:
-    """Return the same part of two pictures of one scene side by side, as PNG.
-
-    On the left is the input, enlarged; on the right the result.
-    """
+    """Return a part of the input, enlarged, and beside it that of the result, as PNG."""
     sheet = Image.new("RGB", (2 * _HALF[0] + _GAP, _HALF[1]), "white")
     for index, path in enumerate((before, after)):
         picture = Image.fromarray(stills.open_still(path).pixels)

@@ -59,10 +59,7 @@ def takes_list(parameter: Parameter) -> bool:
 
 
 def step(parameter: Parameter) -> float:
-    """Return the step of a slider: the power of ten that gives 100 to 1,000 steps.
-
-    Integers have step 1, sizes in pixels 64.
-    """
+    """Return the step of a slider: 1; 64 for pixels; of other numbers a 100th to a 1,000th part."""
     if known_type(parameter) == "integer":
         ends = (parameter.minimum or 0, parameter.default or 0)
         pixels = _span(parameter) >= 8 * PIXEL_STEP and all(end % PIXEL_STEP == 0 for end in ends)
@@ -76,10 +73,7 @@ def decimals(parameter: Parameter) -> int:
 
 
 def choices(parameter: Parameter) -> list[tuple[str, Any]]:
-    """Return the values of a choice with their labels.
-
-    The first one is None, for no value, if there is no default.
-    """
+    """Return the values of a choice with their labels; the first is None if there is no default."""
     if parameter.enum:
         found = [(label(value), value) for value in parameter.enum]
     else:

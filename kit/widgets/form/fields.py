@@ -244,11 +244,7 @@ def _build_slider(parameter: Parameter, factory: WidgetFactory, label: str) -> P
 
 
 def _build_number(parameter: Parameter, factory: WidgetFactory, label: str) -> Parts:
-    """Return a box for a number; for a seed with a button that draws a random one.
-
-    It is a text box: the number boxes of ipywidgets clip values without a message, and cannot be
-    left blank.
-    """
+    """Return a text box, as number boxes clip values; a seed has a button that draws one."""
     box, control, read, write = _build_text(parameter, factory, label)
     if known_type(parameter) == "integer" and parameter.name.lower().endswith("seed"):
         low = int(parameter.minimum or 0)

@@ -371,10 +371,7 @@ def _caption(words: str, drawn: str = "") -> str:
 
 
 def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) -> str | None:
-    """Return why a file is not of the required kind; unknown types are accepted.
-
-    Types that this service does not support may be supported by other services.
-    """
+    """Return why a file is surely not of the required kind; other services support other types."""
     kind = kind or guess_type(name)
     group = kind.partition("/")[0]
     if wanted in _WORDS and kind not in _VAGUE and group != wanted and (own or group in _WORDS):

@@ -60,11 +60,7 @@ class Prices:
         return f"kit.template({{}}{folder})" + (f".sample({count})" if count < len(found) else "")
 
     def without_balance(self, checked: Checked) -> wire.Quote | None:
-        """Return the best known price, without the balance.
-
-        There is none if a setting is invalid, and an estimate if a setting is missing. A missing
-        prompt or file does not change the price.
-        """
+        """Return the best known price, without the balance; None if a setting is invalid."""
         quote, count = self._quote_one(checked), len(self.requests(checked))
         if quote is None or count == 1:
             return quote

@@ -266,11 +266,7 @@ class Run:
 
 
 def _result(factory: WidgetFactory, html: str) -> Any:
-    """Return the widget that shows a result.
-
-    A video's URL is relative to the notebook, which only an output area resolves; the output is set
-    directly, without capturing, which works in any thread.
-    """
+    """Return the widget of a result; only output areas find a video by its relative URL."""
     if "<video" not in html:
         return factory.new(ipywidgets.HTML, value=html)
     data = {"text/html": html, "text/plain": ""}

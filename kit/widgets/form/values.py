@@ -109,11 +109,7 @@ def split_valid(
 
 
 def problems_by_field(error: BaseException | None) -> dict[str, str]:
-    """Return the messages about single fields in a service's error, by field.
-
-    Other services may put anything there: what is not a message about a field is ignored, and the
-    error's own message is shown instead.
-    """
+    """Return the messages about single fields in an error, which may hold anything."""
     details = error.details if isinstance(error, BadRequestError) else None
     return {
         entry["field"]: entry["message"]

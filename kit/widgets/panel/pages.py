@@ -128,6 +128,12 @@ class CreatePage(ipywidgets.VBox):
         """The form that is shown; None while it is being built."""
         return self._forms.get(self.model or "")
 
+    def close(self) -> None:
+        """Close all forms, of which one is shown."""
+        for form in self._forms.values():
+            form.close()
+        super().close()
+
     def _show_form(self, _: Any = None) -> None:
         if self.model is None:
             self._form_box.children = (ipywidgets.HTML(note("this service has no models")),)

@@ -38,10 +38,7 @@ class TableView:
 
 
 def positions(frame: pd.DataFrame, view: TableView, search: Search) -> Positions:
-    """Return the positions of the rows that a view shows, in its order, or that of its search.
-
-    Rows without a value in the sorted column come last in both directions.
-    """
+    """Return the positions of the rows that a view shows, in its order; missing values are last."""
     found = search(frame, view.text) if view.text else np.arange(len(frame))
     for mask in _masks(frame, view):
         found = found[mask[found]]

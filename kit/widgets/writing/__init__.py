@@ -406,10 +406,7 @@ def copy_button(name: str) -> str:
 
 
 def describe_length(script: wire.Script, text: str) -> str:
-    """Return the speaking time and word count of a text.
-
-    The script's own figures if its text is unchanged, else an estimate from its pace.
-    """
+    """Return a text's speaking time and word count: the script's own, or estimated if edited."""
     if text == script.content:
         return preview.script_length(script)
     return preview.estimate_length(len(text.split()), _pace(script))
