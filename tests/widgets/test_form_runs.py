@@ -48,6 +48,16 @@ def test_a_click_returns_at_once_and_the_result_appears(form: Form, clock: Clock
     assert not submit_button(form).disabled
 
 
+def test_the_runs_of_a_closed_form_continue_and_it_can_start_more(form: Form, clock: Clock) -> None:
+    run = form.submit()
+    form.close()
+    clock.wait(0.6)
+    again = form.submit()
+    clock.wait(0.6)
+
+    assert (run.result(0), again.result(0)) == (("held", "gen_1"), ("held", "gen_2"))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal would end the process")
 def test_an_interrupted_wait_for_a_run_says_that_it_continues(form: Form) -> None:
     run = form.submit()

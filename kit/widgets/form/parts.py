@@ -86,6 +86,8 @@ class WidgetFactory:
             if trait := kind.class_traits().get("style"):
                 self._styles[trait.klass] = self._styles.get(trait.klass) or trait.klass()
                 self._shared[kind]["style"] = self._styles[trait.klass]
+        for one in self._shared[kind].values():
+            one.open()  # again, if the form is closed: its runs continue
         return kind(**self._shared[kind], **traits)
 
     def button(self, word: str, icon: str, act: Callable[[], None], **traits: Any) -> Any:

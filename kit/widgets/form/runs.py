@@ -211,13 +211,12 @@ class Run:
 
     def _finish(self, result: Any, error: BaseException | None, html: str) -> None:
         future, self.error = self._future, error  # that of another attempt, once it is resumed
-        with self._lock:
-            self.html = "" if self._panel_closed else html
-            self._fill(*(() if self._panel_closed else self._result_widgets(html)))
-        if error is None:
-            future.set_result(result)
-        else:
-            future.set_exception(error)
+        try:
+            with self._lock:
+                self.html = "" if self._panel_closed else html
+                self._fill(*(() if self._panel_closed else self._result_widgets(html)))
+        finally:  # whatever prevents that it is shown
+            future.set_exception(error) if error else future.set_result(result)
         self._on_end(self)
 
     def _result_widgets(self, html: str) -> list[Any]:
