@@ -42,7 +42,7 @@ def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[st
     """Return the media of a generation as HTML, and a sentence that says why if there are none."""
     if generation.status != "completed":
         return "", ""
-    return draw_media(generation.facts, partial(fetch_files, generation), fit, whole=True)
+    return draw_media(generation.facts, partial(fetch_files, generation), fit or Fit(), whole=True)
 
 
 def fetch_files(generation: BaseGeneration, whole: bool) -> Fetched:

@@ -95,9 +95,9 @@ def draw_items(
 def draw_media(
     facts: wire.Generation,
     fetch: Callable[[bool], Fetched],
-    fit: media.Fit | None = None,
+    fit: media.Fit,
     *,
-    whole: bool = False,
+    whole: bool,
     folder: Path | None = None,
 ) -> tuple[str, str]:
     """Return the HTML element of the output, and a sentence that says why if there is none."""

@@ -82,9 +82,8 @@ def html(
     return still(path.read_bytes(), title=title, fit=fit)
 
 
-def still(content: bytes, *, title: str = "", fit: Fit | None = None) -> str:
+def still(content: bytes, *, title: str, fit: Fit) -> str:
     """Return the HTML element of a picture."""
-    fit = fit or Fit()
     return _image(picture(content, limit=fit.limit, width=fit.width), title, fit)
 
 
@@ -92,7 +91,7 @@ def _image(address: str, title: str, fit: Fit) -> str:
     return f'<img src="{address}" alt="{escape(title)}" style="{fit.style}">'
 
 
-def large_video(poster: bytes | None, size: int | None, *, title: str = "", fit: Fit) -> str:
+def large_video(poster: bytes | None, size: int | None, *, title: str, fit: Fit) -> str:
     """Return the HTML for a video that is not played here: its thumbnail and size."""
     shown = still(poster, title=title, fit=fit) if poster else ""
     return f"{shown}<div>{faint(_size_label(size))}</div>"

@@ -89,8 +89,8 @@ class ScriptCard(ipywidgets.VBox):
         script: wire.Script,
         *,
         name: str,
-        on_captions: Callable[[ScriptCard], None] | None = None,
-        on_change: Callable[[], None] = lambda: None,
+        on_captions: Callable[[ScriptCard], None],
+        on_change: Callable[[], None],
     ) -> None:
         self.script = script
         self._box = ipywidgets.Textarea(value=script.content, description=name.capitalize())
@@ -118,15 +118,12 @@ class ScriptCard(ipywidgets.VBox):
     def __repr__(self) -> str:
         return f"<ScriptCard {self.script.title!r}>"
 
-    def _tools(self, name: str, on_captions: Callable[[ScriptCard], None] | None) -> Any:
-        tools = [ipywidgets.HTML(copy_button(name))]
-        if on_captions is not None:
-            button = ipywidgets.Button(
-                description="Make captions", tooltip=f"Hand {name} to the video editor"
-            )
-            button.on_click(lambda _: on_captions(self))
-            tools.append(button)
-        return ipywidgets.HBox(children=tools, _dom_classes=("kit-line",))
+    def _tools(self, name: str, on_captions: Callable[[ScriptCard], None]) -> Any:
+        button = ipywidgets.Button(
+            description="Make captions", tooltip=f"Hand {name} to the video editor"
+        )
+        button.on_click(lambda _: on_captions(self))
+        return _line(ipywidgets.HTML(copy_button(name)), button)
 
     def _update_length(self, _: Any = None) -> None:
         self._facts.value = note(describe_length(self.script, self.text))
