@@ -45,6 +45,7 @@ class NewestFirst(ipywidgets.VBox):
         self._box = box
         super().__init__(_dom_classes=_CLASSES, **traits)
         self._boxes: list[Any] = [self]
+        self._lock = threading.Lock()
 
     @property
     def shown(self) -> list[Any]:
@@ -52,13 +53,14 @@ class NewestFirst(ipywidgets.VBox):
         return [box.children[1] for box in reversed(self._boxes[:-1]) if len(box.children) > 1]
 
     def add(self, widget: Any) -> None:
-        """Show a widget above all others."""
-        if len(self._boxes) > MAX_DEPTH:
-            self._flatten()
-        self._insert(widget)
-        old = [box for box in self._boxes[:-1] if len(box.children) > 1][: -self._most]
-        for box in old:
-            box.children = box.children[:1]
+        """Show a widget above all others; any thread may call it."""
+        with self._lock:
+            if len(self._boxes) > MAX_DEPTH:
+                self._flatten()
+            self._insert(widget)
+            old = [box for box in self._boxes[:-1] if len(box.children) > 1][: -self._most]
+            for box in old:
+                box.children = box.children[:1]
 
     def _insert(self, widget: Any) -> None:
         box = self._box(_dom_classes=_CLASSES)

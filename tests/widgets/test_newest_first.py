@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import ipywidgets
@@ -31,6 +33,16 @@ def make_pile(count: int, most: int) -> NewestFirst:
     for number in range(count):
         pile.add(ipywidgets.HTML(str(number)))
     return pile
+
+
+def test_two_threads_can_add_at_the_same_time() -> None:
+    pile = NewestFirst(3)
+    pile.observe(lambda _: time.sleep(0.05), "children")
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(pile.add, [ipywidgets.HTML("0"), ipywidgets.HTML("1")]))
+
+    assert sorted(words(pile)) == ["0", "1"]
 
 
 @pytest.mark.parametrize(
