@@ -1,7 +1,7 @@
 """The render process: runs tasks from its parent, one at a time, and stays alive between them.
 
-It ends together with its parent, even during a task. A canceled job is asked to end, and soon killed
-with its process. This code knows nothing of accounts, credits or databases.
+It ends together with its parent, even during a task. A canceled job is asked to end, and is soon
+killed with its process. This code knows nothing of accounts, credits or databases.
 """
 
 from __future__ import annotations
