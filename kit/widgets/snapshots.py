@@ -109,7 +109,7 @@ class SnapshotBox(ipywidgets.VBox):
         self._on_close = on_close
         self._check: ChangeCheck = None
         self._made_in = find_run()
-        self._replaced = False
+        self._replaced, self._owner = False, None
         #: Number of pages that show it; None until the first one does.
         self._pages: int | None = None
         self._changes = Throttled(lambda: None, FOLLOW_SECONDS, self._background)
@@ -129,10 +129,18 @@ class SnapshotBox(ipywidgets.VBox):
         return {**bundle, "text/plain": repr(self), "text/html": self._html()}
 
     def _ipython_display_(self) -> None:
-        if self.comm is None:  # closed
-            publish({"text/plain": repr(self), "text/html": self._html()})
+        self.show(self._repr_mimebundle_, self)
+
+    def show(self, bundle: Bundle, owner: Any) -> None:
+        """Show the widget of an object that users may have a name for; see `StaticSnapshot.show`.
+
+        If it is closed, only its snapshot is shown.
+        """
+        if self.comm is None:
+            publish({"text/plain": repr(owner), "text/html": self._html()})
             return
-        self.snapshot.show(self._repr_mimebundle_)
+        self._owner = owner
+        self.snapshot.show(bundle)
         cell, _ = self._made_in
         if cell and self._made_in == find_run():
             earlier, _shown[cell] = _shown.get(cell, []), [self]
@@ -146,7 +154,7 @@ class SnapshotBox(ipywidgets.VBox):
     def _close_unused(self) -> None:
         """Close it once a later run of its cell has replaced it, and no page or name has it."""
         names = getattr(find_shell(), "user_ns", {}).copy().items()
-        named = any(value is self for name, value in names if not name.startswith("_"))
+        named = any(v is self._owner for name, v in names if not name.startswith("_"))
         if self._replaced and self._pages == 0 and not named:
             self.close()
 

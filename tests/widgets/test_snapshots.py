@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -15,13 +16,16 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
+from kit.explore.archive import search_rows
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage, render_panel
 from kit.widgets.snapshots import StaticSnapshot
+from kit.widgets.table import HistoryTable
 from kit.widgets.writing import Writing
 from tests.widgets.forms import Clock, control, model
+from tests.widgets.table.histories import history
 from tests.widgets.tree import every, find, send
 from tests.widgets.writers import FakeWriter
 
@@ -175,32 +179,45 @@ def html_widgets(widget: Any) -> list[Any]:
     return [widget, *below] if isinstance(widget, ipywidgets.HTML) else below
 
 
-def test_a_widget_is_closed_once_a_rerun_replaced_it_and_no_page_shows_it() -> None:
+@pytest.mark.parametrize(
+    "make",
+    [lambda: Form(model()), lambda: HistoryTable(history(), search=search_rows)],
+    ids=["form", "table"],
+)
+def test_a_widget_is_closed_once_a_rerun_replaced_it_and_no_page_shows_it(
+    make: Callable[[], Any],
+) -> None:
     kernel = SimpleNamespace(get_parent=dict)
-    InteractiveShell.instance().kernel = kernel
+    shell = InteractiveShell.instance()
+    shell.kernel = kernel
 
-    def run_cell(cell: str, run: str) -> Form:
+    def run_cell(cell: str, run: str) -> Any:
         request = {"metadata": {"cellId": cell}, "header": {"msg_id": run}}
         kernel.get_parent = lambda: request
-        form = Form(model())
-        shown(form)
-        return form
+        made = make()
+        shown(made)
+        return made
 
-    def show_on(form: Form, change: int) -> None:
-        send(every(form, Accessibility)[0], {"pages": change})
+    def box(made: Any) -> Any:
+        return getattr(made, "controls", made)
+
+    def show_on(made: Any, change: int) -> None:
+        send(every(box(made), Accessibility)[0], {"pages": change})
 
     first, other = run_cell("a", "1"), run_cell("b", "2")
     show_on(first, 1)
     show_on(first, 1)
     assert other is not run_cell("a", "3")
     show_on(first, -1)
-    assert first.comm is not None, "another cell shows it"
-    InteractiveShell.instance().user_ns["mine"] = first
+    assert box(first).comm is not None, "another cell shows it"
+    shell.user_ns["mine"] = first
     show_on(first, -1)
-    assert first.comm is not None, "it has a name"
+    assert box(first).comm is not None, "it has a name"
     show_on(first, 1)
-    del InteractiveShell.instance().user_ns["mine"]
+    del shell.user_ns["mine"]
     show_on(first, -1)
-    assert first.comm is None
-    assert first.layout.comm is None
-    assert other.comm is not None
+    assert box(first).comm is None
+    assert box(first).layout.comm is None
+    assert box(other).comm is not None
+    (snapshot,) = shown(first)
+    assert snapshot.data.keys() == {"text/plain", "text/html"}

@@ -253,7 +253,7 @@ class HistoryTable:
     def _ipython_display_(self) -> None:
         screen = self.controls
         self._pictures_ready.wait(self._wait_seconds)
-        screen.snapshot.show(lambda: {**screen._repr_mimebundle_(), "text/plain": repr(self)})
+        screen.show(lambda: {**screen._repr_mimebundle_(), "text/plain": repr(self)}, self)
 
     def _repr_html_(self) -> str:
         return self.html()
