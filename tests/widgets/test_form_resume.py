@@ -122,6 +122,18 @@ def test_a_new_form_shows_what_an_earlier_kernel_has_started(clock: Clock, api: 
     assert [request.prompt for request in api.requests] == ["a hill"]
 
 
+def test_what_was_started_before_does_not_count_as_the_latest_generation(
+    clock: Clock, api: Api
+) -> None:
+    api.unfinished = [wire.Generation(id=name, model_id="flat") for name in ("gen_8", "gen_9")]
+    form = Form(model(), {"prompt": "a lake"}, service=api, background=clock.background)
+    run = form.submit()
+    clock.run()
+
+    assert [each.result(0)[1] for each in form.runs] == ["gen_8", "gen_9", "gen_1"]
+    assert form.generation == run.result(0)
+
+
 def test_a_new_form_works_if_the_service_does_not_say_what_runs(clock: Clock, api: Api) -> None:
     def fail(model_id: str) -> list[wire.Generation]:
         raise NoAnswerError(f"{model_id}: nobody is there")

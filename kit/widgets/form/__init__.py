@@ -344,15 +344,19 @@ class Form(SnapshotBox):
     def _show_unfinished(self, service: Service) -> None:
         """Show what was started before, such as by a kernel that was restarted meanwhile."""
         with suppress(KitError):  # the history has it, too
-            for facts in service.list_unfinished(self.model.id):
+            for place, facts in enumerate(service.list_unfinished(self.model.id)):
                 names = {parameter.name for parameter in self.model.setting_parameters}
                 given = {n: v for n, v in (facts.parameters or {}).items() if n in names}
-                self._begin(Request(self.model, facts.prompt, given), service, facts)
+                self._begin(Request(self.model, facts.prompt, given), service, facts, place)
 
     def _begin(
-        self, request: Request, service: Service, started: wire.Generation | None = None
+        self,
+        request: Request,
+        service: Service,
+        started: wire.Generation | None = None,
+        place: int = MAX_RUNS,
     ) -> Run:
-        """Start a request, or show the generation that it has started already."""
+        """Start a request, or show the generation that it started before those from `place` on."""
         run = Run(
             request,
             service,
@@ -362,7 +366,7 @@ class Form(SnapshotBox):
             on_start=lambda _: self._show_changed_run(),
             on_end=lambda run: self._guard(partial(self._finish_run, run))(),
         )
-        self.runs.append(run)
+        self.runs.insert(place, run)
         self._view.add_result(run.widget)
         if len(self.runs) > MAX_RUNS:
             self.runs.pop(0).close_panel()
