@@ -184,7 +184,8 @@ def figures(
     `doubts`: reasons why they may be wrong: they get "about", and the reasons as tooltip and below.
     """
     tiles = (
-        f'<div{_tooltip(doubts if number else ())}><span class="kit-note">{escape(name)}</span>'
+        f'<div title="{escape(" ".join(doubts if number else ()))}">'
+        f'<span class="kit-note">{escape(name)}</span>'
         f"<b>{escape(_about(figure(amount), doubts if number else ()))}</b></div>"
         for number, (name, amount) in enumerate(items)
         if amount is not None
@@ -228,10 +229,6 @@ def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[st
 
 def _about(amount: str, doubts: Sequence[str]) -> str:
     return f"about {amount}" if doubts else amount
-
-
-def _tooltip(doubts: Sequence[str]) -> str:
-    return f' title="{escape(" ".join(doubts))}"' if doubts else ""
 
 
 def _percent(amount: Decimal, most: Decimal) -> float:
