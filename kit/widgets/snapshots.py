@@ -132,10 +132,7 @@ class SnapshotBox(ipywidgets.VBox):
         self.show(self._repr_mimebundle_, self)
 
     def show(self, bundle: Bundle, owner: Any) -> None:
-        """Show the widget of an object that users may have a name for; see `StaticSnapshot.show`.
-
-        If it is closed, only its snapshot is shown.
-        """
+        """Show the widget of an object, or only its snapshot if the widget is closed."""
         if self.comm is None:
             publish({"text/plain": repr(owner), "text/html": self._html()})
             return

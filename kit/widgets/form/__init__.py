@@ -385,10 +385,7 @@ class Form(SnapshotBox):
             self._refresh()
 
     def _card(self, run: Run, shown: Any, *, has_files: bool) -> Any:
-        """Return the widget of a result with its buttons.
-
-        `has_files`: whether the input files of its request are known, if it has some.
-        """
+        """Return the widget of a result; `has_files`: its input files are known."""
         facts, service = run.latest, self._service
         assert facts is not None  # noqa: S101 - it is completed
         assert service is not None  # noqa: S101

@@ -36,12 +36,7 @@ _TOOLTIPS = {"File": "Fill in from the metadata of a generated file"}
 
 
 class FormLayout:
-    """The widgets of a form.
-
-    `fields`: in order, rarely needed ones last.
-    `generate`: called when the button is clicked.
-    `tools`: the other buttons, by their labels.
-    """
+    """The widgets of a form: its fields, rarely needed ones last, and `tools`, other buttons."""
 
     def __init__(
         self,

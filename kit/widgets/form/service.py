@@ -71,10 +71,7 @@ class Service(ResultService, Protocol):
         """Continue to wait for a started generation and return it; nothing is charged again."""
 
     def list_unfinished(self, model_id: str) -> Sequence[wire.Generation]:
-        """Return the newest generations of a model that were started here before, oldest first.
-
-        Only those whose end no one has waited for; raises `KitError`.
-        """
+        """Return a model's newest generations that were started before and not seen to end."""
 
     def list_earlier(self, kind: str) -> Sequence[tuple[wire.Generation, bytes]]:
         """Return the newest results of a kind, ``image`` or ``video``, each with its thumbnail."""
