@@ -268,11 +268,11 @@ class Dispatcher:
 
     async def _sync_rows(self) -> None:
         """Store progress for other processes, and stop jobs that they have canceled."""
-        if not self._jobs:
+        if not (jobs := list(self._jobs)):  # of those that start meanwhile it reads no claims
             return
         claims = await self._database.read(queue.running_claims(self.name))
         now = self._clock()
-        for job in list(self._jobs):
+        for job in jobs:
             generation_id, attempt = job
             fraction = self.progress.get(generation_id, 0.0)
             if job not in claims:

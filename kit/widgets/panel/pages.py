@@ -130,7 +130,7 @@ class CreatePage(ipywidgets.VBox):
 
     def close(self) -> None:
         """Close all forms, of which one is shown."""
-        for form in self._forms.values():
+        for form in [*self._forms.values()]:
             form.close()
         super().close()
 

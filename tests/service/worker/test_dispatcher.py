@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import httpx
@@ -256,3 +257,56 @@ async def take_over(service: Service, generation: str) -> tuple[list[int], list[
     return tuple(
         [renders.started.index(name) for name in names] for names in (first, renders.canceled)
     )
+
+
+def test_a_job_that_starts_while_claims_are_read_is_not_canceled(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(workers=0)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        generate(http)
+        assert asyncio.run(start_meanwhile(service, partial(generate, http))) == []
+
+
+class GatedReads:
+    """A database whose reads return late while the gate is closed."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.gate, self.waiting = inner, asyncio.Event(), 0
+        self.gate.set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def read(self, transaction: Any) -> Any:
+        found = await self.inner.read(transaction)
+        self.waiting += 1
+        await self.gate.wait()
+        return found
+
+
+async def start_meanwhile(service: Service, generate: Callable[[], str]) -> list[str]:
+    """Start a second job between the reading of the claims and its result."""
+    given, renders = replace(service.settings, workers=2, grace_seconds=0.1), EndlessPool()
+    database, it = GatedReads(open_database(given)), service.context
+    parts = database, it.storage, renders, given, clock, ServiceMetrics(), it.catalog.engines
+    dispatcher = Dispatcher(*parts)  # type: ignore[arg-type]
+    await dispatcher.start()
+    async with asyncio.timeout(20):
+        while not renders.started:
+            await asyncio.sleep(0.01)
+        database.gate.clear()
+        database.waiting = 0
+        while database.waiting < 2:  # those of the claims, and of the workers
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(generate)
+        dispatcher.wake()
+        while dispatcher.running < 2:
+            await asyncio.sleep(0.01)
+        database.gate.set()
+        while len(renders.started) < 2:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    await dispatcher.stop()
+    await database.close()
+    return renders.canceled
