@@ -117,6 +117,7 @@ class SnapshotBox(ipywidgets.VBox):
         self._script = Accessibility()
         parts = (*children, self.snapshot.style, self._script)
         super().__init__(children=parts, _dom_classes=(kind,))
+        self._own_layout = self.layout  # users may set another one, and use it elsewhere, too
         self._script.box = self.model_id
         self._script.on_msg(self._receive_page)
 
@@ -159,7 +160,7 @@ class SnapshotBox(ipywidgets.VBox):
         """Close the widget and free its resources; running generations continue."""
         self.snapshot.stop()
         self._changes.pause(True)
-        styles = find_styles(self)
+        styles = {self._own_layout}.union(*map(find_styles, self.children))
         for one in (*self.children, *styles):
             close_all(one)
         super().close()

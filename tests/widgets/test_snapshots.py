@@ -174,6 +174,16 @@ def test_each_widget_can_be_imported_first(module: str) -> None:
     assert done.stderr == ""
 
 
+def test_a_closed_widget_does_not_close_a_layout_that_is_used_elsewhere() -> None:
+    layout, form = ipywidgets.Layout(width="50%"), Form(model())
+    own, form.layout = form.layout, layout
+
+    form.close()
+
+    assert (own.comm, form.comm) == (None, None)
+    assert ipywidgets.Button(layout=layout).layout.comm is not None
+
+
 def html_widgets(widget: Any) -> list[Any]:
     below = [one for child in getattr(widget, "children", ()) for one in html_widgets(child)]
     return [widget, *below] if isinstance(widget, ipywidgets.HTML) else below

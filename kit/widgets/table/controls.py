@@ -62,7 +62,7 @@ class TableControls(SnapshotBox):
         wrap = w.Layout(flex_flow="row wrap", align_items="center", width="100%")
         bars = (w.Box(filters, layout=wrap), body, w.Box(paging, layout=wrap))
         super().__init__((*bars, self.problem, self.card), "kit-table", background)
-        self.layout = w.Layout(width="100%", max_width="1100px")
+        self.layout.width, self.layout.max_width = "100%", "1100px"
         self.add_class(kind(self._columns))
         self._connect(actions)
 
