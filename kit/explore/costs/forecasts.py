@@ -35,7 +35,7 @@ _HALF_LIFE = 28
 #: Factor on the variance of a trend, because its continuation is an assumption.
 _TREND_VARIANCE = 1.2
 #: Maximum of days ahead, also for how long the credits last.
-_MAX_DAYS_LEFT = 3 * 365
+_MAX_DAYS_AHEAD = 3 * 365
 
 
 class Band(NamedTuple):
@@ -79,14 +79,14 @@ def forecast(
     ``running_high`` for the sum up to it, and ``left`` (expected balance). Raises `ConfigError` if
     the history has fewer than 14 whole days.
     """
-    days = check_count("days", days, 1, _MAX_DAYS_LEFT)
+    days = check_count("days", days, 1, _MAX_DAYS_AHEAD)
     window = check_count("window", window, _MIN_DAYS)
     if not 0 < level < 1:
         raise ConfigError(f"level must be between 0 and 1, not {level}")
     clock = pd.Timestamp(now).tz_convert(timezone).tz_localize(None)
     today = clock.normalize()
     model = _fit(_daily(frame, today, window))
-    steps = max(days + 1, _MAX_DAYS_LEFT)
+    steps = max(days + 1, _MAX_DAYS_AHEAD)
     expected = model.expected(steps)
     expected[0] *= 1 - (clock - today) / pd.Timedelta(days=1)
     quantile = _student(model.freedom, (1 + level) / 2)
