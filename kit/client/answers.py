@@ -25,8 +25,18 @@ from kit.internet import parse_date, retry_after
 
 T = TypeVar("T")
 
+
+class WebPageError(ApiError):
+    """A path returned a web page, as some services do for paths that they do not have."""
+
+
 #: Errors of a service that does not have a path.
-UNKNOWN_PATH = (errors.NotFoundError, errors.MethodNotAllowedError, errors.InsufficientScopeError)
+UNKNOWN_PATH = (
+    errors.NotFoundError,
+    errors.MethodNotAllowedError,
+    errors.InsufficientScopeError,
+    WebPageError,
+)
 #: The message in an error of an object store, and the maximum of bytes parsed of one.
 _REASON = re.compile(r"<Error\b[^>]*>.*?<Message>([^<]+)</Message>", re.DOTALL)
 _XML_LIMIT = 8192
@@ -51,6 +61,12 @@ def read(call: Call[T], reply: Reply) -> T:
         return call.parse(reply.content)
     except ValueError as error:
         raise _add_reply_facts(ApiError(_describe_mismatch(call, reply, error)), reply) from None
+
+
+def check_data(call: Call[Any], reply: Reply) -> None:
+    """Raise `WebPageError` if the response to a GET is a web page."""
+    if call.method == "GET" and reply.content.lstrip()[:1] == b"<":
+        raise _add_reply_facts(WebPageError(_not_json(call, reply)), reply)
 
 
 def find_error(reply: Reply, *, now: datetime | None = None) -> ApiError | None:
@@ -135,16 +151,25 @@ def _default_message(reply: Reply) -> str:
 
 
 def _describe_mismatch(call: Call[Any], reply: Reply, error: ValueError) -> str:
-    what = f"the answer to {call.method} {call.path.partition('?')[0]}"
+    what = _answer_to(call)
     problems = getattr(error, "errors", None)
     if problems is None:
         return f"{what} is not what the API document describes: {error}"
     found = problems(include_url=False, include_input=False)[:3]
     if found[0]["type"] == "json_invalid":
-        kind = reply.headers.get("content-type", "no content type").partition(";")[0]
-        return f"{what} is not JSON ({kind}): check that base_url is the address of the service"
+        return _not_json(call, reply)
     text = "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}".lstrip(": ") for p in found)
     return f"{what} is not what the API document describes: {text}"
+
+
+def _not_json(call: Call[Any], reply: Reply) -> str:
+    kind = reply.headers.get("content-type", "no content type").partition(";")[0]
+    advice = "check that base_url is the address of the service"
+    return f"{_answer_to(call)} is not JSON ({kind}): {advice}"
+
+
+def _answer_to(call: Call[Any]) -> str:
+    return f"the answer to {call.method} {call.path.partition('?')[0]}"
 
 
 def _add_reply_facts(error: ApiError, reply: Reply) -> ApiError:

@@ -87,6 +87,7 @@ def exchange(
         error = find_error(outcome)
         if error is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
+            answers.check_data(call, outcome)
             return outcome
         may_have_run = may_have_run or answers.may_have_run(call, outcome)
         is_over = (policy.quick and is_outage(outcome)) or not _may_repeat(call, outcome, error)

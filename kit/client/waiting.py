@@ -40,7 +40,12 @@ _MAX_MISSES, _POLLS_PER_LIST = 3, 8
 #: Minimum of our generations on a page for the next page to be cheaper than single requests.
 _MIN_PER_PAGE = 2
 #: Errors of the list that say nothing about other requests.
-_LIST_ERRORS = (errors.BadRequestError, errors.InternalError, errors.RequestTimeoutError)
+_LIST_ERRORS = (
+    errors.BadRequestError,
+    errors.InternalError,
+    errors.RequestTimeoutError,
+    answers.WebPageError,
+)
 #: Error statuses that concern the key or are temporary, and not the requested generation.
 _GENERAL = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
 #: Errors that may be temporary, like a lost connection.
@@ -334,10 +339,10 @@ class SharedWait:
 
         A list that fails or is malformed is no reason to stop waiting.
         """
-        if isinstance(error, answers.UNKNOWN_PATH):
-            self._has_list = False
-        elif isinstance(error, _LIST_ERRORS) or type(error) is errors.ApiError:
+        if isinstance(error, _LIST_ERRORS) or type(error) is errors.ApiError:
             self._misses += 1
+        elif isinstance(error, answers.UNKNOWN_PATH):
+            self._has_list = False
         else:
             raise error
 

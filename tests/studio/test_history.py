@@ -16,7 +16,7 @@ import pytest
 
 import kit
 from kit.client.settings import Settings
-from kit.errors import BadRequestError, NotFoundError, ParameterError
+from kit.errors import ApiError, BadRequestError, NotFoundError, ParameterError
 from kit.explore.bucket import open_archive
 from kit.service.store.ids import floor
 from kit.studio import Studio
@@ -207,6 +207,27 @@ def test_costs_include_generations_missing_from_a_short_list(
     assert "12 are known because this computer started them" in unchecked.loc["history", "note"]
     with pytest.raises(NotFoundError, match="no ledger"):
         studio.usage.frame()
+
+
+def test_a_web_page_in_place_of_a_missing_path_is_no_ledger(
+    studio: Studio, api: Server, backend: ThirdParty
+) -> None:
+    page = Answer(200, b"<!doctype html><title>App</title>", {"Content-Type": "text/html"})
+
+    def answer(request: Request) -> Answer:
+        found = backend(request)
+        return page if request.method == "GET" and found.status == 404 else found
+
+    api.app = answer
+    studio.generate("paint", "a lake")
+
+    assert studio.costs.total() == 0.25
+    assert studio.costs.reconcile().attrs["problems"] == 0
+    with pytest.raises(NotFoundError, match="no ledger"):
+        studio.usage.frame()
+    api.app = lambda _: page
+    with pytest.raises(ApiError, match=r"is not JSON \(text/html\): check that base_url"):
+        studio.history.list()
 
 
 def test_a_short_list_is_reported(
