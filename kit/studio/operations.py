@@ -153,6 +153,12 @@ class Operations:
                 "name is given as parameters={'n': ...}"
             )
         request = yield from validation
+        names = {parameter.name for parameter in request.model.setting_parameters}
+        if "n" in names.difference(request.parameters):
+            raise ParameterError(
+                f"the model {request.model.id!r} has a parameter 'n' of its own: write "
+                f"parameters={{'n': {count}}} for it, or give both to start {count} generations"
+            )
         with (yield from self.billing.hold(request, count)):
             files = yield from self.starts.upload(request)
         started = []

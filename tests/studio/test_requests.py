@@ -14,7 +14,7 @@ from tests.client.third_party import MODELS, Answer, Server, png
 
 START = "/v1/creative-studio/generations"
 ESTIMATES = "/v1/creative-studio/estimates"
-NAMES = ("model", "media", "timeout", "again", "prompt", "parameters", "guidance scale")
+NAMES = ("model", "media", "n", "timeout", "again", "prompt", "parameters", "guidance scale")
 ANY = {
     "id": "any",
     "assetType": "image",
@@ -73,6 +73,15 @@ def test_a_parameter_given_twice_is_refused(many: Studio, api: Server) -> None:
         many.generate("any", style="ink", parameters={"style": "oil"})
 
     assert read_starts(api) == []
+
+
+def test_a_number_that_a_model_takes_itself_starts_nothing_twice(many: Studio, api: Server) -> None:
+    with pytest.raises(ParameterError, match=r"of its own: write parameters=\{'n': 2\}"):
+        many.generate("any", "a lake", n=2)
+    assert read_starts(api) == []
+
+    assert len(many.generate("any", "a lake", n=2, parameters={"n": "4"})) == 2
+    assert [body["parameters"] for body in read_starts(api)] == [{"n": "4"}] * 2
 
 
 def test_parameters_must_be_a_mapping(many: Studio) -> None:

@@ -358,7 +358,8 @@ def test_the_code_makes_the_same_request_as_the_form(clock: Clock) -> None:
 
 
 def test_settings_named_like_arguments_are_passed_in_parameters() -> None:
-    known = [wire.Parameter(name=name) for name in ("model", "again", "guidance scale", "class")]
+    names = ("model", "n", "tags", "again", "metadata", "guidance scale", "class")
+    known = [wire.Parameter(name=name) for name in names]
     given = {one.name: "v2" for one in known}
     form = Form(model(setting_parameters=known, pricing=None), {"prompt": "x", "parameters": given})
 

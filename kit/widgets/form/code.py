@@ -11,7 +11,9 @@ from kit.widgets.form import controls
 
 _WIDTH = 88
 #: Argument names of `generate` and `form` themselves.
-_RESERVED_NAMES = frozenset({"self", "model", "prompt", "media", "timeout", "again", "parameters"})
+_RESERVED_NAMES = frozenset(
+    ["self", "model", "prompt", "media", "n", "timeout", "again", "tags", "metadata", "parameters"]
+)
 
 
 def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> str:
