@@ -153,7 +153,9 @@ def priced_settings(model: wire.Model, values: Mapping[str, Any]) -> dict[str, A
     free = {
         p.name
         for p in model.setting_parameters
-        if p.name == "seed" or p.max_items is not None or (p.type == "string" and not p.enum)
+        if p.name == "seed"
+        or p.max_items is not None
+        or (not p.enum and isinstance(values.get(p.name), str))
     }
     types = (bool, int, float, str)
     return {n: v for n, v in values.items() if n not in free and isinstance(v, types)}

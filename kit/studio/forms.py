@@ -149,10 +149,13 @@ class FormService(PaidService):
 
     def list_earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
         """Return the newest results of a kind with their thumbnails, fetched in parallel."""
-        listed = calls.list_generations(limit=MAX_EARLIER, status="completed", asset_type=kind)
+        asset_type = kind if kind in wire.CATEGORIES else None
+        listed = calls.list_generations(
+            limit=MAX_EARLIER, status="completed", asset_type=asset_type
+        )
         found, _ = self._client.block(flows.fetch_page(listed))
         available = (one for one in found if one.state == "completed" and not one.deletion)
-        matching = [one for one in available if _kind(one) == kind][:MAX_EARLIER]
+        matching = [one for one in available if asset_type in (None, _kind(one))][:MAX_EARLIER]
         with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-earlier") as pool:
             pictures = list(pool.map(find_thumbnail, map(self._session.wrap, matching)))
         return [(one, picture) for one, picture in zip(matching, pictures, strict=True) if picture]
@@ -211,8 +214,8 @@ class FormService(PaidService):
 
 def _input_for(model: wire.Model, facts: wire.Generation) -> str:
     """Return the parameter of a model that accepts a generation's output, or an empty text."""
-    kind = _kind(facts)
-    fits = (one for one in model.media_parameters if one.type == kind and one.name != "mask")
+    others = {*wire.MEDIA_TYPES} - {_kind(facts)}
+    fits = (p for p in model.media_parameters if p.type not in others and p.name != "mask")
     return next((one.name for one in fits), "")
 
 

@@ -17,7 +17,7 @@ from tests.rights import is_private
 
 STEPS = wire.Parameter(name="steps", type="integer", default=20)
 STYLE = wire.Parameter(name="style", enum=["oil", "ink"])
-NOTE = wire.Parameter(name="note")
+NOTE = wire.Parameter(name="note", type="textarea")
 SEED = wire.Parameter(name="seed", type="integer")
 MODEL = wire.Model(id="m", setting_parameters=[STEPS, STYLE, NOTE, SEED])
 

@@ -18,7 +18,7 @@ from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.studio.catalog import UnknownModelError
 from kit.studio.forms import FormService
-from tests.client.third_party import KEY, Server, ThirdParty, png
+from tests.client.third_party import KEY, MODELS, Answer, Server, ThirdParty, png
 from tests.widgets.tree import every
 
 START = "/v1/creative-studio/generations"
@@ -45,7 +45,10 @@ def test_a_form_generates_and_shows_the_result(studio: Studio, api: Server) -> N
     assert "0.25 credits" in shown
 
 
-def test_a_generation_opens_in_its_form_or_as_input_of_another(studio: Studio) -> None:
+def test_a_generation_opens_in_its_form_or_as_input_of_another(studio: Studio, api: Server) -> None:
+    unknown = {"id": "read", "mediaParameters": [{"name": "url", "type": "string", "media": True}]}
+    models = Answer(200, {"image": [*MODELS, unknown]})
+    api.script("GET", "/v1/creative-studio/models", *[models] * 9)
     service = FormService(studio.session)
     made = studio.generate("paint", "a lake", style="ink")
 
@@ -54,6 +57,7 @@ def test_a_generation_opens_in_its_form_or_as_input_of_another(studio: Studio) -
     assert again.value["parameters"]["style"] == "ink"
     others = [model.id for model in service.accepting_models(made.facts)]
     assert "paint" not in others
+    assert "read" in others
     form = service.open_form(made.facts, others[0])
     ((path,),) = form.value["media"].values()
     assert Path(path).read_bytes() == png()
@@ -67,6 +71,7 @@ def test_earlier_results_are_listed_with_their_pictures(studio: Studio) -> None:
 
     assert [facts.id for facts, _ in found] == [made[1].id, made[0].id]
     assert [content for _, content in found] == [png(), png()]
+    assert [facts.id for facts, _ in service.list_earlier("file")] == [made[1].id, made[0].id]
     assert service.list_earlier("video") == []
 
 

@@ -97,7 +97,7 @@ class FileField(ipywidgets.VBox):
         )
         toggle = partial(self._toggle, "folders", self._list_folder)
         row = [self.box, factory.button("Browse", "folder-open", toggle)]
-        if service is not None and parameter.type in ("image", "video"):
+        if service is not None and parameter.type != "audio":
             toggle = partial(self._toggle, "results", partial(self._list_results, service))
             words = "Choose among earlier results"
             row.append(factory.button("Earlier", "history", toggle, tooltip=words))
