@@ -115,6 +115,14 @@ def test_credits_are_numbers_in_json_and_exact_decimals_in_python(amount: Decima
     assert back.credits_charged == amount
 
 
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [(0.1 + 0.2, "0.3"), (271.04999999999995, "271.05"), (0.3 - 0.1 - 0.2, "0"), (1e-9, "1E-9")],
+)
+def test_credits_have_no_noise_of_float_arithmetic(sent: float, shown: str) -> None:
+    assert str(Receipt.model_validate({"id": "1", "creditsCharged": sent}).credits_charged) == shown
+
+
 def test_whole_credits_have_no_decimal_point() -> None:
     assert '"creditsCharged":5,' in Receipt(
         id="1", credits_charged=Decimal("5.00")

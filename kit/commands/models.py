@@ -90,8 +90,8 @@ def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) ->
         )
         for p in model.parameters
     ]
-    words = clean(f"{model.title}: {price_sentence(model)}\n{model.description}\n")
-    text = f"{words}\n{table(('NAME', 'TYPE', 'DEFAULT', 'ALLOWED', 'DESCRIPTION'), rows)}"
+    words = "\n".join(filter(None, (f"{model.title}: {price_sentence(model)}", model.description)))
+    text = f"{clean(words)}\n\n{table(('NAME', 'TYPE', 'DEFAULT', 'ALLOWED', 'DESCRIPTION'), rows)}"
     show(as_json, model.model_dump(mode="json", by_alias=True), text)
 
 

@@ -52,11 +52,12 @@ def usual_price(model: wire.Model) -> str:
 
 def price_sentence(model: wire.Model) -> str:
     """Return the lowest price of a model, the price at defaults, and that of a second."""
-    words = [f"from {credits(model.credits_from)}"]
-    if model.credits_at_defaults not in (None, model.credits_from):
-        words.append(f"{credits(model.credits_at_defaults)} with its defaults")
+    lowest, usual = model.credits_from, model.credits_at_defaults
+    words = [] if lowest is None else [f"from {credits(lowest)}"]
+    if usual not in (None, lowest):
+        words.append(f"{credits(usual)} with its defaults")
     words += [f"{credits(amount)} a second of {medium}" for amount, medium in _seconds(model)]
-    return ", ".join(words)
+    return ", ".join(words) or credits(None)
 
 
 def _seconds(model: wire.Model) -> Iterator[tuple[Decimal, str]]:

@@ -67,9 +67,15 @@ for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
 
 
 def _check_amount(value: Decimal) -> Amount:
-    """Refuse unrealistic amounts: written out, 1e99999999 takes a hundred MB."""
+    """Refuse unrealistic amounts: written out, 1e99999999 takes a hundred MB.
+
+    Decimals after the ninth are noise of services that add floats, such as 0.30000000000000004.
+    """
     if value and not -400 < value.adjusted() < 15:
         raise ValueError("must be an amount of credits")
+    exponent = value.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -9:
+        value = Decimal(f"{value:.9f}".rstrip("0").rstrip(".")) + 0  # no negative zero
     return Amount(value)
 
 

@@ -47,6 +47,13 @@ def test_the_price_per_second_of_an_input_is_shown(rule: object, short: str, wor
     assert price_sentence(found).replace("\N{NO-BREAK SPACE}", " ") == words
 
 
+def test_a_missing_lowest_price_is_left_out() -> None:
+    found = wire.Model(id="m", credits_at_defaults=Decimal(2))
+
+    assert price_sentence(found).replace("\N{NO-BREAK SPACE}", " ") == "2 credits with its defaults"
+    assert price_sentence(wire.Model(id="m")) == "price unknown"
+
+
 def test_the_displayed_rate_matches_the_charge() -> None:
     found = model(units=[SECOND], multipliers=[LARGER])
     minute = {"audio": [pricing.Medium("audio", pricing.Fraction(60))]}
