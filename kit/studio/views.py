@@ -7,6 +7,7 @@ it displays.
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -106,6 +107,7 @@ def compare(
     items = _gallery_items(generations, studio, _MAX_COMPARED)
     if not 2 <= len(items) <= _MAX_COMPARED:
         raise ConfigError(f"a comparison needs 2 to {_MAX_COMPARED} generations, not {len(items)}")
+    check_count("size", size, 1)
     return BlindComparison(items, rank, size=size) if blind else Comparison(items, size)
 
 
@@ -189,7 +191,7 @@ class BaseHistory(Generic[G]):
         return True
 
     def _read_at(self, position: int) -> Flow[wire.Generation]:
-        if 0 <= position < PAGE:
+        if 0 <= operator.index(position) < PAGE:
             found: list[Any] = yield from self._history.list_newest(position + 1, ALL)
         else:  # without fetching every page before it
             found = (yield from self._history.current()).frame(columns=["status"]).index.tolist()

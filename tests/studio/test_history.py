@@ -419,6 +419,8 @@ def test_positions_count_from_the_newest(trio: Studio) -> None:
         trio.history[7]
     with pytest.raises(IndexError, match="there are 3 generations, and none at 5000"):
         trio.history[5000]
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        trio.history[1.5]  # type: ignore[call-overload]
 
 
 def test_slices_are_those_of_a_list_with_minimal_requests(trio: Studio, api: Server) -> None:

@@ -10,7 +10,7 @@ from ipywidgets import HTML
 
 import kit
 from kit import wire
-from kit.errors import ConfigError, NotFoundError
+from kit.errors import ConfigError, NotFoundError, ParameterError
 from kit.studio import AsyncStudio, Generation, Studio
 from kit.studio.views import EntryList
 from tests.client.third_party import Answer, Server, ThirdParty
@@ -90,6 +90,8 @@ def test_a_comparison_needs_two_generations_and_not_too_many(generations: list[G
         with pytest.raises(ConfigError, match=f"needs 2 to 200 generations, not {count}"):
             kit.compare(generations[:1] * count)
     assert kit.compare(generations) is not None
+    with pytest.raises(ParameterError, match="size must be a whole number, 1 or more, not 'big'"):
+        kit.compare(generations, size="big")  # type: ignore[call-overload]
 
 
 def test_no_signed_url_and_no_path_is_shown(
