@@ -9,7 +9,17 @@ import pytest
 from tests.conftest import Service
 
 #: Packages that only extras install.
-WITHOUT = ["altair", "apsw", "av", "cv2", "duckdb", "fastapi", "jupyterlab", "matplotlib", "orjson"]
+WITHOUT = [
+    "altair",
+    "apsw",
+    "av",
+    "cv2",
+    "duckdb",
+    "jupyterlab",
+    "matplotlib",
+    "orjson",
+    "starlette",
+]
 WITHOUT += ["prometheus_client", "pyarrow", "uvicorn", "uvloop", "xlsxwriter"]
 
 HEAD = f"import sys\nsys.modules.update(dict.fromkeys({WITHOUT!r}))\n"

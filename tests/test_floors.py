@@ -119,7 +119,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "prometheus_client": ("kit.service.metrics",),
     "asyncpg": ("kit.service.store.postgresql",),
     "distributed": ("kit.service.worker.cluster",),
-    "fastapi": ("kit.service",),
+    "starlette": ("kit.service",),
     "matplotlib": ("kit.explore.charts.figures",),
     "altair": ("kit.explore.charts.vega",),
     "duckdb": ("kit.explore.archive",),

@@ -99,7 +99,7 @@ def list_operations() -> Table:
 
     app = create_app(settings.load({}, data=Path("reference")), engines={})
     rows: Table = [("operation", "scope", "what it does")]
-    for path, methods in app.openapi()["paths"].items():
+    for path, methods in app.openapi["paths"].items():
         for method, operation in methods.items():
             text, _, rest = operation.get("description", "").partition("\n\nScope: ")
             scope = rest.partition(".")[0] or "none"

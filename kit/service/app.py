@@ -7,13 +7,12 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any
 
-from fastapi import FastAPI
-from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.applications import Starlette
+from starlette.types import Message, Receive, Scope, Send
 
 from kit.engines.base import Engine
 from kit.engines.configured.place import ModelSource
@@ -39,6 +38,7 @@ from kit.service.http.context import Context
 from kit.service.http.deliveries import Deliveries
 from kit.service.http.middleware import ApiMiddleware
 from kit.service.http.rate_limits import RateLimiter
+from kit.service.http.routing import RouteTable
 from kit.service.machine import clock as read_clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
@@ -65,7 +65,7 @@ def create_app(
     engines: Mapping[str, Engine] | None = None,
     writer: Writer | None = None,
     dedicated: bool = False,
-) -> FastAPI:
+) -> Application:
     """Return the service as an ASGI application.
 
     By default, engines are the installed ones, and the writer is the one of the settings. Settings
@@ -76,7 +76,7 @@ def create_app(
     writer = create_writer(settings) if writer is None else writer
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
                 context = await _assemble(settings, engines, writer, dedicated, stack)
@@ -93,49 +93,37 @@ def create_app(
             yield
             _log.info("%(event)s", {"event": "stopping", "instance": context.dispatcher.name})
 
-    app = _Application(
-        title="Creative Studio",
-        version=__version__,
-        lifespan=lifespan,
-        docs_url=None,  # it loads scripts of another host; see `kit.service.http.docs`
-        redoc_url=None,
-        redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,  # method names of generated clients
-    )
-    for module in _ROUTERS:
-        app.include_router(module.router)
-    return app
+    return Application(lifespan=lifespan)
 
 
-class _Application(FastAPI):
-    """The framework's routes inside our middleware, which handles all errors."""
+class Application(Starlette):
+    """The service: its operations, between start and stop."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._middleware = ApiMiddleware(super().__call__)
+    def __init__(self, **facts: Any) -> None:
+        super().__init__(**facts)
+        self.operations = [it for module in _ROUTERS for it in module.router.operations]
+        self._handle = ApiMiddleware(RouteTable(self.operations))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request, or start and stop."""
         scope["app"] = self
-        if scope["type"] == "lifespan":
-            send = partial(self._send_startup, send)
-        await self._middleware(scope, receive, send)
+        if scope["type"] == "http":
+            await self._handle(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, partial(self._send_startup, send))
 
     async def _send_startup(self, send: Send, message: Message) -> None:
         """Omit the traceback if the message of `failure` is enough."""
         explained = message["type"] == "lifespan.startup.failed" and hasattr(self.state, "failure")
         await send({"type": message["type"]} if explained else message)
 
-    def build_middleware_stack(self) -> ASGIApp:
-        """Return the routes without the framework's own layers, which handle errors, too."""
-        return AsyncExitStackMiddleware(self.router)
-
+    @cached_property
     def openapi(self) -> dict[str, Any]:
-        if self.openapi_schema is None:
-            # Imported here: most services never need it.
-            from kit.service.http.openapi import build_document
+        """The OpenAPI document."""
+        # Imported here: most services never need it.
+        from kit.service.http.openapi import build_document
 
-            self.openapi_schema = build_document(self)
-        return self.openapi_schema
+        return build_document(self.operations)
 
 
 def load_cluster() -> ModuleType:

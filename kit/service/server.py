@@ -17,14 +17,13 @@ from types import FrameType
 from typing import Any, cast
 
 import uvicorn
-from fastapi import FastAPI
 
 from kit.errors import ConfigError
 from kit.internet import LOOPBACK
 from kit.private import write_private
 from kit.service import machine
 from kit.service.address import ADDRESS_FILE, read_note
-from kit.service.app import create_app
+from kit.service.app import Application, create_app
 from kit.service.connections import Admission, BoundedProtocol
 from kit.service.settings import ServiceSettings, prepare
 
@@ -41,7 +40,7 @@ class RunningService:
     """A service in a thread of this process."""
 
     url: str
-    app: FastAPI
+    app: Application
     stop: Callable[[], None]
 
 

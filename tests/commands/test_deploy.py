@@ -49,7 +49,7 @@ def manifests(kit: Kit) -> dict[tuple[str, str], dict[str, Any]]:
 
 def paths() -> set[str]:
     given = settings.load({}, data=Path("none"))
-    return {*create_app(given, engines={}).openapi()["paths"], "/docs", "/openapi.json"}
+    return {*create_app(given, engines={}).openapi["paths"], "/docs", "/openapi.json"}
 
 
 def pods(manifests: dict[tuple[str, str], dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:

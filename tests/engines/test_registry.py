@@ -26,7 +26,7 @@ _TITLES = (
 _SERVED = (
     "import tempfile; from pathlib import Path; from kit.service import settings;"
     "from kit.service.app import create_app;"
-    "print(create_app(settings.load({}, data=Path(tempfile.mkdtemp()))).title)"
+    "print(len(create_app(settings.load({}, data=Path(tempfile.mkdtemp()))).operations) > 20)"
 )
 
 
@@ -246,4 +246,4 @@ def test_a_service_starts_with_every_kind_of_broken_plug_in(tmp_path: Path) -> N
     done = list_with(tmp_path, f"{ODD}\nbare = more:Bare\nposter = more:Odd", module, _SERVED)
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["Creative", "Studio"]
+    assert done.stdout == "True\n"

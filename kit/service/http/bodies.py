@@ -13,9 +13,9 @@ from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
+from starlette.requests import Request
 
 from kit.errors import MAX_SHOWN, BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
 from kit.parameters import shorten, suggest
@@ -84,7 +84,7 @@ def _check(value: Any, kind: type[B]) -> B:
     try:
         body: B = read(value, by_alias=True, by_name=False)
     except ValidationError as error:
-        problems += _problems(error)
+        problems += list_problems(error)
     if problems:
         raise BadRequestError.fields(problems, total=len(problems) + unlisted)
     return body
@@ -97,7 +97,8 @@ def _body_fields(kind: type[Body]) -> tuple[dict[str, None], Any]:
     return names, TypeAdapter(kind).validate_python
 
 
-def _problems(error: ValidationError) -> list[tuple[str, str]]:
+def list_problems(error: ValidationError) -> list[tuple[str, str]]:
+    """Return the invalid fields of a request, each with our message."""
     found: dict[str, str] = {}
     for detail in error.errors(include_url=False, include_input=False):
         found.setdefault(name_field(detail["loc"]), describe(detail))

@@ -13,7 +13,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import orjson
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Scope
 
 from kit.internet import LOOPBACK

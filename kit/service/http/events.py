@@ -20,18 +20,19 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
-from fastapi import APIRouter, Request, Response
-from starlette.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 from kit.errors import ApiError, RateLimitError, UnavailableError
 from kit.service.domain import generations, keys, uploads
 from kit.service.domain.generations import STATUSES
 from kit.service.domain.keys import Caller
 from kit.service.http.context import Context, get_base_url, get_caller, get_context
+from kit.service.http.routing import Router
 from kit.service.http.serializers import GenerationSerializer
 from kit.service.worker.watchers import Watchers
 
-router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
+router = Router("/v1/creative-studio", "generations")
 
 T = TypeVar("T")
 #: Starts watching a generation; see `kit.service.worker.watchers.Watchers.watch`.
@@ -76,7 +77,7 @@ class StreamEvent:
 ReadEvents: TypeAlias = Callable[[], Awaitable[list[StreamEvent]]]
 
 
-@router.get("/generations/{generation_id}/events")
+@router.route("GET", "/generations/{generation_id}/events")
 async def watch_generation(request: Request, generation_id: str) -> Response:
     """Follow a generation as server-sent events until it is finished.
 

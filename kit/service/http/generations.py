@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 import orjson
-from fastapi import APIRouter, Query, Request, Response
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
-from starlette.types import Scope
+from starlette.requests import Request
+from starlette.responses import Response
 
 from kit import wire
 from kit.errors import BadRequestError, ParameterError
@@ -40,13 +39,14 @@ from kit.service.http.context import (
 from kit.service.http.events import await_change, grant_wait
 from kit.service.http.media import receive_uploads
 from kit.service.http.models import retirement_headers
+from kit.service.http.routing import Router
 from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
 from kit.service.store import generations as statements
 from kit.service.store import ids
 from kit.service.store.database import Transaction
 from kit.wire.bounds import tag_problems
 
-router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
+router = Router("/v1/creative-studio", "generations")
 _POLL_SECONDS = "1"
 #: Generations that are serialized before other requests get a turn.
 _BATCH_ROWS = 50
@@ -63,7 +63,7 @@ Moment = Annotated[datetime, BeforeValidator(_require_date)]
 Status = Literal["processing", "completed", "failed", "canceled"]
 
 
-@router.post("/generations", status_code=202, response_model=wire.Receipt)
+@router.route("POST", "/generations", status_code=202, response_model=wire.Receipt)
 async def start_generation(request: Request) -> Response:
     """Start a generation; poll `statusUrl` for its result."""
     context, payer = get_context(request), get_caller(request).payer
@@ -92,7 +92,7 @@ async def start_generation(request: Request) -> Response:
     return make_response(answer)
 
 
-@router.post("/estimates", response_model=wire.Quote)
+@router.route("POST", "/estimates", response_model=wire.Quote)
 async def estimate_generation(request: Request) -> Response:
     """Return the exact price of a start with this body; nothing is charged."""
     context, payer = get_context(request), get_caller(request).payer
@@ -104,18 +104,18 @@ async def estimate_generation(request: Request) -> Response:
     return JsonResponse(quote.model_dump_json(by_alias=True).encode())
 
 
-@router.get("/generations", response_model=list[wire.Generation])
+@router.route("GET", "/generations", response_model=list[wire.Generation])
 async def list_generations(
     request: Request,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    limit: Annotated[int, Field(ge=1, le=1000)] = 50,
     cursor: Annotated[
-        str | None, Query(pattern=ids.pattern("gen"), description="from the Link header")
+        str | None, Field(pattern=ids.pattern("gen"), description="from the Link header")
     ] = None,
     status: Status | None = None,
-    asset_type: Annotated[Literal["image", "video"] | None, Query(alias="assetType")] = None,
-    model_id: Annotated[str | None, Query(alias="modelId")] = None,
-    created_after: Annotated[Moment | None, Query(alias="createdAfter")] = None,
-    created_before: Annotated[Moment | None, Query(alias="createdBefore")] = None,
+    asset_type: Annotated[Literal["image", "video"] | None, Field(alias="assetType")] = None,
+    model_id: Annotated[str | None, Field(alias="modelId")] = None,
+    created_after: Annotated[Moment | None, Field(alias="createdAfter")] = None,
+    created_before: Annotated[Moment | None, Field(alias="createdBefore")] = None,
 ) -> Response:
     """Return the account's generations, newest first; the Link header leads to the next page.
 
@@ -138,7 +138,7 @@ async def list_generations(
     return JsonResponse(b"[" + b",".join(bodies) + b"]", headers=headers)
 
 
-@router.get("/generations/{generation_id}", response_model=wire.Generation)
+@router.route("GET", "/generations/{generation_id}", response_model=wire.Generation)
 async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
     context, caller = get_context(request), get_caller(request)
@@ -171,7 +171,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     return JsonResponse(body, headers=_status_headers(row, tag, wait))
 
 
-@router.post("/generations/{generation_id}/cancel", response_model=wire.Generation)
+@router.route("POST", "/generations/{generation_id}/cancel", response_model=wire.Generation)
 async def cancel_generation(request: Request, generation_id: str) -> Response:
     """Cancel a generation; it is refunded if rendering had not begun."""
     context, caller = get_context(request), get_caller(request)
@@ -194,7 +194,7 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
     return make_response(answer)
 
 
-@router.delete("/generations/{generation_id}/outputs", status_code=204)
+@router.route("DELETE", "/generations/{generation_id}/outputs", status_code=204)
 async def delete_outputs(request: Request, generation_id: str) -> Response:
     """Delete the files of a finished generation; the generation stays. Repeating it does nothing.
 
@@ -297,34 +297,3 @@ def _first_id(instant: datetime | None) -> str | None:
         return None
     aware = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
     return ids.floor("gen", int(aware.timestamp() * 1000))
-
-
-class FastRoute(NamedTuple):
-    """A handler and the path template of its route, as in the framework."""
-
-    path: str
-    call: Callable[[Request], Awaitable[Response]]
-
-
-def find_fast_route(scope: Scope, path: str) -> FastRoute | None:
-    """Return the route of a request that bypasses the framework, or None.
-
-    The framework takes longer to find and wrap these three handlers than they run.
-    """
-    method = scope["method"]
-    if path == GENERATIONS:
-        # The framework validates queries.
-        return None if scope["query_string"] else _FAST_ROUTES.get(method)
-    if method == "GET" and path.startswith(f"{GENERATIONS}/") and path.count("/") == 4:
-        return _FAST_GET_ROUTE
-    return None
-
-
-_FAST_ROUTES = {
-    "GET": FastRoute(GENERATIONS, lambda request: list_generations(request)),
-    "POST": FastRoute(GENERATIONS, start_generation),
-}
-_FAST_GET_ROUTE = FastRoute(
-    f"{GENERATIONS}/{{generation_id}}",
-    lambda request: get_generation(request, request.scope["path"].rpartition("/")[2]),
-)

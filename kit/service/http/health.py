@@ -8,22 +8,25 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
 
 from kit.errors import UnavailableError
 from kit.pricing import UNITS_PER_CREDIT
 from kit.service.domain import credits, queue, webhooks
 from kit.service.http.context import Context, JsonResponse, get_context
+from kit.service.http.routing import Router
 from kit.service.storage.signing import proof
 from kit.service.store.database import Transaction
 
-router = APIRouter(tags=["health"])
+router = Router(tag="health")
 Challenge = Annotated[
-    str | None, Query(pattern="^[0-9a-f]{32}$", description="random; answered with `proof`")
+    str | None, Field(pattern="^[0-9a-f]{32}$", description="random; answered with `proof`")
 ]
 
 
-@router.get("/healthz")
+@router.route("GET", "/healthz")
 async def healthz(request: Request, challenge: Challenge = None) -> Response:
     """Answer as long as the process is up, with the name of this run of it.
 
@@ -37,7 +40,7 @@ async def healthz(request: Request, challenge: Challenge = None) -> Response:
     return JsonResponse(answer)
 
 
-@router.get("/readyz")
+@router.route("GET", "/readyz")
 async def readyz(request: Request) -> Response:
     """Answer whether database, storage and workers do: a row and a file are written.
 
@@ -50,7 +53,7 @@ async def readyz(request: Request) -> Response:
     return JsonResponse({"status": "ok", "queued": queued, "workers": workers})
 
 
-@router.get("/metrics")
+@router.route("GET", "/metrics")
 async def read_metrics(request: Request) -> Response:
     """Return the service's counts in the Prometheus text format.
 

@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
-from starlette.convertors import PathConvertor, register_url_convertor
+from pydantic import Field
 from starlette.datastructures import Headers
-from starlette.responses import FileResponse, RedirectResponse
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from kit import parameters, wire
@@ -43,41 +43,27 @@ from kit.service.http.context import (
     make_response,
     not_modified,
 )
+from kit.service.http.routing import Router
 from kit.service.storage import make_ticket
 from kit.service.storage.keys import UPLOADS, content_type, owner, upload_key
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Grant
 from kit.service.store.database import Transaction
 
-router = APIRouter()
+router = Router()
 
 _RANGE = re.compile(r"(\d{0,18})-(\d{0,18})")
 _RANGES = re.compile(
     r"bytes=\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})(?:\s*,\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})){0,9}",
     re.IGNORECASE,
 )
-_REDIRECT: dict[int | str, dict[str, Any]] = {
-    307: {"description": "the file is in a bucket: follow `Location`"}
-}
-Expires = Annotated[int, Query(description="seconds since 1970")]
-Signature = Annotated[str, Query(description="over method, path, time, type and length")]
+_REDIRECT = {"307": {"description": "the file is in a bucket: follow `Location`"}}
+_TICKETS = "/v1/creative-studio/media-uploads"
+Expires = Annotated[int, Field(description="seconds since 1970")]
+Signature = Annotated[str, Field(description="over method, path, time, type and length")]
 
 
-class _KeyConvertor(PathConvertor):
-    """A path that may contain line breaks, which the converter of the framework does not match."""
-
-    regex = r"[\s\S]*"
-
-
-register_url_convertor("key", _KeyConvertor())
-
-
-@router.post(
-    "/v1/creative-studio/media-uploads",
-    status_code=201,
-    response_model=wire.Ticket,
-    tags=["uploads"],
-)
+@router.route("POST", _TICKETS, status_code=201, response_model=wire.Ticket, tag="uploads")
 async def request_upload(request: Request) -> Response:
     """Return a ticket: PUT the file to `uploadUrl` with exactly its `requiredHeaders`."""
     context, caller = get_context(request), get_caller(request)
@@ -98,7 +84,7 @@ async def request_upload(request: Request) -> Response:
     return make_response(answer)
 
 
-@router.put("/media/uploads/{upload_id}", tags=["uploads"])
+@router.route("PUT", "/media/uploads/{upload_id}", tag="uploads")
 async def fill_ticket(
     request: Request, upload_id: str, expires: Expires, signature: Signature
 ) -> Response:
@@ -219,8 +205,8 @@ async def _store(
         raise
 
 
-@router.head("/media/{key:key}", response_class=FileResponse, include_in_schema=False)
-@router.get("/media/{key:key}", response_class=FileResponse, responses=_REDIRECT, tags=["media"])
+@router.route("HEAD", "/media/{key:path}")
+@router.route("GET", "/media/{key:path}", response_model=None, responses=_REDIRECT, tag="media")
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
     """Return a file, or redirect to its bucket; `Range`, `If-Range` and `HEAD` work."""
     context = get_context(request)

@@ -1,7 +1,7 @@
-"""The middleware: request ids, and for paths below /v1 the API key, rate limits and scopes.
+"""The ASGI application of all operations: request ids, and below /v1 API key, rate limits, scopes.
 
-It is one pure ASGI layer: framework middleware and dependencies take three times as long for the
-same. All exceptions of the layers below become error envelopes.
+It is one layer: framework middleware and dependencies take three times as long for the same. All
+exceptions of the handlers become error envelopes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from kit.errors import (
     ApiError,
@@ -29,9 +29,9 @@ from kit.errors import (
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
 from kit.service.http.context import GENERATIONS, Context, get_header
-from kit.service.http.errors import DISCONNECTED_STATUS, METHODS, envelope, explain
-from kit.service.http.generations import find_fast_route
+from kit.service.http.errors import DISCONNECTED_STATUS, envelope, explain
 from kit.service.http.rate_limits import Verdict
+from kit.service.http.routing import METHODS, RouteTable
 from kit.service.store import ids
 
 _log = logging.getLogger("kit.http")
@@ -55,10 +55,10 @@ _MAX_FIELDS = 100
 
 
 class ApiMiddleware:
-    """The ASGI middleware around the application."""
+    """Answers HTTP requests with the operations of a table."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, routes: RouteTable) -> None:
+        self._routes = routes
         self._touched_at: dict[str, int] = {}
         #: Callers that were looked up since the last change of the database.
         self._callers: dict[str, Caller] = {}
@@ -66,9 +66,6 @@ class ApiMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         path = path_below_mount(scope)
         # Parsed once for all uses; of several headers with the same name the first counts.
         scope["first"] = dict(reversed(scope["headers"]))
@@ -101,12 +98,13 @@ class ApiMiddleware:
     ) -> None:
         if scope["query_string"].count(b"&") >= _MAX_FIELDS:
             raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
-        route = find_fast_route(scope, path)
-        if route is None:
-            await self._app(scope, receive, response.send)
-            return
-        scope["route"] = route
-        await response.answer(await route.call(Request(scope, receive)), scope, receive)
+        operation, arguments = self._routes.find(scope["method"], path)
+        scope["route"] = operation
+        answer = await operation.call(Request(scope, receive), arguments)
+        if hasattr(answer, "body"):
+            await response.answer(answer, scope, receive)
+        else:  # a file, or a stream
+            await answer(scope, receive, response.send)
 
     async def _authorize(self, scope: Scope, path: str, response: _ResponseStart) -> None:
         context: Context = scope["app"].state.context

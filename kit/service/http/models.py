@@ -6,14 +6,17 @@ import hashlib
 from email.utils import formatdate
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
 
 from kit import wire
 from kit.service.domain import catalog
 from kit.service.http.context import get_context, not_modified
+from kit.service.http.routing import Router
 from kit.wire import CATEGORIES, IMAGE_CATEGORIES, VIDEO_CATEGORIES, Model
 
-router = APIRouter(prefix="/v1/creative-studio/models", tags=["models"])
+router = Router("/v1/creative-studio/models", "models")
 
 
 def _enum(*words: str) -> dict[str, Any]:
@@ -21,19 +24,19 @@ def _enum(*words: str) -> dict[str, Any]:
     return {"enum": ["", *dict.fromkeys(words)]}
 
 
-@router.get("", response_model=wire.Models)
+@router.route("GET", "", response_model=wire.Models)
 async def list_models(
     request: Request,
     asset_type: Annotated[
-        str | None, Query(alias="assetType", json_schema_extra=_enum(*CATEGORIES))
+        str | None, Field(alias="assetType", json_schema_extra=_enum(*CATEGORIES))
     ] = None,
     alias: Annotated[
         str | None,
-        Query(alias="type", description="as assetType", json_schema_extra=_enum(*CATEGORIES)),
+        Field(alias="type", description="as assetType", json_schema_extra=_enum(*CATEGORIES)),
     ] = None,
     category: Annotated[
         str | None,
-        Query(
+        Field(
             description="one of the asset type's",
             json_schema_extra=_enum("All", *IMAGE_CATEGORIES, *VIDEO_CATEGORIES),
         ),
@@ -49,7 +52,7 @@ async def list_models(
     return _answer_with_tag(request, wire.Models(**groups))
 
 
-@router.get("/{model_id}", response_model=wire.Model)
+@router.route("GET", "/{model_id}", response_model=wire.Model)
 async def get_model(request: Request, model_id: str) -> Response:
     """Return one model."""
     context = get_context(request)

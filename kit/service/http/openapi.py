@@ -1,4 +1,4 @@
-"""The OpenAPI document, completed with what the framework does not know, from the same tables.
+"""The OpenAPI document: what operations declare, and what handlers and middleware do with requests.
 
 Handlers parse their bodies themselves and the middleware checks keys, so bodies, security, headers
 and errors are described here only; a test compares the document with the running service.
@@ -6,22 +6,23 @@ and errors are described here only; a test compares the document with the runnin
 
 from __future__ import annotations
 
+import inspect
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from kit import wire
 from kit.errors import ApiError
 from kit.service.http.context import GENERATIONS
 from kit.service.http.events import MAX_WAIT
 from kit.service.http.middleware import needed_scope
+from kit.service.http.routing import Operation
+from kit.version import __version__
 
 DESCRIPTION = """\
 Creative Studio models, uploads, asynchronous image and video generation, titles and voice-over
@@ -31,6 +32,7 @@ scripts. Every operation below `/v1` needs `Authorization: Bearer <API key>`. Cr
 """
 
 WEBHOOKS = "/v1/webhooks"
+_REFERENCE = "#/components/schemas/{model}"
 #: Operations with a JSON body.
 BODIES: Mapping[str, type[BaseModel]] = {
     "/v1/creative-studio/media-uploads": wire.RequestUpload,
@@ -63,27 +65,71 @@ def words() -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8"))
 
 
-def build_document(app: FastAPI) -> dict[str, Any]:
-    """Return the complete document of an application, as in ``/openapi.json``."""
-    document = get_openapi(
-        title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes
+def build_document(operations: Iterable[Operation]) -> dict[str, Any]:
+    """Return the document of all operations that have a tag."""
+    shown = [operation for operation in operations if operation.tag]
+    answers, definitions = TypeAdapter.json_schemas(
+        [(it, "serialization", TypeAdapter(it.response_model)) for it in shown],
+        ref_template=_REFERENCE,
     )
-    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    schemas: dict[str, Any] = definitions.get("$defs", {})
     models: tuple[type[BaseModel], ...] = (*BODIES.values(), wire.Problems)
     for model in models:
         schemas.update(_schemas(model))
-    for unused in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(unused, None)
-    document["components"]["securitySchemes"] = {
-        "key": {"type": "http", "scheme": "bearer", "description": "an API key"}
+    paths: dict[str, dict[str, Any]] = {}
+    for it in shown:
+        facts = _describe(it, answers[it, "serialization"])
+        paths.setdefault(it.template, {})[it.method.lower()] = facts
+    paths[_TICKET]["get"] = _copy_read_operation(paths[_FILE]["get"])
+    paths[_TICKET]["put"]["requestBody"] = _FILE_BODY
+    for path, methods in paths.items():
+        for method, facts in methods.items():
+            _complete(path, method, facts)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Creative Studio", "description": DESCRIPTION, "version": __version__},
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer", "description": "an API key"}
+            },
+        },
+        "webhooks": {"generation": {"post": _MESSAGE}},
     }
-    document["paths"][_TICKET]["get"] = _copy_read_operation(document["paths"][_FILE]["get"])
-    document["paths"][_TICKET]["put"]["requestBody"] = _FILE_BODY
-    document["webhooks"] = {"generation": {"post": _MESSAGE}}
-    for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            _complete(path, method, operation)
-    return document
+
+
+def _describe(operation: Operation, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an operation's code says: its arguments, its response and its docstring."""
+    name = operation.handler.__name__  # also the name of a generated client's method
+    success: dict[str, Any] = {"description": "Successful Response"}
+    if operation.response_model is not None and operation.status_code != 204:
+        success["content"] = {"application/json": {"schema": answer}}
+    return {
+        "tags": [operation.tag],
+        "summary": name.replace("_", " ").title(),
+        "description": inspect.getdoc(operation.handler) or "",
+        "operationId": name,
+        "parameters": [
+            *map(_describe_argument, operation.path_arguments),
+            *_describe_query(operation),
+        ],
+        "responses": {str(operation.status_code): success, **operation.responses},
+    }
+
+
+def _describe_argument(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _describe_query(operation: Operation) -> Iterator[dict[str, Any]]:
+    schema = operation.query.model_json_schema() if operation.query else {"properties": {}}
+    for name, field in schema["properties"].items():
+        if field.get("default", "") is None:
+            del field["default"]  # it is not set
+        facts = {"name": name, "in": "query", "required": name in schema.get("required", ())}
+        text = {"description": field["description"]} if "description" in field else {}
+        yield {**facts, "schema": field, **text}
 
 
 def _copy_read_operation(file_operation: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,7 +271,7 @@ _FAILURE_HEADERS = {
 
 
 def _schemas(model: type[BaseModel]) -> dict[str, Any]:
-    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema = model.model_json_schema(ref_template=_REFERENCE)
     if issubclass(model, wire.Body):
         needed, fields = schema.get("required", ()), schema["properties"]
         schema["properties"] = {
@@ -245,7 +291,7 @@ def _optional(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reference(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{name}"}
+    return {"$ref": _REFERENCE.format(model=name)}
 
 
 def _headers(*headers: tuple[str, str]) -> dict[str, Any]:

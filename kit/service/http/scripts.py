@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from kit import wire
 from kit.errors import UnavailableError
@@ -25,6 +26,7 @@ from kit.service.http.context import (
     get_request_label,
     make_response,
 )
+from kit.service.http.routing import Router
 from kit.service.store.database import Transaction
 
 #: Maximum of attempts to write a text for one order; each failure means that a concurrent one won.
@@ -32,10 +34,10 @@ _MAX_ATTEMPTS = 32
 #: Texts of an account that are written concurrently; further ones wait, other accounts do not.
 _MAX_PER_ACCOUNT = 4
 
-router = APIRouter(prefix="/v1/scripts", tags=["scripts"])
+router = Router("/v1/scripts", "scripts")
 
 
-@router.post("/title", response_model=wire.Title)
+@router.route("POST", "/title", response_model=wire.Title)
 async def suggest_title(request: Request) -> Response:
     """Return a video title with a hook angle for a topic; 0.05 credits."""
     context, payer = get_context(request), get_caller(request).payer
@@ -57,7 +59,7 @@ async def suggest_title(request: Request) -> Response:
     return await _answer_once(request, content, work)
 
 
-@router.post("", status_code=201, response_model=list[wire.Script])
+@router.route("POST", "", status_code=201, response_model=list[wire.Script])
 async def write_scripts(request: Request) -> Response:
     """Return one script per variation, about as long as asked; 0.15 credits each."""
     context, payer = get_context(request), get_caller(request).payer

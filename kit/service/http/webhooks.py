@@ -7,25 +7,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from kit import wire
 from kit.service.domain import webhooks
 from kit.service.http.bodies import read_body
 from kit.service.http.context import JsonResponse, format_time, get_caller, get_context
+from kit.service.http.routing import Router
 from kit.service.store.database import Transaction
 
-router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
+router = Router("/v1/webhooks", "webhooks")
 
 
-@router.get("", response_model=list[wire.Webhook])
+@router.route("GET", "", response_model=list[wire.Webhook])
 async def list_webhooks(request: Request) -> Response:
     """Return the account's webhooks, oldest first."""
     found = describe_all(get_caller(request).account_id)
     return JsonResponse(await get_context(request).database.read(found))
 
 
-@router.post("", status_code=201, response_model=wire.Webhook)
+@router.route("POST", "", status_code=201, response_model=wire.Webhook)
 async def create_webhook(request: Request) -> Response:
     """Create a webhook, a URL notified of each generation that ends; its `secret` is shown once.
 
@@ -41,7 +43,7 @@ async def create_webhook(request: Request) -> Response:
     return JsonResponse(describe(row, {}, context.secret), status_code=201)
 
 
-@router.get("/{webhook_id}", response_model=wire.Webhook)
+@router.route("GET", "/{webhook_id}", response_model=wire.Webhook)
 async def get_webhook(request: Request, webhook_id: str) -> Response:
     """Return a webhook, with its numbers of pending and failed messages."""
     account_id = get_caller(request).account_id
@@ -53,7 +55,7 @@ async def get_webhook(request: Request, webhook_id: str) -> Response:
     return JsonResponse(await get_context(request).database.read(work()))
 
 
-@router.delete("/{webhook_id}", status_code=204)
+@router.route("DELETE", "/{webhook_id}", status_code=204)
 async def delete_webhook(request: Request, webhook_id: str) -> Response:
     """Delete a webhook and its pending messages."""
     context, payer = get_context(request), get_caller(request).payer
@@ -62,7 +64,7 @@ async def delete_webhook(request: Request, webhook_id: str) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/{webhook_id}/rotate", response_model=wire.Webhook)
+@router.route("POST", "/{webhook_id}/rotate", response_model=wire.Webhook)
 async def rotate_webhook(request: Request, webhook_id: str) -> Response:
     """Give a webhook a new `secret`, shown once; for a day messages are signed with both.
 

@@ -162,7 +162,7 @@ from kit.service import settings
 from kit.service.app import create_app
 from kit.service.http.docs.page import render_page
 given = settings.load({}, data=pathlib.Path(sys.argv[1]))
-print(render_page(create_app(given, engines={}).openapi())[:15])
+print(render_page(create_app(given, engines={}).openapi)[:15])
 """
     command = [sys.executable, "-OO", "-c", code, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -49,7 +49,7 @@ def test_requests_are_counted_by_route_template(service: Service, http: httpx.Cl
     assert requests("GET", GENERATIONS + "/{generation_id}", "404") == 2
     assert requests("GET", "/v1/account", "200") == 1
     assert requests("GET", "none", "404") == 1
-    assert requests("other", "/v1/account", "405") == 1
+    assert requests("other", "none", "405") == 1
     labels = (("method", "GET"), ("route", "/v1/account"))
     assert samples["kit_http_request_seconds_count", labels] == 1
     assert 0 < samples["kit_http_request_seconds_sum", labels] < 5

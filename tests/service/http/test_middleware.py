@@ -5,6 +5,7 @@ import json
 import logging
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -136,6 +137,22 @@ def test_the_prefix_of_a_mounted_service_is_left_out_of_the_path() -> None:
     assert path_below_mount({"path": "/studio/v1/account", "root_path": "/studio"}) == "/v1/account"
     assert path_below_mount({"path": "/v1/account", "root_path": "/studio"}) == "/v1/account"
     assert path_below_mount({"path": "/v1/account"}) == "/v1/account"
+
+
+def test_a_mounted_service_answers_below_its_prefix(config: ServiceSettings) -> None:
+    app = create_app(replace(config, workers=0))
+
+    async def ask() -> tuple[Any, httpx.Response]:
+        async with app.router.lifespan_context(app):
+            transport = httpx.ASGITransport(app, root_path="/studio")
+            async with httpx.AsyncClient(transport=transport, base_url="http://kit") as client:
+                document = await client.get("/studio/openapi.json")
+                return document.json(), await client.get("/studio/v1/account")
+
+    document, answer = asyncio.run(ask())
+
+    assert document["servers"] == [{"url": "/studio"}]
+    assert answer.status_code == 401
 
 
 def test_the_last_use_of_a_key_is_stored(start_service: Callable[..., Service]) -> None:

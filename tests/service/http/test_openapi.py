@@ -14,7 +14,7 @@ from kit.wire import WireShape
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The OpenAPI document of the application."""
-    return create_app(settings.load({}, data=tmp_path_factory.mktemp("data"))).openapi()
+    return create_app(settings.load({}, data=tmp_path_factory.mktemp("data"))).openapi
 
 
 def list_operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 import secrets
 from html import escape
+from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
-from kit.service.http.context import get_base_url
+from kit.service.http.context import JsonResponse, get_base_url
+from kit.service.http.routing import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router()
 
 
-@router.get("/docs")
+@router.route("GET", "/docs")
 async def read_docs(request: Request) -> Response:
     """Return the page; its Content-Security-Policy allows only its own style and script."""
     state = request.app.state
@@ -38,8 +41,17 @@ async def read_docs(request: Request) -> Response:
     return Response(text, 200, headers, "text/html")
 
 
-def _render(app: FastAPI) -> str:
+@router.route("GET", "/openapi.json")
+async def read_document(request: Request) -> Response:
+    """Return the OpenAPI document, with the prefix at which the service is mounted."""
+    document = await asyncio.to_thread(getattr, request.app, "openapi")
+    prefix = request.scope.get("root_path", "").rstrip("/")
+    servers = {"servers": [{"url": prefix}]} if prefix else {}
+    return JsonResponse({**document, **servers})
+
+
+def _render(app: Any) -> str:
     # Imported here: most services never show the page, which would delay their start.
     from kit.service.http.docs.page import render_page
 
-    return render_page(app.openapi())
+    return render_page(app.openapi)

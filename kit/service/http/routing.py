@@ -1,0 +1,130 @@
+"""Operations and how requests find them: a handler with its method, path, query and response.
+
+They are declared as in FastAPI, whose import would double the time in which the service starts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import Parameter, signature
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ValidationError, create_model
+from starlette.requests import Request
+from starlette.responses import Response
+
+from kit.errors import BadRequestError, MethodNotAllowedError, NotFoundError
+from kit.service.http.bodies import list_problems
+
+Handler = Callable[..., Coroutine[Any, Any, Response]]
+H = TypeVar("H", bound=Handler)
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+#: A part of a path that is an argument of the handler; ``{name:path}`` may contain slashes.
+_ARGUMENT = re.compile(r"\{(\w+)(:path)?\}")
+_VALUES = {None: "[^/]+", ":path": r"[\s\S]*"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Operation:
+    """A handler, which gets the request, the arguments in the path, and those in the query.
+
+    `response_model` is the type of the JSON response; an operation without a tag is not documented.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    tag: str
+    status_code: int = 200
+    response_model: Any = Any
+    responses: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def path_arguments(self) -> list[str]:
+        """Names of the arguments in the path."""
+        return [name for name, _ in _ARGUMENT.findall(self.path)]
+
+    @cached_property
+    def template(self) -> str:
+        """The path in the API document, such as ``/media/{key}``."""
+        return _ARGUMENT.sub(r"{\1}", self.path)
+
+    @cached_property
+    def query(self) -> type[BaseModel] | None:
+        """The model of the query: the other arguments of the handler."""
+        others = list(signature(self.handler).parameters.values())[1 + len(self.path_arguments) :]
+        hints = get_type_hints(self.handler, include_extras=True) if others else {}
+        fields: dict[str, Any] = {
+            it.name: (hints[it.name], ... if it.default is Parameter.empty else it.default)
+            for it in others
+        }
+        return create_model("Query", **fields) if fields else None
+
+    async def call(self, request: Request, arguments: Mapping[str, str]) -> Response:
+        """Call the handler with a validated query; an invalid one raises `BadRequestError`."""
+        if self.query is None:
+            return await self.handler(request, **arguments)
+        try:
+            query = self.query.model_validate(dict(request.query_params))
+        except ValidationError as error:
+            raise BadRequestError.fields(list_problems(error)) from None
+        return await self.handler(request, **arguments, **dict(query))
+
+
+class Router:
+    """Registers handlers below a prefix, by decorators."""
+
+    def __init__(self, prefix: str = "", tag: str = "") -> None:
+        self.operations: list[Operation] = []
+        self._prefix, self._tag = prefix, tag
+
+    def route(
+        self, method: str, path: str, *, tag: str | None = None, **facts: Any
+    ) -> Callable[[H], H]:
+        """Register a handler; `facts` are further fields of its `Operation`."""
+
+        def register(handler: H) -> H:
+            path_, tag_ = self._prefix + path, self._tag if tag is None else tag
+            operation = Operation(method=method, path=path_, handler=handler, tag=tag_, **facts)
+            self.operations.append(operation)
+            return handler
+
+        return register
+
+
+class RouteTable:
+    """Finds the operation of a request."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        self._exact: dict[str, dict[str, Operation]] = {}
+        for operation in operations:
+            self._exact.setdefault(operation.path, {})[operation.method] = operation
+        templates = [path for path in self._exact if "{" in path]
+        self._patterns = [(_compile(path), self._exact.pop(path)) for path in templates]
+
+    def find(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
+        """Return the operation of a request and the arguments in its path.
+
+        Raises `NotFoundError`, or `MethodNotAllowedError` with the methods of the path.
+        """
+        if (found := self._exact.get(path)) and method in found:
+            return found[method], {}
+        allowed = set(found or ())
+        for pattern, methods in self._patterns:
+            if match := pattern.fullmatch(path):
+                if method in methods:
+                    return methods[method], match.groupdict()
+                allowed |= methods.keys()
+        if not allowed:
+            raise NotFoundError("there is nothing at this address")
+        headers = {"Allow": ", ".join(sorted(allowed, key=METHODS.index))}
+        raise MethodNotAllowedError("this address does not take this method", headers=headers)
+
+
+def _compile(path: str) -> re.Pattern[str]:
+    """Return the pattern of a path; an argument may contain line breaks."""
+    return re.compile(_ARGUMENT.sub(lambda it: f"(?P<{it[1]}>{_VALUES[it[2]]})", path))
