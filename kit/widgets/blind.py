@@ -44,14 +44,14 @@ class BlindComparison(SnapshotBox):
         seed: int | None = None,
     ) -> None:
         self._body = ipywidgets.VBox()
-        super().__init__([self._body], "kit-blind")
+        style = ipywidgets.HTML(markup.style_element(__package__, "shared.css"))
+        super().__init__([self._body, style], "kit-blind")
         self._rank = rank
         self._items = {item.facts.id: item for item in items}
         if len(self._items) < 2:
             raise ConfigError("it takes two different generations to compare blindly")
         fit = media.Fit(width=max(size, 480), style=_PICTURE)
-        # the elements reveal nothing about model or parameters
-        unnamed = {"prompt": ""}
+        unnamed = {"prompt": ""}  # the elements reveal nothing about model or parameters
         secret = [
             replace(item, facts=item.facts.model_copy(update=unnamed))
             for item in self._items.values()

@@ -69,8 +69,8 @@ function keepFocus(root, signal) {
     if (!last || (now !== document.body && now !== last)) return;
     if (root.parentElement?.closest(`[${KEPT}]`)) return;
     if (!seen(last)) {
-      const part = instead();
-      return part && give(part);
+      root.tabIndex = -1; // where nothing else is left to take it
+      return give(instead() ?? root);
     }
     remember();
     if (!last.disabled) return now !== last && give(last);

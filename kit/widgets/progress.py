@@ -29,7 +29,7 @@ _BAR = (
     '<div style="display:flex;align-items:center;gap:8px;max-width:480px;'
     'font:13px var(--jp-ui-font-family,system-ui);color:var(--jp-ui-font-color1,inherit)">'
     "<span>{label}</span>"
-    '<span style="flex:1;height:6px;border-radius:3px;overflow:hidden;'
+    '<span style="flex:1;height:6px;border-radius:3px;overflow:hidden;forced-color-adjust:none;'
     'background:var(--jp-layout-color3,#bdbdbd)"><span style="display:block;height:100%;'
     'width:{percent:.0f}%;background:var(--jp-brand-color1,#1976d2)"></span></span>'
     "<span>{text}</span></div>"

@@ -1,0 +1,81 @@
+"""Widgets with high contrast, in a very narrow output, and with a focus that is seen."""
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.cells import open_cells
+from tests.browser.lab import Lab
+from tests.browser.notebook import Notebook
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
+
+CELLS = (
+    "import kit\nstudio = kit.connect()\n"
+    'made = [studio.generate("flat", "a lake", seed=n) for n in range(2)]',
+    'studio.form("flat", "a lake")',
+    "kit.compare(*made, blind=True)",
+)
+
+
+def read_style(part: Locator, name: str) -> str:
+    value: str = part.evaluate("(part, name) => getComputedStyle(part)[name]", name)
+    return value
+
+
+def read_box(part: Locator) -> dict[str, float]:
+    box = part.bounding_box()
+    assert box
+    return {**box}
+
+
+def test_widgets_can_be_used_on_unusual_screens(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *CELLS) as notebook:
+        notebook.run_all()
+        check_that_the_focus_is_seen(notebook)
+        rank_by_keyboard(notebook)
+        check_high_contrast(notebook)
+        check_a_narrow_output(notebook)
+        assert notebook.errors() == []
+
+
+def check_that_the_focus_is_seen(notebook: Notebook) -> None:
+    page, form = notebook.page, notebook.output(1)
+    form.get_by_role("textbox", name="prompt").focus()
+    kinds = set()
+    while form.locator(":focus").count():
+        focused = form.locator(":focus")
+        assert read_style(focused, "outline").endswith("solid 2px"), focused
+        kinds.add(focused.evaluate("part => part.tagName"))
+        page.keyboard.press("Tab")
+    assert kinds == {"TEXTAREA", "DIV", "BUTTON", "INPUT", "SELECT"}
+
+
+def rank_by_keyboard(notebook: Notebook) -> None:
+    blind = notebook.output(2).locator(".kit-blind")
+    blind.get_by_role("button", name="No difference").focus()
+    notebook.page.keyboard.press("Enter")
+    expect(blind).to_contain_text("Ranking, best first")
+    expect(blind).to_be_focused()  # its buttons are gone
+
+
+def check_high_contrast(notebook: Notebook) -> None:
+    """Check that buttons have borders, and that a chosen one differs: backgrounds are removed."""
+    page, form = notebook.page, notebook.output(1)
+    page.emulate_media(forced_colors="active")
+    small, big = (form.get_by_role("button", name=name) for name in ("small", "big"))
+    expect(small).to_have_attribute("aria-pressed", "true")
+    assert read_style(small, "backgroundColor") != read_style(big, "backgroundColor")
+    assert read_style(form.get_by_role("button", name="Generate"), "borderStyle") == "solid"
+    page.emulate_media(forced_colors="none")
+
+
+def check_a_narrow_output(notebook: Notebook) -> None:
+    page, form = notebook.page, notebook.output(1)
+    page.evaluate("() => jupyterapp.shell.collapseLeft()")
+    page.set_viewport_size({"width": 350, "height": 900})
+    prompt = form.get_by_role("textbox", name="prompt")
+    label = form.get_by_text("prompt *", exact=True)
+    page.wait_for_function("part => part.clientWidth > 150", arg=prompt.element_handle())
+    assert read_box(label)["y"] + read_box(label)["height"] <= read_box(prompt)["y"] + 1
+    count = form.get_by_role("textbox", name="count")
+    assert read_box(form.get_by_role("slider", name="count"))["y"] < read_box(count)["y"] + 28
