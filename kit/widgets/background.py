@@ -6,26 +6,62 @@ thread may do.
 
 from __future__ import annotations
 
+import os
+import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from kit.widgets.markup import error_text
 
+_IDLE_SECONDS = 10.0
+#: The queues of idle threads, which do not survive a fork.
+_idle: list[queue.SimpleQueue[Callable[[], None]]] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)
+
 
 def run_in_thread(work: Callable[[], None]) -> None:
-    """Run a function on another thread."""
-    threading.Thread(target=work, name="kit-form", daemon=True).start()
+    """Run a function on another thread: an idle one if there is one.
+
+    In a kernel each thread that updates a widget keeps a socket, also for up to 10 s after its end,
+    and all further output fails while there are 1,023.
+    """
+    try:
+        own = _idle.pop()
+    except IndexError:
+        own = queue.SimpleQueue()
+        threading.Thread(target=_run_works, args=(own,), name="kit-form", daemon=True).start()
+    own.put(work)
+
+
+def _run_works(own: queue.SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        try:
+            work = own.get(timeout=_IDLE_SECONDS)
+        except queue.Empty:
+            with suppress(ValueError):  # it gets work at this moment
+                _idle.remove(own)
+                return
+            continue
+        work()
+        del work  # an idle thread keeps no widget
+        _idle.append(own)
 
 
 def run_later(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
     """Run a function on another thread after some seconds; return a function that cancels it."""
-    timer = threading.Timer(seconds, work)
-    timer.name, timer.daemon = "kit-form", True
-    timer.start()
-    return timer.cancel
+    canceled = threading.Event()
+
+    def wait() -> None:
+        if not canceled.wait(seconds):
+            work()
+
+    run_in_thread(wait)
+    return canceled.set
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,7 @@ def test_a_page_that_is_no_longer_shown_is_closed(panel: Panel, clock: Clock) ->
     clock.run()
     second = page("page Models 2")
     assert (first.comm, second.comm is None) == (None, False)
+    assert (first.layout.comm, first.style.comm) == (None, None)
 
     panel.close()
 
