@@ -221,7 +221,8 @@ class Operations:
         )
         self._record_end(ended)
         if ended.state != "completed":
-            raise failure_error(ended)
+            charged = {"credits_charged": self.find_charge(ended)}
+            raise failure_error(ended.model_copy(update=charged))
         return ended
 
     def get(self, generation_id: str) -> Flow[wire.Generation]:
@@ -365,12 +366,13 @@ class Operations:
 
 def failure_error(generation: wire.Generation) -> GenerationFailedError:
     """Return the error for a generation that failed or was canceled."""
-    refund = generation.credits_refunded
-    back = f"; {refund:f} credits were refunded" if refund else ""
+    refund, charged = generation.credits_refunded, generation.credits_charged
+    cost = f"; {charged:f} credits were charged" if charged else ""
+    cost = f"; {refund:f} credits were refunded" if refund else cost
     why = generation.error or "the service gives no reason"
-    text = f"the generation {generation.id} {generation.state}: {why}{back}"
+    text = f"the generation {generation.id} {generation.state}: {why}{cost}"
     if generation.state == "canceled":
-        text = f"the generation {generation.id} was canceled{back}"
+        text = f"the generation {generation.id} was canceled{cost}"
     error = GenerationFailedError(text, generation)
     error.generation_id = generation.id
     return error

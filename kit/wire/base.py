@@ -95,13 +95,13 @@ def timestamp(instant: datetime) -> str:
 def _check_instant(instant: datetime) -> datetime:
     if instant.year not in YEARS:  # some services send the year 1, 1970 or 9999 for a missing time
         raise ValueError(f"must be of the years {YEARS[0]} to {YEARS[-1]}")
-    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
 
 
 #: Plausible years of a timestamp.
 YEARS = range(1971, 2200)
 
-#: An aware datetime; without a time zone it is in UTC.
+#: An aware datetime in UTC; one without a time zone is in UTC, too.
 Instant = Annotated[
     datetime,
     AfterValidator(_check_instant),

@@ -191,7 +191,7 @@ def test_a_failed_run_raises_its_error(studio: Studio, backend: ThirdParty) -> N
     assert caught.value.resume is not None
     with pytest.raises(GenerationFailedError, match="no paint left"):
         caught.value.resume()
-    assert "no paint left" in run.widget.children[0].value
+    assert "no paint left; 0.25 credits charged" in run.widget.children[0].value
 
 
 def test_canceling_at_a_service_without_cancel_is_reported(

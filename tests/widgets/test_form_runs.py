@@ -186,6 +186,18 @@ def test_progress_is_shown_while_it_runs(form: Form, clock: Clock, api: Api) -> 
     assert "50 %" in texts[2]
 
 
+def test_the_status_of_another_service_is_shown(clock: Clock, api: Api) -> None:
+    texts: list[str] = []
+    other = model(pricing=None)
+    form = Form(other, {"prompt": "x"}, service=api, background=clock.background)
+    api.during = lambda: texts.append(shown(form)[0])
+    api.updates = [{"status": "IN_PROGRESS"}]
+    click(form, clock)
+
+    assert "in progress" in texts[0]
+    assert "queued" not in texts[0]
+
+
 def test_the_reason_of_a_wait_is_shown_until_it_ends(form: Form, clock: Clock, api: Api) -> None:
     texts: list[str] = []
     api.waits = ("the service asks to wait 12 s",)

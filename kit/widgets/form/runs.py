@@ -256,6 +256,8 @@ class Run:
             return "uploading" if self.request.media and (self._sent_share or 0) < 1 else "starting"
         if self.facts.finished:
             return "fetching"
+        if not is_own(self.request.model):  # it does not say that a worker has begun
+            return self.facts.status.replace("_", " ").lower()[:40]
         return "queued" if prices.is_queued(self.facts) else "rendering"
 
     async def _wait(self) -> Any:
