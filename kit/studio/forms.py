@@ -301,13 +301,14 @@ class WritingService(PaidService):
 def build_writing(session: Session[Any], topic: str) -> Writing:
     """Return the writing panel of a studio.
 
-    Raises `ParameterError` if the topic is unknown.
+    Raises `ParameterError` if our service does not know the topic.
     """
     from kit.widgets.writing import Writing
 
-    if topic not in wire.TOPICS:
+    own = session.operations.settings.ours
+    if own and topic not in wire.TOPICS:
         raise ParameterError(f"unknown topic {topic!r}{suggest(topic, wire.TOPICS)}")
-    return Writing(WritingService(session), topic, awaited=session.client.awaited)
+    return Writing(WritingService(session), topic, own=own, awaited=session.client.awaited)
 
 
 def _takes_captions(model: wire.Model) -> bool:

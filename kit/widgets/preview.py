@@ -317,4 +317,4 @@ def limits_text(parameter: wire.Parameter) -> str:
 def _length(item: wire.Script) -> str:
     length = item.metrics.duration.strip()
     seconds = f"{_seconds(length)} · " if length else ""
-    return f"{seconds}{item.metrics.word_count} words"
+    return f"{seconds}{count_of(int(item.metrics.word_count), 'word')}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from decimal import Decimal
 
+import ipywidgets
 import pytest
 
 from kit import wire
@@ -13,6 +15,7 @@ from kit.studio.forms import WritingService
 from kit.widgets.form import Form
 from kit.widgets.writing import WritingOrder
 from tests.client.third_party import MODELS, Answer, Server
+from tests.widgets.writers import control, text
 
 EDITOR = {
     "id": "cut",
@@ -81,9 +84,20 @@ def test_a_service_without_a_model_for_captions_is_reported(writing: WritingServ
         writing.captions("Hello you")
 
 
-def test_an_unknown_topic_is_refused_with_a_suggestion(studio: Studio) -> None:
+def test_a_topic_that_our_service_lacks_is_refused_with_a_suggestion(own: Studio) -> None:
     with pytest.raises(ParameterError, match=r"unknown topic 'SPICE'.*SPACE"):
-        studio.writing("SPICE")
+        own.writing("SPICE")
+
+
+def test_other_services_may_have_other_topics_and_longer_texts(studio: Studio) -> None:
+    panel = studio.writing('PETS "2"')
+
+    topic = control(panel, ipywidgets.Combobox, "Topic")
+    control(panel, ipywidgets.Text, "Title").value = "x" * 500
+    assert "must have" not in text(panel)
+    assert html.escape('studio.writing("PETS \\"2\\"")') in panel._repr_mimebundle_()["text/html"]
+    topic.value = "CARS"
+    assert panel.brief.topic == "CARS"
 
 
 async def _open_panel(studio: AsyncStudio) -> str:

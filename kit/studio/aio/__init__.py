@@ -61,7 +61,7 @@ class AsyncTitles:
     async def suggest(self, topic: str, *, again: bool = False) -> SuggestedTitle:
         """Return a title with its hook angle, for 0.05 credits; repeating a topic costs nothing.
 
-        `again` pays for a new title. Topics: `kit.wire.TOPICS`.
+        `again` pays for a new title. Topics of our service: `kit.wire.TOPICS`.
         """
         found, reused = await self._client.run(self._billing.buy_title(topic, again=again))
         return SuggestedTitle(**found.model_dump(), made_before=reused)

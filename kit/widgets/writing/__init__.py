@@ -6,6 +6,7 @@ the panel shows errors.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -132,6 +133,8 @@ class ScriptCard(ipywidgets.VBox):
 class Writing(SnapshotBox):
     """A panel that suggests titles and writes scripts.
 
+    Unless it is our `own` service, any topic and texts of any length can be typed.
+
     Examples
     --------
     ``panel = studio.writing("SPACE")``, and in a later cell ``panel.script.content``
@@ -142,10 +145,12 @@ class Writing(SnapshotBox):
         writer: WritingBackend,
         topic: str = wire.TOPICS[0],
         *,
+        own: bool = True,
         awaited: bool = False,
         background: BackgroundRunner | None = None,
     ) -> None:
         self._writer = writer
+        self._own = own
         self._awaited = awaited
         self._lock = threading.RLock()
         self._titles: dict[str, list[wire.Title]] = {}
@@ -192,7 +197,7 @@ class Writing(SnapshotBox):
 
     def _html(self) -> str:
         topic = self._topic.value
-        code = f'{"await " if self._awaited else ""}studio.writing("{topic}")'
+        code = f"{'await ' if self._awaited else ''}studio.writing({json.dumps(topic)})"
         scripts, title = self.scripts, self.title
         rows = {"topic": _word(topic), "title": title.title, "hook angle": title.hook_angle}
         hidden = len(scripts) - MAX_SAVED
@@ -203,9 +208,9 @@ class Writing(SnapshotBox):
     def _build(self, topic: str) -> list[Any]:
         new = ipywidgets
         once = ("kit-click-once",)
-        topics = [(_word(name), name) for name in wire.TOPICS]
-        self._topic = new.Dropdown(
-            options=topics, value=topic, description="Topic", _dom_classes=("kit-grow",)
+        names = [(_word(name), name) for name in wire.TOPICS] if self._own else wire.TOPICS
+        self._topic = (new.Dropdown if self._own else new.Combobox)(
+            options=names, value=topic, description="Topic", _dom_classes=("kit-grow",)
         )
         self._suggest = new.Button(description="Suggest a title", _dom_classes=once)
         self._title_price, self._script_price = new.HTML(), new.HTML()
@@ -271,7 +276,7 @@ class Writing(SnapshotBox):
         """Return the problems of the input, by field; a title may still be missing."""
         title, angle = self._title.value.strip() or "-", self._angle.value
         order = wire.WriteScripts(topic=wire.TOPICS[0], title=title, duration="", hook_angle=angle)
-        return dict(script_problems(order))
+        return dict(script_problems(order)) if self._own else {}
 
     # ── what clicks do ───────────────────────────────────────────────────────────────────────────
 
