@@ -387,7 +387,7 @@ def _preview(generation: BaseGeneration) -> str:
     fit = media.Fit(embed=_MAX_EMBEDDED_BYTES, beside=False, style=style)
     facts, size = generation.facts, (generation.facts.output or wire.Output()).size_bytes
     if facts.asset_type == "video" and (size is None or size > _MAX_EMBEDDED_BYTES):
-        thumbnail, title = fetch_thumbnail(generation), generation.prompt or ""
+        thumbnail, title = fetch_thumbnail(generation), facts.prompt or facts.model_id or ""
         html, note = media.large_video(thumbnail, size, title=title, fit=fit), facts.deletion or ""
     else:
         html, note = render_media(generation, fit)

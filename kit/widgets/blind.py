@@ -51,7 +51,7 @@ class BlindComparison(SnapshotBox):
         if len(self._items) < 2:
             raise ConfigError("it takes two different generations to compare blindly")
         fit = media.Fit(width=max(size, 480), style=_PICTURE)
-        unnamed = {"prompt": ""}  # the elements reveal nothing about model or parameters
+        unnamed = {"prompt": "", "model_id": ""}  # the elements must not reveal them
         secret = [
             replace(item, facts=item.facts.model_copy(update=unnamed))
             for item in self._items.values()

@@ -1,7 +1,7 @@
 """The gallery: generations as a grid of pictures and videos with captions and costs.
 
 It is static HTML without classes or style sheets, so it also works in an untrusted notebook. Each
-tile is a ``<details>``: opening it widens the tile and its picture, so one picture serves both
+tile has a ``<details>``: opening it widens the tile and its picture, so one picture serves both
 sizes.
 """
 
@@ -101,7 +101,7 @@ def draw_media(
     folder: Path | None = None,
 ) -> tuple[str, str]:
     """Return the HTML element of the output, and a sentence that says why if there is none."""
-    title = facts.prompt or ""
+    title = facts.prompt or facts.model_id or ""
     try:
         path, picture = fetch(whole)
         if path is not None:
@@ -181,11 +181,10 @@ class Gallery:
         tiles = draw_items(shown, self._fit(len(shown)), folder=self.folder)
         marks = map(mark, shown, range(len(shown)))
         lines = (self._tile(*parts) for parts in zip(shown, tiles, marks, strict=True))
-        grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
         hidden = len(self.items) - len(shown)
         words = self._summary() + (f" · {hidden:,} more are not shown" if hidden else "")
-        foot = f"<div>{markup.faint(words)}</div>"
-        return f'<div style="{markup.FONT};{markup.COLOR}">{grid}{foot}</div>'
+        body = f'<ul style="{_LIST}">{"".join(lines)}</ul><div>{markup.faint(words)}</div>'
+        return f'<div style="{markup.FONT};{markup.COLOR}">{body}</div>'
 
     def _fit(self, count: int) -> media.Fit:
         limit = max(MIN_BYTES, min(MAX_BYTES, MAX_TOTAL_BYTES // max(count, 1)))
@@ -206,19 +205,20 @@ class Gallery:
         more = markup.facts({name: value for name, value in rows.items() if value is not None})
         state = "" if facts.state == "completed" else f"{markup.status(facts.state)} · "
         price = "" if item.cost is None else markup.credits(item.cost)
-        words = filter(None, (price, preview.caption(facts, None)))
-        line = f"{state}{escape(' · '.join(words))}"
+        line = markup.faint(" · ".join(filter(None, (price, preview.caption(facts, None)))))
         caption = (
             f'<div style="{_LINE}" title="{escape(prompt)}">{escape(prompt)}</div>'
-            f'<div style="{_LINE};{markup.FAINT}">{line}</div>'
+            f'<div style="{_LINE}">{state}{line}</div>'
         )
         # leaves 1 % and the margin between the tiles of a row
         width = f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
+        # a summary is a button, which may not contain another control
+        above, shown = (shown, "") if "<video" in shown or "<a " in shown else ("", shown)
         return (
-            f'<li style="display:inline"><details style="{_TILE};min-width:{width}">'
+            f'<li style="display:inline"><div style="{_TILE};min-width:{width}">{above}<details>'
             f'<summary style="display:block;cursor:pointer">{shown}{caption}</summary>'
             f'<div style="width:{_OPENED_WIDTH}px;max-width:100%">{more}{button}</div>'
-            "</details></li>"
+            "</details></div></li>"
         )
 
     def _summary(self) -> str:

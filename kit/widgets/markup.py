@@ -32,17 +32,17 @@ _MAX_ROWS = 500
 _PLAIN = "background:transparent"
 _RULE = "border-top:1px solid var(--jp-border-color3,#8883)"
 # The theme's signal colors are made for surfaces: as text they are too faint, in light and dark
-# themes, so they are mixed with the text color.
-_SIGNAL = "color-mix(in srgb,var(--jp-{}-color1,{}) 70%,var(--jp-ui-font-color1,currentcolor))"
+# themes, so they are mixed with the text color; as faint text, they would be too faint again.
+_SIGNAL = "color-mix(in srgb,var(--jp-{}-color1,{}) {}%,var(--jp-ui-font-color1,currentcolor))"
 #: The color of each state of a generation; its name is always shown as well.
 COLORS = {
-    "completed": _SIGNAL.format("success", "#388e3c"),
-    "failed": _SIGNAL.format("error", "#d32f2f"),
-    "canceled": _SIGNAL.format("warn", "#f57c00"),
+    "completed": _SIGNAL.format("success", "#388e3c", 70),
+    "failed": _SIGNAL.format("error", "#d32f2f", 55),
+    "canceled": _SIGNAL.format("warn", "#f57c00", 55),
 }
-#: Letters of right-to-left scripts.
-_RIGHT_TO_LEFT = re.compile(
-    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+#: A word that could be wider than its place, or a letter of a right-to-left script.
+_SPECIAL = re.compile(
+    r"\S{40}|[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 
 
@@ -102,10 +102,10 @@ def side_by_side(*parts: str) -> str:
 
 
 def set_direction(html: str) -> str:
-    """Return a user's text as HTML, aligned to the right if it is in a right-to-left script."""
-    if _RIGHT_TO_LEFT.search(html) is None:
+    """Return a user's text as HTML: long words are broken, right-to-left scripts on the right."""
+    if _SPECIAL.search(html) is None:
         return html
-    return f'<div dir="auto" style="text-align:start">{html}</div>'
+    return f'<div dir="auto" style="text-align:start;overflow-wrap:anywhere">{html}</div>'
 
 
 def faint(text: str) -> str:

@@ -210,7 +210,7 @@ def generation(
         media,
         f"<div>{set_direction(escape(item.prompt))}</div>" if item.prompt else "",
         running,
-        f'<div style="{FAINT}">{status(item.state)} · {escape(caption(item, charged))}</div>',
+        f"<div>{status(item.state)} {faint(f'· {caption(item, charged)}')}</div>",
         faint(f"not painted: {', '.join(item.unused_words)}") if item.unused_words else "",
         warning(problem) if problem else "",
         warning(item.note) if item.note else "",

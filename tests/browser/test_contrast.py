@@ -26,13 +26,15 @@ THEMES = {
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_secondary_text_has_enough_contrast_in_vs_code(browser: Browser, theme: str) -> None:
-    items = [new_item("gen_1", prompt="a lake"), new_item("gen_2", prompt="a hill")]
-    generation = wire.Generation(id="gen_1", status="queued", prompt="a lake", model_id="flat")
+    items = [new_item("gen_1", prompt="a lake"), new_item("gen_2", status="failed")]
+    facts = {"id": "gen_1", "prompt": "a lake", "model_id": "flat"}
+    states = ("queued", "completed", "canceled", "failed")
+    generations = [wire.Generation(**facts, status=it, error="too dry") for it in states]
     account = wire.Account(id="acc_1", name="Ada", email="ada@example.org", credits=5)
     html = (
         Gallery(items).html(),
         Comparison(items).html(),
-        preview.generation(generation, None),
+        *(preview.generation(generation, None) for generation in generations),
         preview.model(wire.Model(id="flat", setting_parameters=[wire.Parameter(name="size")])),
         render_facts(Facts("https://studio.test", account)),
     )

@@ -3,9 +3,15 @@
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from kit import wire
+from kit.explore.sweeps.sheet import Sheet, Tile
+from kit.widgets import preview
+from kit.widgets.compare import Comparison
+from kit.widgets.gallery import Gallery
 from tests.browser.cells import open_cells
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
+from tests.widgets.gallery_items import new_item
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
@@ -79,3 +85,25 @@ def check_a_narrow_output(notebook: Notebook) -> None:
     assert read_box(label)["y"] + read_box(label)["height"] <= read_box(prompt)["y"] + 1
     count = form.get_by_role("textbox", name="count")
     assert read_box(form.get_by_role("slider", name="count"))["y"] < read_box(count)["y"] + 28
+
+
+def test_long_words_do_not_widen_the_output(browser: Browser) -> None:
+    word = "a lake " + "unbreakable" * 40
+    failed = wire.Generation(id="gen_1", status="failed", prompt=word, parameters={"text": word})
+    items = [new_item(f"gen_{n}", prompt=word + str(n)) for n in range(2)]
+    sheet = Sheet("sweep", ["seed 1"], [word], {(0, 0): Tile(None, "0.02 credits")})
+    views = (
+        preview.generation(failed, None),
+        Gallery(items).html().replace("<details", "<details open"),
+        Comparison(items).html(),
+        sheet.html(),
+    )
+    page = browser.new_page(viewport={"width": 480, "height": 800})
+    for html in views:
+        page.set_content(html)
+        page.evaluate(
+            "() => { for (const part of document.querySelectorAll('*'))"
+            " if (getComputedStyle(part).overflowX === 'auto') part.style.overflow = 'visible'; }"
+        )
+        assert page.evaluate("document.documentElement.scrollWidth") <= 480, html[:200]
+    page.close()

@@ -32,7 +32,7 @@ def check_gallery(notebook: Notebook) -> None:
     pictures = shown.locator("summary img:visible")
     expect(pictures).to_have_count(2)
     before = width(pictures.first)
-    tops = [tile.bounding_box() for tile in shown.locator("details").all()]
+    tops = [tile.bounding_box() for tile in shown.locator("li > div").all()]
     assert len({tile["y"] for tile in tops if tile}) == 1, "three columns are one row"
 
     pictures.first.click()
@@ -41,7 +41,7 @@ def check_gallery(notebook: Notebook) -> None:
     assert width(pictures.first) > 1.5 * before
     film = shown.locator("video")
     notebook.page.wait_for_function(
-        "() => { const film = document.querySelector('summary video');"
+        "() => { const film = document.querySelector('li video');"
         " film.preload = 'metadata'; return film.videoWidth === 640; }"
     )
     assert width(film) == pytest.approx(before, abs=2)

@@ -141,6 +141,7 @@ def test_axes_can_be_chosen() -> None:
 
     assert found.columns == ["a <lake>", "b"]
     assert found.rows[0] == "size s · seed 1"
+    assert 'alt="size s · seed 1 · a &lt;lake&gt;"' in found.html()
     with pytest.raises(ConfigError, match="'color' does not vary in this sweep; there is prompt"):
         sheet(x="color")
     with pytest.raises(ConfigError, match="'seed' cannot be both x and y"):

@@ -43,7 +43,7 @@ def test_a_tile_opens_without_script_or_style_sheet() -> None:
 
     assert not re.search(r"<(script|style|link|iframe|source)\b|\son\w+=|class=|id=", html)
     assert html.count("&lt;script&gt;") >= 3
-    assert re.search(r"<details [^>]*><summary", html)
+    assert re.search(r"<details><summary", html)
 
 
 def test_each_html_tag_is_closed() -> None:
@@ -110,6 +110,7 @@ def test_videos_are_files_beside_the_notebook_unless_embedded(
     html = Gallery([shown], embed=embed, folder=tmp_path).html()
 
     assert f'<video src="{start}' in html
+    assert html.index("</video>") < html.index("<summary"), "a button contains no other control"
     assert 'poster="data:image/jpeg' in html
     assert (tmp_path / "outputs" / "gen_v.mp4").exists() is not embed
 

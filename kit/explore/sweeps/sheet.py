@@ -40,7 +40,7 @@ _PAGE = (
 )
 _STAR = "★"
 _CELL = "padding:4px;text-align:center;vertical-align:top"
-_HEAD = "padding:4px 8px;font-weight:600;text-align:center;max-width:220px"
+_HEAD = "padding:4px 8px;font-weight:600;text-align:center;max-width:220px;overflow-wrap:break-word"
 #: Colors, gaps and heights of the picture, in pixels.
 _INK, _PALE_INK, _PAPER, _EMPTY = "#222222", "#666666", "#FFFFFF", "#F0F0F0"
 _GAP, _TEXT, _TITLE = 10, 15, 20
@@ -86,12 +86,14 @@ class Sheet:
     def html(self) -> str:
         """Return the sheet as static HTML with embedded pictures."""
         corner = "<td></td>" if any(self.rows) else ""
-        head = "".join(f'<th style="{_HEAD}">{escape(name)}</th>' for name in self.columns)
+        head = "".join(
+            f'<th scope="col" style="{_HEAD}">{escape(name)}</th>' for name in self.columns
+        )
         lines = [f"<tr>{corner}{head}</tr>"] if any(self.columns) else []
         for row, name in enumerate(self.rows):
-            side = f'<th style="{_HEAD};text-align:right">{escape(name)}</th>' if corner else ""
+            side = f'<th scope="row" style="{_HEAD};text-align:right">{escape(name)}</th>'
             cells = "".join(self._cell(row, column) for column in range(len(self.columns)))
-            lines.append(f"<tr>{side}{cells}</tr>")
+            lines.append(f"<tr>{side if corner else ''}{cells}</tr>")
         return (
             f'<div style="{CSS};overflow-x:auto"><div style="font-weight:600;font-size:14px;'
             f'padding:4px">{escape(self.title)}</div><table style="{CSS};border-collapse:'
@@ -151,7 +153,8 @@ class Sheet:
             return f'<td style="{_CELL}"></td>'
         style = f"max-width:{self.size}px;height:auto;border-radius:4px;display:block;margin:auto"
         label = f"<div>{escape(tile.label)}</div>" if tile.label else ""
-        picture = f'<img src="{tile.picture}" alt="{escape(tile.label)}" style="{style}">'
+        words = tile.label or " · ".join(filter(None, (self.rows[row], self.columns[column])))
+        picture = f'<img src="{tile.picture}" alt="{escape(words)}" style="{style}">'
         star = f'<span title="favorite">{_STAR}</span> ' if tile.favorite else ""
         is_openable = self.show is not None and tile.number is not None
         button = f' <span data-kit-result="{tile.number}"></span>' if is_openable else ""
