@@ -21,7 +21,7 @@ from kit.service.store.sqlite.file import RESTORE, find_damage
 T = TypeVar("T")
 
 #: Prefixes of variables for what services of one database share.
-_PREFIXES = ("KIT_DATABASE_URL", "KIT_STORAGE_URL", "KIT_SECRET_FILE", "KIT_CLUSTER")
+_PREFIXES = tuple(f"KIT_{it}" for it in ("DATABASE", "STORAGE", "SECRET", "CLUSTER", "PUBLIC"))
 
 
 def settings_of(data: Path | None, database: str | None = None, **given: Any) -> ServiceSettings:

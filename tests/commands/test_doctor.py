@@ -20,6 +20,7 @@ def test_the_doctor_finds_no_problem_and_requests_no_other_service(
 ) -> None:
     monkeypatch.setenv("KIT_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("KIT_API_KEY", "cs_test_abc")
+    monkeypatch.setenv("KIT_PUBLIC_URL", f"http://127.0.0.1:{free_port()}")
     findings = [*doctor.examine(service_settings.load(), lambda at: EngineList(survey(at).engines))]
 
     assert [finding for finding in findings if not finding.ok] == []
