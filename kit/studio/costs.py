@@ -93,6 +93,7 @@ class BaseCosts:
             "now": now,
             "owner": account.name or account.id,
             "budget": None if budget is None else pricing.parse_credits(budget, "a budget"),
+            "ledger": self._operations.history_sync.has_ledger is not False,
         }
 
     def _read_prices(

@@ -367,8 +367,8 @@ class Operations:
 def failure_error(generation: wire.Generation) -> GenerationFailedError:
     """Return the error for a generation that failed or was canceled."""
     refund, charged = generation.credits_refunded, generation.credits_charged
-    cost = f"; {charged:f} credits were charged" if charged else ""
-    cost = f"; {refund:f} credits were refunded" if refund else cost
+    amount, verb = (refund, "refunded") if refund else (charged, "charged")
+    cost = f"; {amount:f} credit{'s' * (amount != 1)} {verb}" if amount else ""
     why = generation.error or "the service gives no reason"
     text = f"the generation {generation.id} {generation.state}: {why}{cost}"
     if generation.state == "canceled":

@@ -23,19 +23,13 @@ if TYPE_CHECKING:
 
     from kit.explore.costs import CostFrame, Spending
 
-#: The source of an amount -> how it is described, and the doubt it causes.
+#: The source of an amount -> how it is described.
 _SOURCES = {
     "service": "reported by the service",
     "receipt": "from receipts on this computer",
     "estimate": "estimated at today's prices",
     "none": "unknown",
 }
-_DOUBTS = {
-    "receipt": "Receipts are from the start of a generation; later refunds may be missing.",
-    "estimate": "Estimates are at today's prices.",
-    "none": "Unknown amounts count as 0.",
-}
-_UNCOUNTED_TEXTS = "Titles and scripts are not counted: this service keeps no ledger."
 #: Number of days and models shown.
 SHOWN_DAYS, MAX_MODELS = 30, 12
 
@@ -66,7 +60,7 @@ def cost_page(
         ("refunded", _credits(total["refunded"].sum())),
     ]
     days = [(day.isoformat(), amount) for day, amount in net.items()]
-    doubts = _doubts(sources, ledger)
+    doubts = costs.list_doubts(sources["source"].astype(str), ledger=ledger)
     parts = [
         draw.figures(totals, _basis(sources), doubts),
         draw.columns("Day by day", days, doubts),
@@ -84,13 +78,6 @@ def _basis(sources: CostFrame) -> str:
     counts = dict(zip(sources["source"], sources["count"], strict=True))
     counted = [f"{counts[name]:,} {words}" for name, words in _SOURCES.items() if counts.get(name)]
     return f"Amounts: {', '.join(counted)}. Days are in UTC." if counted else ""
-
-
-def _doubts(sources: CostFrame, ledger: bool) -> list[str]:
-    """Return the reasons why the sums may be wrong, one sentence each."""
-    found = set(sources["source"].astype(str))
-    doubts = [words for name, words in _DOUBTS.items() if name in found]
-    return doubts if ledger else [*doubts, _UNCOUNTED_TEXTS]
 
 
 def _credits(amount: Any) -> Decimal:

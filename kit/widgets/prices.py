@@ -30,7 +30,7 @@ def quote(item: wire.Quote) -> str:
         short = warning(f"the balance is too low{left}")
     terms = table((), rows) if rows else ""
     by = ESTIMATES.get(item.source, f"by {item.source}")
-    return card(_total(item), terms + short + faint(escape(by)))
+    return card(_total(item), terms + short + faint(by))
 
 
 def quote_text(item: wire.Quote) -> str:

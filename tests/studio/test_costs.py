@@ -152,6 +152,8 @@ def test_without_a_ledger_costs_come_from_receipts(studio: Studio) -> None:
     checks = studio.costs.reconcile()
     assert checks.attrs == {"agrees": True, "problems": 0, "unchecked": 3}
     assert checks["note"].str.contains("the service has no ledger").any()
+    page = studio.costs.report("2026-01").html
+    assert "later refunds may be missing. Titles and scripts are not counted" in page
 
 
 def test_a_balance_that_changes_meanwhile_is_no_difference(studio: Studio, api: Server) -> None:

@@ -206,7 +206,9 @@ def test_a_failed_request_is_generated_again(
 def test_a_failure_raises_the_cause_and_the_generation(studio: Studio, backend: ThirdParty) -> None:
     backend.states, backend.error = ("queued", "errored"), {"message": "too dark", "code": "E7"}
 
-    with pytest.raises(GenerationFailedError, match=r"failed: too dark; 0\.25 cre") as caught:
+    with pytest.raises(
+        GenerationFailedError, match=r"failed: too dark; 0\.25 credits charged"
+    ) as caught:
         studio.generate("paint", "night")
 
     assert caught.value.generation_id == "job-1"

@@ -54,6 +54,12 @@ def test_a_missing_lowest_price_is_left_out() -> None:
     assert price_sentence(wire.Model(id="m")) == "price unknown"
 
 
+def test_the_label_of_an_estimate_is_escaped_once() -> None:
+    quote = wire.Quote(total=Decimal(1), source="default")
+
+    assert "estimated, with the model&#x27;s defaults<" in (quote._repr_html_() or "")
+
+
 def test_the_displayed_rate_matches_the_charge() -> None:
     found = model(units=[SECOND], multipliers=[LARGER])
     minute = {"audio": [pricing.Medium("audio", pricing.Fraction(60))]}

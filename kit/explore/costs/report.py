@@ -20,7 +20,7 @@ from kit.errors import ConfigError
 from kit.explore.charts import REST
 from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.spending import Spending, instants
-from kit.explore.costs.totals import by, unusual
+from kit.explore.costs.totals import by, list_doubts, unusual
 from kit.explore.frames import PARTS
 from kit.private import names_folder, user_path
 
@@ -98,6 +98,7 @@ def report(
     now: datetime,
     owner: str,
     budget: Decimal | None = None,
+    ledger: bool = True,
 ) -> CostReport:
     """Return the report of a month.
 
@@ -105,6 +106,7 @@ def report(
     `daily`: from `Spending.daily`, until the end of the month or until now.
     `owner`: name of the account.
     `budget`: limit for the month, in credits.
+    `ledger`: whether the service has one, so that titles and scripts are counted.
     """
     facts = _Facts(month, spent, before, daily, now)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -120,7 +122,7 @@ def report(
         failures=facts.failed,
         unusual=list(facts.unusual.head(_MAX_ROWS).itertuples()),
         outlook=facts.outlook(),
-        footer=facts.footer(),
+        footer=facts.footer(ledger),
         **facts.chart(),
     )
     return CostReport(f"{month.first:%Y-%m}", page)
@@ -243,10 +245,12 @@ class _Facts:
         running = self.now < self.month.end
         return self._forecast if running and isinstance(self._forecast, str) else ""
 
-    def footer(self) -> str:
+    def footer(self, ledger: bool) -> str:
         unknown = int(self._totals["count"]) - int(self._totals["known"])
-        missing = f"{unknown:,} unknown charges count as 0. " if unknown else ""
-        return f"{missing}Credits are net: charges less refunds."
+        missing = [f"{unknown:,} unknown charges count as 0."] if unknown else []
+        sources = {*by(self.spent, "source")["source"].astype(str)} - {"none"}
+        doubts = list_doubts(sources, ledger=ledger)
+        return " ".join([*missing, *doubts, "Credits are net: charges less refunds."])
 
     def chart(self) -> dict[str, Any]:
         """Return the days with the positions of their bars, and the legend of colors."""

@@ -32,6 +32,13 @@ _MIN_SPREAD = 0.14
 _NORMAL_SCALE = 1.4826
 #: The model id in rows for all models together.
 ALL_MODELS = "all models"
+#: The source of an amount -> the doubt it causes.
+_DOUBTS = {
+    "receipt": "Receipts are from the start of a generation; later refunds may be missing.",
+    "estimate": "Estimates are at today's prices.",
+    "none": "Unknown amounts count as 0.",
+}
+_UNCOUNTED_TEXTS = "Titles and scripts are not counted: this service keeps no ledger."
 
 
 def by(
@@ -83,6 +90,13 @@ def total(spent: Spending) -> float:
     sums = spent.sums(())
     warn_of_unknown(sums, "total")
     return int(sums["net"].iloc[0]) / PARTS
+
+
+def list_doubts(sources: Iterable[str], *, ledger: bool) -> list[str]:
+    """Return the reasons why sums of amounts from these sources may be wrong, as sentences."""
+    found = set(sources)
+    doubts = [words for name, words in _DOUBTS.items() if name in found]
+    return doubts if ledger else [*doubts, _UNCOUNTED_TEXTS]
 
 
 def warn_of_unknown(sums: pd.DataFrame, method: str) -> None:
