@@ -75,7 +75,14 @@ function serveForm(model, form, signal) {
     if (target.checked) await window.Notification?.requestPermission();
     target.checked = told();
   };
-  const heard = ({ ended }) => ended && document.hidden && told() && new Notification(ended);
+  const status = document.createElement("span"); // the end of a run, for screen readers
+  Object.assign(status, { role: "status", className: "kit-screen-reader" });
+  form.append(status);
+  const heard = ({ ended }) => {
+    if (!ended) return;
+    status.textContent = ended;
+    if (document.hidden && told()) new Notification(ended);
+  };
   const on = (heard, ...kinds) =>
     kinds.forEach((kind) => form.addEventListener(kind, heard, { capture: true, signal }));
   on(({ target }) => target.matches(".widget-readout") && (edited = target), "input");
@@ -83,7 +90,7 @@ function serveForm(model, form, signal) {
   on(drag, "dragenter", "dragover", "drop");
   on(choose, "change");
   model.on("msg:custom", heard);
-  signal.addEventListener("abort", () => model.off("msg:custom", heard));
+  signal.addEventListener("abort", () => (model.off("msg:custom", heard), status.remove()));
 }
 
 function render({ model, el }) {

@@ -6,20 +6,24 @@ function enlarge(address, title, type) {
   const picture = video
     ? make("video", { src: address, title, controls: true, autoplay: true })
     : make("img", { src: address, alt: title });
-  const close = make("button", { type: "button", textContent: "Close", className: "jupyter-button" });
-  const dialog = make("dialog", { ariaLabel: title }, close, picture);
+  const button = (textContent) => make("button", { type: "button", textContent, className: "jupyter-button" });
+  const [size, close] = [button(""), button("Close")];
+  const bar = make("div", {}, ...(video ? [] : [size]), close);
+  const dialog = make("dialog", { ariaLabel: title }, bar, picture);
   const fit = (whole) => {
     const limits = whole ? "max-width:94vw;max-height:86vh" : "max-width:none";
     picture.style.cssText = `display:block;${limits};cursor:${video ? "auto" : whole ? "zoom-in" : "zoom-out"}`;
+    size.textContent = whole ? "Full size" : "Fit to window";
   };
   let whole = true;
   dialog.dataset.lmSuppressShortcuts = "true";
   dialog.style.cssText =
     "padding:10px;border:0;border-radius:8px;max-width:98vw;max-height:98vh;overflow:auto;" +
     "background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#000)";
-  close.style.cssText = "display:block;margin:0 0 8px auto;position:sticky;right:0";
+  bar.style.cssText = "width:fit-content;margin:0 0 8px auto;position:sticky;right:0";
+  close.autofocus = true;
   fit(whole);
-  if (!video) picture.onclick = () => fit((whole = !whole));
+  if (!video) picture.onclick = size.onclick = () => fit((whole = !whole));
   close.onclick = () => dialog.close();
   dialog.onclick = ({ target }) => target === dialog && dialog.close();
   dialog.onclose = () => (dialog.remove(), URL.revokeObjectURL(address));

@@ -1,4 +1,4 @@
-"""Widgets with high contrast, in a very narrow output, and with a focus that is seen."""
+"""Widgets with high contrast, in a very narrow output, without seeing, and by keyboard."""
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -39,6 +39,7 @@ def test_widgets_can_be_used_on_unusual_screens(lab: Lab, browser: Browser) -> N
         notebook.run_all()
         check_that_the_focus_is_seen(notebook)
         rank_by_keyboard(notebook)
+        generate_and_enlarge_by_keyboard(notebook)
         check_high_contrast(notebook)
         check_a_narrow_output(notebook)
         assert notebook.errors() == []
@@ -62,6 +63,25 @@ def rank_by_keyboard(notebook: Notebook) -> None:
     notebook.page.keyboard.press("Enter")
     expect(blind).to_contain_text("Ranking, best first")
     expect(blind).to_be_focused()  # its buttons are gone
+
+
+def generate_and_enlarge_by_keyboard(notebook: Notebook) -> None:
+    page, form = notebook.page, notebook.output(1)
+    form.get_by_role("button", name="Generate").focus()
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("status").filter(has_text="Flat: completed")).to_have_count(1)
+    enlarge = form.get_by_role("button", name="Enlarge")
+    enlarge.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="a lake")
+    expect(dialog.get_by_role("button", name="Close")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("button", name="Fit to window")).to_be_focused()
+    expect(dialog.get_by_role("img")).to_have_css("max-width", "none")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(enlarge).to_be_focused()
 
 
 def check_high_contrast(notebook: Notebook) -> None:
