@@ -38,6 +38,8 @@ _SLACK = timedelta(minutes=2)
 _MAX_PAGES = 10
 #: Error statuses that concern all requests, not only the list.
 _GENERAL_STATUSES = frozenset({401, 429, 503})
+#: The same for a new start, which would fail as well.
+_OUTAGE_STATUSES = _GENERAL_STATUSES | {502, 504}
 #: Error statuses sent before an idempotency key is looked up.
 _UNCHECKED_STATUSES = _GENERAL_STATUSES | {403}
 #: Error statuses for an id that does not exist, or is not an id of this service.
@@ -270,7 +272,9 @@ class Starts:
         except KitError as error:
             gone = isinstance(error, errors.ApiError) and error.response_status in _MISSING_STATUSES
             if not (gone or (yield from self._can_read_list(error))):
-                raise suggest_again(error) from None
+                status = getattr(error, "response_status", None)
+                general = status in _OUTAGE_STATUSES or flows.is_connection_error(error)
+                raise (error if general else suggest_again(error)) from None
             reasons.append(f"its earlier result {name} cannot be fetched ({error})")
             return None
         if facts.state not in ("processing", "completed"):
