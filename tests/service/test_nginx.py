@@ -2,12 +2,16 @@
 
 import os
 import random
+import re
 import shutil
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 
@@ -96,18 +100,25 @@ def proxied(start_service: Callable[..., Service], tmp_path: Path) -> Iterator[P
     url = f"https://localhost:{secure}"
     service = start_service(public_url=url)
     backend = service.url.removeprefix("http://")
-    (folder / "studio.conf").write_text(adapt_configuration(folder, backend, secure, plain))
+    trust = make_certificate(folder)
+    ready = Proxied(service, url, f"http://localhost:{plain}", trust)
+    with run_nginx(folder, adapt_configuration(folder, backend, secure, plain)):
+        until(lambda: is_healthy(ready))
+        yield ready
+
+
+@contextmanager
+def run_nginx(folder: Path, configuration: str) -> Iterator[None]:
+    (folder / "studio.conf").write_text(configuration)
     user = "user root;" if hasattr(os, "geteuid") and os.geteuid() == 0 else ""
     (folder / "main.conf").write_text(MAIN.format(folder=folder, user=user))
-    trust = make_certificate(folder)
     process = subprocess.Popen(
         [NGINX or "nginx", "-p", str(folder), "-c", str(folder / "main.conf")],
         stderr=subprocess.DEVNULL,
     )
     try:
-        ready = Proxied(service, url, f"http://localhost:{plain}", trust)
-        until(lambda: process.poll() is None and is_healthy(ready))
-        yield ready
+        yield
+        assert process.poll() is None
     finally:
         process.terminate()
         process.wait(20)
@@ -205,3 +216,49 @@ def test_forwarded_headers_of_a_client_are_ignored(proxied: Proxied, http: httpx
     answer = http.post(GENERATIONS, json={"modelId": "flat", "prompt": "x"}, headers=forged)
 
     assert answer.json()["statusUrl"].startswith(f"{proxied.url}/")
+
+
+class Ok(BaseHTTPRequestHandler):
+    """A service that answers any request."""
+
+    def do_GET(self) -> None:
+        self.send_response(204)
+        self.end_headers()
+
+
+@contextmanager
+def serve_ok(port: int) -> Iterator[None]:
+    server = ThreadingHTTPServer(("127.0.0.1", port), Ok)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_services_can_be_restarted_one_soon_after_the_other(tmp_path: Path) -> None:
+    one, other, secure, plain = (free_port() for _ in range(4))
+    trust = make_certificate(tmp_path)
+    text = adapt_configuration(tmp_path, f"127.0.0.1:{one}", secure, plain)
+    line = re.search(rf"server 127.0.0.1:{one}.*?;", text)
+    assert line is not None
+    text = text.replace(line[0], line[0] + line[0].replace(str(one), str(other)))
+
+    def status() -> int:
+        with httpx.Client(verify=trust) as http:
+            try:
+                return http.get(f"https://localhost:{secure}/readyz").status_code
+            except httpx.ConnectError:  # nginx is not ready
+                return 0
+
+    with run_nginx(tmp_path, text), ExitStack() as first:
+        first.enter_context(serve_ok(one))
+        with serve_ok(other):
+            assert until(status) == 204
+        assert [status() for _ in range(6)] == [204] * 6, "the first one is used"
+        with serve_ok(other):
+            first.close()
+            until(status, lambda found: found == 204, seconds=6)
