@@ -55,6 +55,7 @@ def test_the_public_names_are_on_the_reference_pages(pages: Path) -> None:
     for name in ("generate", "estimate", "recreate", "sweep", "form"):
         assert f'id="Studio.{name}"' in face
     assert 'id="connect"' in (pages / "kit.html").read_text("utf-8")
+    assert face.count('class="headerlink" aria-label') == face.count('class="headerlink"') > 0
 
 
 def test_each_error_has_a_meaning_and_a_remedy() -> None:
