@@ -146,7 +146,6 @@ def _copy_read_operation(file_operation: Mapping[str, Any]) -> dict[str, Any]:
 
 def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
-    responses.pop("422", None)
     success = next(iter(responses.values()))
     success["headers"] = _headers(*_common_headers(path), *_success_headers(path, method))
     if path in BODIES and method == "post":
@@ -156,15 +155,14 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     if path.startswith("/v1/"):
         operation["security"] = [{"key": []}]
         scope = needed_scope(path)
-        operation["description"] = f"{operation.get('description', '')}\n\nScope: `{scope}`."
+        operation["description"] += f"\n\nScope: `{scope}`."
     if path in _TEXT_RESPONSES:
         success["content"] = dict([_TEXT_RESPONSES[path]])
     for other, description, names in _other_answers(path, method):
         headers = _headers(*_common_headers(path), *names)
         responses[other] = {"description": description, "headers": headers}
-    for parameter in _request_headers(path, method):
-        operation.setdefault("parameters", []).append(parameter)
-    has_query = any(parameter["in"] == "query" for parameter in operation.get("parameters", ()))
+    operation["parameters"] += _request_headers(path, method)
+    has_query = any(parameter["in"] == "query" for parameter in operation["parameters"])
     for status in _failures(path, method, has_query=has_query):
         responses[str(status)] = _failure(path, status)
 
