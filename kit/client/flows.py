@@ -221,6 +221,8 @@ def fetch_rows(
                 raise
             call = replace(call, query={})
             reply = yield from exchange(call, policy)
+        if reply.status == 204:  # an empty list, at some services
+            return replace(reply, content=b"[]"), None
         link = urlsplit(urljoin(call.path, answers.next_link(reply.headers.get("link")) or ""))
         # behind a proxy it may name the service's internal host
         following = link._replace(scheme="", netloc="").geturl()

@@ -209,6 +209,15 @@ def test_costs_include_generations_missing_from_a_short_list(
         studio.usage.frame()
 
 
+def test_an_empty_list_may_have_no_content(studio: Studio, api: Server) -> None:
+    api.script("GET", "/v1/creative-studio/generations", *[Answer(204, b"")] * 9)
+
+    assert studio.history.list() == []
+    assert len(studio.history.frame()) == 0
+    assert studio.costs.total() == 0
+    assert studio.panel()
+
+
 def test_a_web_page_in_place_of_a_missing_path_is_no_ledger(
     studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
