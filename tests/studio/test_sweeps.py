@@ -340,6 +340,7 @@ def test_a_sweep_without_a_price_needs_unpriced(studio: Studio, api: Server) -> 
 
     assert sweep.credits is None
     assert "price unknown" in repr(sweep)
+    assert ".run(unpriced=True)</code> makes them" in sweep._repr_html_()
     with pytest.raises(ConfigError, match="unpriced=True runs them"):
         sweep.run()
     assert sweep.run(unpriced=True).frame()["status"].tolist() == ["completed"]

@@ -288,7 +288,8 @@ def html(frame: pd.DataFrame, title: str, description: str, *, new: bool) -> str
         for number, row in enumerate(rows.to_dict("records"))
     )
     more = f"<div>... and {len(frame) - _MAX_ROWS} more</div>" if len(frame) > _MAX_ROWS else ""
-    hint = "<code>.run()</code> makes them; nothing was sent yet" if new else ""
+    option = "unpriced=True" if "price" in frame and frame["price"].isna().any() else ""
+    hint = f"<code>.run({option})</code> makes them; nothing was sent yet" if new else ""
     return (
         f'<div style="{CSS};overflow-x:auto"><b style="font-size:14px">{escape(title)}</b> '
         f'<span>{escape(description)}</span><table style="{CSS};border-collapse:collapse">'
