@@ -103,8 +103,9 @@ def check_a_narrow_output(notebook: Notebook) -> None:
     label = form.get_by_text("prompt *", exact=True)
     page.wait_for_function("part => part.clientWidth > 150", arg=prompt.element_handle())
     assert read_box(label)["y"] + read_box(label)["height"] <= read_box(prompt)["y"] + 1
-    count = form.get_by_role("textbox", name="count")
-    assert read_box(form.get_by_role("slider", name="count"))["y"] < read_box(count)["y"] + 28
+    slider, typed = (read_box(form.get_by_role(it, name="count")) for it in ("slider", "textbox"))
+    middle, other = (box["y"] + box["height"] / 2 for box in (slider, typed))
+    assert middle == pytest.approx(other, abs=3), "a slider and its number are in one line"
 
 
 def test_long_words_do_not_widen_the_output(browser: Browser) -> None:
