@@ -224,13 +224,14 @@ class Journal:
         return (same[len(same) // 2] + same[(len(same) - 1) // 2]) / 2 if same else None
 
     def find_earlier(self, request: str) -> list[str]:
-        """Return the generations of an equal request, oldest first, without failed ones.
+        """Return the generations of an equal request, without failed ones.
 
-        Several, because accounts of one service share its journal: the oldest may be another's.
+        Oldest first, but those that another key has paid last: they may be of another account.
         """
         with self._read() as contents:
-            same = contents.requests.get(request, ())
-            return list(dict.fromkeys(each for each in same if not contents.has_failed(each)))
+            same = dict.fromkeys(contents.requests.get(request, ()))
+            usable = [each for each in same if not contents.has_failed(each)]
+            return sorted(usable, key=lambda each: contents.starts[each].by not in ("", self._by))
 
     def starts(self) -> dict[str, list[tuple[str, bool]]]:
         """Return the starts of each request, oldest first: the id, and whether it has not failed.

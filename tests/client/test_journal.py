@@ -57,6 +57,17 @@ def test_an_equal_request_finds_its_earlier_generations(journal: Journal) -> Non
     assert journal.find_earlier("z") == []
 
 
+def test_the_own_generations_come_before_those_of_another_account(path: Path) -> None:
+    theirs, mine = Journal(path, by="theirs"), Journal(path, by="mine")
+    theirs.add_start(receipt("a"), request="x")
+    Journal(path).add_start(receipt("b"), request="x")  # an earlier release kept no key
+    mine.add_start(receipt("c"), request="x")
+    theirs.add_start(receipt("d"), request="x")
+
+    assert mine.find_earlier("x") == ["b", "c", "a", "d"]
+    assert theirs.find_earlier("x") == ["a", "b", "d", "c"]
+
+
 @pytest.mark.parametrize("status", ["failed", "canceled"])
 def test_a_request_that_failed_is_not_found_again(journal: Journal, status: str) -> None:
     journal.add_start(receipt("a"), request="x")
