@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from obstore.store import S3Config
 
 _log = logging.getLogger("kit.service")
+#: The cause of a request that was not sent, in the library's details.
+_CAUSE = re.compile(r'(?:message|error): "([^"]+)"|InvalidCertificate')
+_UNTRUSTED = "its certificate is not accepted; SSL_CERT_FILE names a file of further authorities"
 
 #: Size in bytes from which a file is sent in parts, and the size of a part.
 MULTIPART_BYTES, _PART_BYTES = 64 << 20, 16 << 20
@@ -287,5 +290,8 @@ def _translate_errors(*, reading: bool = False) -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     """Return an error's message without the address, which may be signed, and the response."""
-    line = str(error).partition("\n")[0].partition(": <")[0]
-    return re.sub(r"https?://\S*\s*", "", line)[:300]
+    first, _, rest = str(error).partition("\n")
+    line = re.sub(r"https?://\S*\s*", "", first.partition(": <")[0])[:300]
+    if not line.endswith("error sending request") or not (cause := _CAUSE.search(rest)):
+        return line
+    return f"{line} ({cause[1] or _UNTRUSTED})"

@@ -4,6 +4,10 @@ import asyncio
 import logging
 import os
 import re
+import shutil
+import socket
+import ssl
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,7 @@ from kit.service.storage.sigv4 import Bucket, parse_bucket
 from kit.wire import Ticket
 from tests.buckets import KEYS, FailingProxy, Fault, S3Server, answer, cut, server_command, stall
 from tests.ports import free_port
+from tests.service.worker.test_cluster import new_certificate
 
 CONTENT = b"0123456789"
 
@@ -237,6 +242,40 @@ def test_an_unreachable_storage_is_unavailable_without_showing_secrets(
     for text in (str(caught.value), caplog.text):
         assert KEYS["AWS_SECRET_ACCESS_KEY"] not in text
         assert "X-Amz" not in text
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates")
+def test_the_log_says_why_a_storage_cannot_be_reached(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def check(endpoint: str) -> str:
+        caplog.clear()
+        place = parse_bucket(f"s3://kit?endpoint={endpoint}", KEYS)
+        assert asyncio.run(S3Storage(place, tmp_path, retry_seconds=0.2).is_writable()) is False
+        return caplog.text
+
+    given = new_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(given["cluster_cert"], given["cluster_key"])
+    with socket.create_server(("127.0.0.1", 0)) as plain:
+        secure = context.wrap_socket(plain, server_side=True)
+
+        def answer_all() -> None:
+            while True:
+                try:
+                    secure.accept()
+                except ssl.SSLError:
+                    continue
+                except OSError:
+                    return
+
+        threading.Thread(target=answer_all, daemon=True).start()
+        assert "certificate is not accepted" in check(
+            f"https://127.0.0.1:{secure.getsockname()[1]}"
+        )
+        secure.close()
+
+    assert re.search(r"error sending request \(.*\w.*\)", check(f"http://127.0.0.1:{free_port()}"))
 
 
 def test_publishing_waits_until_the_storage_is_back(tmp_path: Path) -> None:
