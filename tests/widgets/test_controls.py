@@ -73,6 +73,12 @@ def test_a_slider_has_between_a_hundred_and_a_thousand_steps(
     assert controls.step(p) == pytest.approx(step)
 
 
+def test_an_empty_choice_has_a_label() -> None:
+    found = controls.choices(parameter(enum=["", "high"], default=""))
+
+    assert found == [("(empty)", ""), ("high", "high")]
+
+
 def test_a_slider_has_as_many_decimals_as_its_default() -> None:
     p = parameter(type="number", default=0.125, minimum=0, maximum=1)
 

@@ -85,7 +85,7 @@ def choices(parameter: Parameter) -> list[tuple[str, Any]]:
 
 def label(value: Any) -> str:
     """Return a value as a label."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value) or "(empty)"
 
 
 def limits(parameter: Parameter) -> str:
