@@ -148,7 +148,10 @@ class FormService(PaidService):
         return found[::-1]
 
     def list_earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
-        """Return the newest results of a kind with their thumbnails, fetched in parallel."""
+        """Return the newest results of a kind with their thumbnails, fetched in parallel.
+
+        Videos whose thumbnail is missing are listed without one.
+        """
         asset_type = kind if kind in wire.CATEGORIES else None
         listed = calls.list_generations(
             limit=MAX_EARLIER, status="completed", asset_type=asset_type
@@ -158,7 +161,8 @@ class FormService(PaidService):
         matching = [one for one in available if asset_type in (None, _kind(one))][:MAX_EARLIER]
         with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-earlier") as pool:
             pictures = list(pool.map(find_thumbnail, map(self._session.wrap, matching)))
-        return [(one, picture) for one, picture in zip(matching, pictures, strict=True) if picture]
+        found_pictures = zip(matching, pictures, strict=True)
+        return [(one, p or b"") for one, p in found_pictures if p or one.asset_type == "video"]
 
     def accepting_models(self, facts: wire.Generation) -> list[wire.Model]:
         """Return the models with an input parameter for a generation's output."""

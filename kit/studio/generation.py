@@ -26,7 +26,7 @@ from kit.private import names_folder, user_path
 from kit.studio.operations import Operations
 from kit.widgets import preview
 from kit.widgets.gallery import Fetched, draw_media
-from kit.widgets.media import Fit
+from kit.widgets.media import Fit, first_frame
 
 if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
@@ -56,7 +56,10 @@ def fetch_files(generation: BaseGeneration, whole: bool) -> Fetched:
 
 
 def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:
-    """Return the thumbnail of a generation; for a picture without one, the picture itself."""
+    """Return the thumbnail of a generation.
+
+    Without one, it is the picture itself, or the first frame of a video that is on this computer.
+    """
     if generation.status != "completed":
         return None
     cache, facts = generation.operations.cache, generation.facts
@@ -68,6 +71,8 @@ def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:
         kind = model.asset_type if model else None
     if thumbnail is None and kind == "image" and not deleted:
         return generation.client.block(downloads.output(cache, facts)).read_bytes()
+    if thumbnail is None and kind == "video" and cache.path(facts).exists():
+        return first_frame(cache.path(facts))
     return thumbnail
 
 

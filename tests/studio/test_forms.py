@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from PIL import Image
 
 from kit.client.calls import Flow, Sleep
 from kit.client.flows import report_waits as report
+from kit.client.settings import Settings
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.studio.catalog import UnknownModelError
 from kit.studio.forms import FormService
 from tests.client.third_party import KEY, MODELS, Answer, Server, ThirdParty, png
+from tests.engines.films import encode, picture
 from tests.widgets.tree import every
 
 START = "/v1/creative-studio/generations"
@@ -73,6 +76,23 @@ def test_earlier_results_are_listed_with_their_pictures(studio: Studio) -> None:
     assert [content for _, content in found] == [png(), png()]
     assert [facts.id for facts, _ in service.list_earlier("file")] == [made[1].id, made[0].id]
     assert service.list_earlier("video") == []
+
+
+def test_earlier_videos_are_listed_with_their_first_frame_or_without_picture(
+    studio: Studio, backend: ThirdParty, media: Server, settings: Settings, tmp_path: Path
+) -> None:
+    encode(tmp_path / "film.mp4", [picture(64, 48, (9, 99, 9))] * 3)
+    film = Answer(200, (tmp_path / "film.mp4").read_bytes(), {"Content-Type": "video/mp4"})
+    media.app = lambda _: film
+    backend.facts = lambda _: {"assetType": "video"}
+    studio.generate("paint", "a lake")
+    service = FormService(studio.session)
+
+    ((_, frame),) = service.list_earlier("video")
+    shutil.rmtree(settings.data / "notebook" / "outputs")
+
+    assert frame.startswith(b"\xff\xd8")  # a JPEG
+    assert [content for _, content in service.list_earlier("video")] == [b""]
 
 
 def test_each_submit_is_a_new_start(studio: Studio, api: Server) -> None:

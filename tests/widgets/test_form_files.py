@@ -124,9 +124,11 @@ def test_an_earlier_output_can_be_chosen_by_its_thumbnail(
     form: Form, api: Api, clock: Clock, folder: Path
 ) -> None:
     api.fetch_output = lambda facts: folder / "faces" / "b.png"  # type: ignore[method-assign]
-    api.results = [(wire.Generation(id="gen_1", prompt="a <lake>"), picture())]
+    film = wire.Generation(id="gen_2", prompt="a film")
+    api.results = [(wire.Generation(id="gen_1", prompt="a <lake>"), picture()), (film, b"")]
     find(widget(form, "mediaUploads.portrait"), "Earlier").click()
     clock.run()
+    assert [one.description for one in styled(form, "kit-pictures").children[1:]] == ["", "a film"]
     sheet = styled(form, "kit-pictures").children[0].value
     assert "background-image:url(data:image/" in sheet
 

@@ -83,15 +83,17 @@ def thumbnails(
     results: Sequence[tuple[wire.Generation, bytes]],
     take: Callable[[wire.Generation], None],
 ) -> Any:
-    """Return a grid of earlier results as thumbnails to click."""
+    """Return a grid of earlier results as thumbnails to click, or as texts without one."""
     token, sheet, buttons = secrets.token_hex(4), "", []
     for number, (facts, content) in enumerate(results):
-        address = media.picture(content, limit=_MAX_BYTES, width=_WIDTH)
-        sheet += f".kit-{token}-{number}{{background-image:url({address})}}"
+        if content:
+            address = media.picture(content, limit=_MAX_BYTES, width=_WIDTH)
+            sheet += f".kit-{token}-{number}{{background-image:url({address})}}"
         words = facts.prompt or facts.model_id or facts.id
+        label = "" if content else words
         classes = ("kit-earlier", f"kit-{token}-{number}")
         choose = partial(take, facts)
-        buttons.append(factory.button("", "", choose, tooltip=words, _dom_classes=classes))
+        buttons.append(factory.button(label, "", choose, tooltip=words, _dom_classes=classes))
     note = "" if buttons else markup.note("there are no earlier results of this kind")
     style = factory.new(ipywidgets.HTML, value=f"<style>{sheet}</style>{note}")
     return factory.new(
