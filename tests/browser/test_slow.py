@@ -53,18 +53,18 @@ def generate_typed_prompt(form: Locator) -> None:
     expect(form).to_have_attribute("data-kit-pending", "")
     click_twice(generate)
     prompt.press_sequentially(" And on.", delay=30)
-    expect(form.get_by_text("completed")).to_have_count(1)
+    expect(form.get_by_text("completed", exact=True)).to_have_count(1)
     expect(form.get_by_text("a lake at dusk!", exact=True)).to_have_count(1)
     expect(prompt).to_have_value("a lake at dusk! And on.")
     expect(prompt).to_be_focused()
     expect(generate).to_be_enabled()
-    expect(form.get_by_text("completed")).to_have_count(1)
+    expect(form.get_by_text("completed", exact=True)).to_have_count(1)
 
     # a disabled button that still has the focus gets it back when it is enabled again
     generate.focus()
     generate.press("Enter")
     expect(generate).to_be_disabled()
-    expect(form.get_by_text("completed")).to_have_count(2)
+    expect(form.get_by_text("completed", exact=True)).to_have_count(2)
     expect(generate).to_be_focused()
 
 

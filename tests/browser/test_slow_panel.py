@@ -60,7 +60,7 @@ def test_changes_made_while_others_are_sent_are_kept(notebook: Notebook) -> None
 
     generate = form.get_by_role("button", name="Generate")
     generate.click()
-    first = form.get_by_text("completed")
+    first = form.get_by_text("completed", exact=True)
     expect(first).to_have_count(1)
     first.evaluate(MARK)
 
@@ -71,9 +71,9 @@ def test_changes_made_while_others_are_sent_are_kept(notebook: Notebook) -> None
     canceled = notebook.page.evaluate_handle(CLICK_CANCEL)
     generate.click()
     expect(form.get_by_text("a lake at dusk", exact=True)).to_have_count(1)
-    expect(form.get_by_text("completed")).to_have_count(2)
+    expect(form.get_by_text("completed", exact=True)).to_have_count(2)
     canceled.evaluate("({ pressed }) => pressed")
-    assert form.get_by_text("completed").last.evaluate(IS_MARKED), "it was redrawn"
+    assert form.get_by_text("completed", exact=True).last.evaluate(IS_MARKED), "it was redrawn"
     expect(prompt).to_have_value("a lake at dusk")
 
     model.select_option(label="Clay (image)")

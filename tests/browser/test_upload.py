@@ -108,7 +108,9 @@ def test_files_of_any_size_are_uploaded_and_used(
     expect(notebook.page.locator(".kit-file img")).to_be_visible()
     check_part(notebook, "upload", ".kit-form")
     notebook.page.get_by_role("button", name="Generate").click()
-    expect(notebook.page.locator(".kit-result").get_by_text("completed").first).to_be_visible()
+    expect(
+        notebook.page.locator(".kit-result").get_by_text("completed", exact=True).first
+    ).to_be_visible()
 
     notebook.save()
     saved = (notebook.lab.root / notebook.path).read_text(encoding="utf-8")
@@ -197,7 +199,7 @@ def test_files_are_typed_chosen_by_thumbnail_ordered_and_removed(
         check_part(notebook, "files", ".kit-form")
         expect(form).not_to_contain_text(str(notebook.lab.root))
         form.get_by_role("button", name="Generate").click()
-        expect(form.get_by_text("completed")).to_be_visible()
+        expect(form.get_by_text("completed", exact=True)).to_be_visible()
         form.get_by_role("button", name="Remove a red hill").click()
         expect(chips).to_have_count(1)
         expect(form.locator(":focus")).to_have_count(1)
