@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from kit import wire
-from kit.client import downloads
+from kit.client import downloads, uploads
 from kit.client.addresses import absolute_url
 from kit.client.calls import Flow
 from kit.client.settings import hash_text
@@ -349,8 +350,27 @@ class BaseOutput:
 
     @property
     def facts(self) -> wire.Output:
-        """Content type, size, duration and hash, as far as the service reports them."""
-        return self.generation.facts.output or wire.Output()
+        """Content type, size, duration and hash, as reported by the service or by its file here."""
+        path = self.generation.operations.cache.path(self.generation.facts)
+        reported = self.generation.facts.output
+        return reported or (measure_file(path) if path.exists() else wire.Output())
+
+
+def measure_file(path: Path) -> wire.Output:
+    """Return what can be read from the file of an output."""
+    kind = guess_type(path.name)
+    content = first_frame(path) if kind.startswith("video/") else path.read_bytes()
+    seconds = None if kind.startswith("image/") else uploads.source(path, ours=False).seconds()
+    size = (None, None)
+    with suppress(OSError), open_picture(io.BytesIO(content or b"")) as image:
+        size = image.size
+    return wire.Output(
+        content_type=kind or None,
+        width=size[0],
+        height=size[1],
+        duration_seconds=None if seconds is None else float(seconds),
+        size_bytes=path.stat().st_size,
+    )
 
 
 def service_key(settings: Settings) -> tuple[str, str]:

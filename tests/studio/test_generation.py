@@ -19,8 +19,26 @@ from kit.studio import Studio
 from kit.studio.generation import restore_generation
 from tests.client import third_party
 from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
+from tests.engines.films import encode, picture
 
 START = "/v1/creative-studio/generations"
+
+
+def test_an_output_has_the_facts_of_its_file_if_the_service_reports_none(
+    studio: Studio, media: Server, backend: ThirdParty, tmp_path: Path
+) -> None:
+    facts = studio.generate("paint", "a lake").output.facts
+    assert (facts.content_type, facts.width, facts.height) == ("image/png", 24, 16)
+    assert (facts.size_bytes, facts.duration_seconds) == (len(png()), None)
+
+    encode(tmp_path / "film.mp4", [picture(64, 48, (9, 99, 9))] * 30)
+    film = Answer(200, (tmp_path / "film.mp4").read_bytes(), {"Content-Type": "video/mp4"})
+    media.app = lambda _: film
+    backend.facts = lambda _: {"assetType": "video"}
+    output = studio.generate("paint", "a film").output
+
+    assert repr(output) == "<Output video/mp4 64×48>"
+    assert output.facts.duration_seconds == 1
 
 
 def test_an_output_is_saved_to_a_file_or_folder(studio: Studio, tmp_path: Path) -> None:
