@@ -19,11 +19,12 @@ from typing import Any, TypeVar
 from pydantic_core import from_json
 
 from kit import errors
-from kit.client.calls import GENERATIONS, Call, NoReply, Reply
+from kit.client.calls import ACCOUNT, GENERATIONS, MODELS, Call, NoReply, Reply
 from kit.errors import ApiError, KitError
 from kit.internet import parse_date, retry_after
 
 T = TypeVar("T")
+E = TypeVar("E", bound=KitError)
 
 
 class WebPageError(ApiError):
@@ -61,6 +62,16 @@ def read(call: Call[T], reply: Reply) -> T:
         return call.parse(reply.content)
     except ValueError as error:
         raise _add_reply_facts(ApiError(_describe_mismatch(call, reply, error)), reply) from None
+
+
+_ADDRESS_ADVICE = "check that base_url is the address of the service"
+
+
+def explain_missing(call: Call[Any], error: E) -> E:
+    """Add an advice to the error of a path that every service has."""
+    if isinstance(error, errors.NotFoundError) and call.path in (ACCOUNT, MODELS):
+        error.args = (f"{error}: {_ADDRESS_ADVICE}",)
+    return error
 
 
 def check_data(call: Call[Any], reply: Reply) -> None:
@@ -164,8 +175,7 @@ def _describe_mismatch(call: Call[Any], reply: Reply, error: ValueError) -> str:
 
 def _not_json(call: Call[Any], reply: Reply) -> str:
     kind = reply.headers.get("content-type", "no content type").partition(";")[0]
-    advice = "check that base_url is the address of the service"
-    return f"{_answer_to(call)} is not JSON ({kind}): {advice}"
+    return f"{_answer_to(call)} is not JSON ({kind}): {_ADDRESS_ADVICE}"
 
 
 def _answer_to(call: Call[Any]) -> str:
@@ -177,8 +187,6 @@ def _add_reply_facts(error: ApiError, reply: Reply) -> ApiError:
     error.response_status = reply.status
     return error
 
-
-E = TypeVar("E", bound=KitError)
 
 #: Statuses below 500 that do not say whether the request was executed: it took too long, or its
 #: result is at another URL.

@@ -25,6 +25,7 @@ from kit import wire
 T = TypeVar("T")
 W = TypeVar("W", bound=wire.WireShape)
 
+ACCOUNT = "/v1/account"
 MODELS = "/v1/creative-studio/models"
 UPLOADS = "/v1/creative-studio/media-uploads"
 GENERATIONS = "/v1/creative-studio/generations"
@@ -60,7 +61,7 @@ class Call(Generic[T]):
 
 def get_account() -> Call[wire.Account]:
     """Operation 1."""
-    return Call("GET", "/v1/account", wire.Account.model_validate_json)
+    return Call("GET", ACCOUNT, wire.Account.model_validate_json)
 
 
 def get_credits() -> Call[wire.Balance]:

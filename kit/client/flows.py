@@ -92,11 +92,8 @@ def exchange(
         may_have_run = may_have_run or answers.may_have_run(call, outcome)
         is_over = (policy.quick and is_outage(outcome)) or not _may_repeat(call, outcome, error)
         if is_over or not (yield from tries.sleep(error)):
-            raise (
-                answers.mark_unsettled(call, explain_retry_after(error))
-                if may_have_run
-                else explain_retry_after(error)
-            )
+            explained = answers.explain_missing(call, explain_retry_after(error))
+            raise answers.mark_unsettled(call, explained) if may_have_run else explained
 
 
 class UnreachableError(NoAnswerError):

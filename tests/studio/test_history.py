@@ -209,6 +209,16 @@ def test_costs_include_generations_missing_from_a_short_list(
         studio.usage.frame()
 
 
+@pytest.mark.parametrize("path", ["account", "creative-studio/models"])
+def test_a_wrong_address_is_named_as_the_cause_of_a_missing_path(
+    studio: Studio, api: Server, path: str
+) -> None:
+    api.script("GET", f"/v1/{path}", Answer(404, b"nginx", {"Content-Type": "text/plain"}))
+
+    with pytest.raises(NotFoundError, match=r"404 Not Found .*: check that base_url"):
+        assert studio.account.id + str(len(studio.models))
+
+
 def test_an_empty_list_may_have_no_content(studio: Studio, api: Server) -> None:
     api.script("GET", "/v1/creative-studio/generations", *[Answer(204, b"")] * 9)
 
