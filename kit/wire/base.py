@@ -66,16 +66,20 @@ for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Amount, _name, _with_floats(_name))
 
 
+_NOISE = Decimal("1e-12")
+
+
 def _check_amount(value: Decimal) -> Amount:
     """Refuse unrealistic amounts: written out, 1e99999999 takes a hundred MB.
 
-    Decimals after the ninth are noise of services that add floats, such as 0.30000000000000004.
+    Noise of services that add floats, as in 0.30000000000000004, is removed.
     """
     if value and not -400 < value.adjusted() < 15:
         raise ValueError("must be an amount of credits")
     exponent = value.as_tuple().exponent
     if isinstance(exponent, int) and exponent < -9:
-        value = Decimal(f"{value:.9f}".rstrip("0").rstrip(".")) + 0  # no negative zero
+        short = Decimal(f"{value:.9f}".rstrip("0").rstrip(".")) + 0  # no negative zero
+        value = short if abs(value - short) <= _NOISE * max(Decimal(1), abs(value)) else value
     return Amount(value)
 
 
