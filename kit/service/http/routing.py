@@ -1,6 +1,6 @@
 """Operations and how requests find them: a handler with its method, path, query and response.
 
-They are declared as in FastAPI, whose import would double the time in which the service starts.
+They are declared as in FastAPI, whose import would take a third of the time of a start.
 """
 
 from __future__ import annotations
