@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
@@ -356,8 +356,9 @@ class BaseOutput:
         return reported or (measure_file(path) if path.exists() else wire.Output())
 
 
+@lru_cache(256)
 def measure_file(path: Path) -> wire.Output:
-    """Return what can be read from the file of an output."""
+    """Return what can be read from the file of an output, which never changes."""
     kind = guess_type(path.name)
     content = first_frame(path) if kind.startswith("video/") else path.read_bytes()
     seconds = None if kind.startswith("image/") else uploads.source(path, ours=False).seconds()
