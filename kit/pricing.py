@@ -231,7 +231,7 @@ class _PriceTerm(NamedTuple):
             parameter=self.parameter,
             value=self.value,
             factor=self.factor,
-            credits=_decimal(*self.exact.as_integer_ratio()),
+            credits=Amount(_decimal(*self.exact.as_integer_ratio())),
         )
 
 

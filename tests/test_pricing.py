@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from kit import pricing
@@ -79,6 +79,17 @@ def model(rule: Rule) -> Model:
     return Model(id="m", setting_parameters=SETTINGS, media_parameters=[VOICE], pricing=rule)
 
 
+@example(
+    rule=Rule(
+        base=Decimal("318.9812614"),
+        multipliers=[
+            Multiplier(parameter="size", values={"480p": Decimal(factor)})
+            for factor in ("0.05", "7.27", "1.0101010101")
+        ],
+    ),
+    request={"size": "480p"},
+    voice=[],
+)
 @given(rules, requests, voices)
 def test_the_terms_add_up_to_the_total(
     rule: Rule, request: dict[str, Any], voice: list[Medium]

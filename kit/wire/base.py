@@ -72,12 +72,11 @@ _NOISE = Decimal("1e-12")
 def _check_amount(value: Decimal) -> Amount:
     """Refuse unrealistic amounts: written out, 1e99999999 takes a hundred MB.
 
-    Noise of services that add floats, as in 0.30000000000000004, is removed.
+    Noise of services that add floats, as in 0.30000000000000004, is removed; an `Amount` is exact.
     """
     if value and not -400 < value.adjusted() < 15:
         raise ValueError("must be an amount of credits")
-    exponent = value.as_tuple().exponent
-    if isinstance(exponent, int) and exponent < -9:
+    if not isinstance(value, Amount) and len(value.as_tuple().digits) > 15:
         short = Decimal(f"{value:.9f}".rstrip("0").rstrip(".")) + 0  # no negative zero
         value = short if abs(value - short) <= _NOISE * max(Decimal(1), abs(value)) else value
     return Amount(value)
