@@ -207,8 +207,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unparsed += len(data)
         try:
             self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # no upgrade is offered: it is answered like any request
+        except httptools.HttpParserUpgrade as error:
+            if self._asks_for_upgrade():
+                self._parse_without_upgrade(data[error.args[0] :])
+            return
         except httptools.HttpParserError as error:
             self._handle_parse_error(error)
             return
@@ -218,6 +220,21 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(BadRequestError("the chunks of the body are too small"))
         elif is_new and self._unparsed and self._in_head and self.cycle is not None:
             self._waiting_since = self.loop.time()
+
+    def _asks_for_upgrade(self) -> bool:
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
+    def _parse_without_upgrade(self, rest: bytes) -> None:
+        """Parse a head again without ``Upgrade``, and what follows it: HTTP/1.1 stays.
+
+        The parser takes its body for the other protocol. Java's client asks for HTTP/2 in this way.
+        """
+        line = self.parser.get_method(), self.url, self.parser.get_http_version().encode()
+        fields = b"".join(b"%b: %b\r\n" % field for field in self.headers if field[0] != b"upgrade")
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as the server does
+        self._unparsed = 0
+        self._parse(b"%b %b HTTP/%b\r\n%b\r\n%b" % (*line, fields, rest))
 
     def _handle_parse_error(self, error: Exception) -> None:
         if isinstance(error.__context__, _TooManyError):
@@ -232,6 +249,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start handling a request."""
+        if self._asks_for_upgrade():
+            return  # it is parsed again
         if self._open_requests >= MAX_PIPELINED:
             raise _TooManyError
         if len(self.headers) > MAX_HEADERS:
@@ -255,6 +274,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Handle the end of a request."""
+        if self._asks_for_upgrade():
+            return
         self._in_head = True
         self._unparsed = 0
         super().on_message_complete()

@@ -164,6 +164,40 @@ def test_an_upgrade_to_another_protocol_is_ignored(
     assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
+@pytest.mark.parametrize("pause", [0, 0.05])
+def test_a_request_that_offers_an_upgrade_keeps_its_body(
+    service: Service, key: str, pause: float
+) -> None:
+    body = b'{"modelId": "flat", "prompt": "a lake"}'
+    head = (
+        f"POST {GENERATIONS} HTTP/1.1\r\nAuthorization: Bearer {key}\r\n"
+        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAQAAP__\r\n"
+    ).encode()
+    length, chunked = b"Content-Length: %d\r\n" % len(body), b"Transfer-Encoding: chunked\r\n"
+    chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    pieces = [head + length + b"\r\n", body, head + chunked + b"\r\n", chunks]
+    with connection(service) as one:
+        for piece in (*pieces, HELLO.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")):
+            one.sendall(piece)
+            time.sleep(pause)
+        responses = read_responses(one)
+
+    assert [answer.status for answer in responses] == [202, 202, 200]
+
+
+def test_a_body_after_an_upgrade_is_never_a_request(service: Service) -> None:
+    last = HELLO.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    for options, expected in ((b"Upgrade", [404, 200]), (b"Upgrade, close", [404])):
+        head = b"POST /nothing HTTP/1.1\r\nUpgrade: h2c\r\nConnection: %b\r\n" % options
+        with connection(service) as one:
+            for piece in (head + b"Content-Length: %d\r\n\r\n" % len(HELLO), HELLO, last):
+                send_repeatedly(one, piece, 1)
+                time.sleep(0.05)
+            responses = read_responses(one)
+
+        assert [answer.status for answer in responses] == expected
+
+
 def test_a_short_response_arrives_in_one_piece(service: Service) -> None:
     with connection(service) as one:
         for _ in range(20):
