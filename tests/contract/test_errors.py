@@ -1,5 +1,7 @@
 """Errors: one envelope, the documented codes, in the documented order."""
 
+import gzip
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -89,15 +91,15 @@ def test_an_unknown_path_is_not_found(http: httpx.Client, path: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("DELETE", "/v1/account", "GET"),
-        ("PUT", START, "GET, POST"),
-        ("TRACE", START, "GET, POST"),
-        ("OPTIONS", f"{START}/gen_0", "GET"),
-        ("POST", f"{STUDIO}/models", "GET"),
+        ("DELETE", "/v1/account", "GET, HEAD"),
+        ("PUT", START, "GET, HEAD, POST"),
+        ("TRACE", START, "GET, HEAD, POST"),
+        ("OPTIONS", f"{START}/gen_0", "GET, HEAD"),
+        ("POST", f"{STUDIO}/models", "GET, HEAD"),
         ("GET", "/v1/scripts", "POST"),
         ("GET", f"{START}/gen_0/cancel", "POST"),
         ("POST", "/media/uploads/upl_0", "GET, HEAD, PUT"),
-        ("POST", "/openapi.json", "GET"),
+        ("POST", "/openapi.json", "GET, HEAD"),
     ],
 )
 def test_a_wrong_method_lists_the_allowed_ones(
@@ -109,10 +111,63 @@ def test_a_wrong_method_lists_the_allowed_ones(
     assert answer.headers["Allow"] == allowed
 
 
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/docs", "/v1/account", START, f"{STUDIO}/models/flat", "/nothing"]
+)
+def test_head_is_answered_as_get_without_a_body(http: httpx.Client, path: str) -> None:
+    whole, head = http.get(path), http.head(path)
+
+    assert (head.status_code, head.content) == (whole.status_code, b"")
+    for name in ("Content-Length", "Content-Type", "ETag"):
+        assert head.headers.get(name) == whole.headers.get(name)
+
+
+def test_head_of_an_event_stream_does_not_wait_for_events(http: httpx.Client) -> None:
+    path = http.post(START, json={"modelId": "flat", "prompt": "x"}).json()["statusUrl"]
+    began = time.monotonic()
+    head = http.head(f"{path}/events")
+
+    assert head.status_code == 200
+    assert head.headers["Content-Type"].startswith("text/event-stream")
+    assert http.get("/v1/account").status_code == 200
+    assert time.monotonic() - began < 1
+
+
 def test_a_body_of_another_type_is_refused(http: httpx.Client) -> None:
     answer = http.post(START, content="modelId=flat", headers={"Content-Type": "text/plain"})
 
     assert "text/plain" in problem(answer, 415, "unsupported_media_type")["message"]
+
+
+def test_a_compressed_body_is_refused(http: httpx.Client) -> None:
+    content = gzip.compress(b'{"modelId": "flat", "prompt": "x"}')
+    answer = http.post(START, content=content, headers={"Content-Encoding": "gzip"})
+
+    assert "Content-Encoding" in problem(answer, 415, "unsupported_media_type")["message"]
+
+
+def test_a_body_may_begin_with_a_byte_order_mark(http: httpx.Client) -> None:
+    body = b'\xef\xbb\xbf{"modelId": "flat", "prompt": "x"}'
+
+    assert http.post(START, content=body).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "sentence"),
+    [
+        ("limit=abc", "limit", "must be a whole number"),
+        ("limit=", "limit", "must be a whole number"),
+        (f"limit={'9' * 5000}", "limit", "must be a smaller number"),
+        ("createdAfter=5", "createdAfter", "must be a time such as 2026-03-01T12:00:00Z"),
+        # the plus sign stands for a blank
+        ("createdAfter=2026-01-01T00:00:00+02:00", "createdAfter", "must be a time such as"),
+        ("createdBefore=2026-13-01", "createdBefore", "must be a time such as"),
+    ],
+)
+def test_a_wrong_query_names_the_field_and_what_is_right(
+    http: httpx.Client, query: str, field: str, sentence: str
+) -> None:
+    assert fields(http.get(f"{START}?{query}"))[field].startswith(sentence)
 
 
 def test_a_body_that_is_too_large_is_refused(http: httpx.Client) -> None:

@@ -312,8 +312,8 @@ ROWS: Mapping[str, Mapping[str, Row]] = {
     "GET /media/{key:path}": {
         "unsigned": Row(get_unsigned, 400),
         "signed for another": Row(use_own_signature("GET"), 403),
+        "head, signed for another": Row(use_own_signature("HEAD"), 403),
     },
-    "HEAD /media/{key:path}": {"signed for another": Row(use_own_signature("HEAD"), 403)},
     "PUT /media/uploads/{upload_id}": {"signed for another": Row(put_with_own_ticket, 403)},
     **{
         f"GET {path}": {"open to all": Row(get(path), 200)}

@@ -121,7 +121,7 @@ def get_base_url(request: Request) -> str:
         return settings.public_url.rstrip("/")
     scope = request.scope
     host = scope["first"].get(b"host", b"")
-    prefix = scope.get("app_root_path", scope.get("root_path", ""))
+    prefix = scope.get("root_path", "")
     server = (scope.get("server") or ("",))[0]
     return _base(scope["scheme"], host, prefix, server, settings.allowed_hosts)
 

@@ -92,6 +92,8 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     events, last = await read(), parse_last_id(request.headers.get("last-event-id", ""))
     if events[-1].final and events[-1].id <= last:
         return Response(status_code=204)  # tells an EventSource not to reconnect
+    if request.method == "HEAD":
+        return StreamingResponse(iter(()), headers=_HEADERS)
     # No await between this check and the count, so that concurrent requests are counted one by one.
     if watchers.is_full_for(caller.account_id):
         after = {"Retry-After": "5"}

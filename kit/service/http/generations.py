@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import orjson
 from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticKnownError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -55,7 +55,7 @@ _BATCH_ROWS = 50
 def _require_date(text: Any) -> Any:
     """Refuse a number, which would be parsed as seconds since 1970."""
     if not re.match(r"\d{4}-\d\d-\d\d", str(text)):
-        raise PydanticCustomError("moment", "must be a time such as 2026-03-01T12:00:00Z")
+        raise PydanticKnownError("datetime_from_date_parsing", {"error": "a number"})
     return text
 
 

@@ -205,7 +205,6 @@ async def _store(
         raise
 
 
-@router.route("HEAD", "/media/{key:path}")
 @router.route("GET", "/media/{key:path}", response_model=None, responses=_REDIRECT, tag="media")
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
     """Return a file, or redirect to its bucket; `Range`, `If-Range` and `HEAD` work."""

@@ -27,8 +27,8 @@ from kit.version import __version__
 DESCRIPTION = """\
 Creative Studio models, uploads, asynchronous image and video generation, titles and voice-over
 scripts. Every operation below `/v1` needs `Authorization: Bearer <API key>`. Credits are exact to
-1/1000; a failed generation is refunded in full. Other methods than those listed are answered with
-405 `method_not_allowed`.
+1/1000; a failed generation is refunded in full. `HEAD` is answered as `GET`, without a body; other
+methods than those listed with 405 `method_not_allowed`.
 """
 
 WEBHOOKS = "/v1/webhooks"

@@ -101,8 +101,9 @@ class RouteTable:
 
     def __init__(self, operations: Iterable[Operation]) -> None:
         self._exact: dict[str, dict[str, Operation]] = {}
-        for operation in operations:
-            self._exact.setdefault(operation.path, {})[operation.method] = operation
+        for it in operations:
+            methods = ("GET", "HEAD") if it.method == "GET" else (it.method,)
+            self._exact.setdefault(it.path, {}).update(dict.fromkeys(methods, it))
         templates = [path for path in self._exact if "{" in path]
         self._patterns = [(_compile(path), self._exact.pop(path)) for path in templates]
 

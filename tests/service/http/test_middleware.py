@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from kit.service.app import create_app
 from kit.service.domain import accounts, keys
@@ -140,19 +142,24 @@ def test_the_prefix_of_a_mounted_service_is_left_out_of_the_path() -> None:
 
 
 def test_a_mounted_service_answers_below_its_prefix(config: ServiceSettings) -> None:
-    app = create_app(replace(config, workers=0))
+    service = create_app(replace(config, workers=0))
 
-    async def ask() -> tuple[Any, httpx.Response]:
-        async with app.router.lifespan_context(app):
-            transport = httpx.ASGITransport(app, root_path="/studio")
-            async with httpx.AsyncClient(transport=transport, base_url="http://kit") as client:
-                document = await client.get("/studio/openapi.json")
-                return document.json(), await client.get("/studio/v1/account")
+    async def ask(app: Any, root_path: str) -> list[httpx.Response]:
+        async with service.router.lifespan_context(service):
+            transport = httpx.ASGITransport(app, root_path=root_path)
+            async with httpx.AsyncClient(transport=transport, base_url="http://[::1]") as client:
+                paths = "/studio/openapi.json", "/studio/v1/account", "/studio/docs"
+                return [await client.get(path) for path in paths]
 
-    document, answer = asyncio.run(ask())
+    for app, root_path in (
+        (service, "/studio"),
+        (Starlette(routes=[Mount("/studio", app=service)]), ""),
+    ):
+        document, answer, page = asyncio.run(ask(app, root_path))
 
-    assert document["servers"] == [{"url": "/studio"}]
-    assert answer.status_code == 401
+        assert document.json()["servers"] == [{"url": "/studio"}]
+        assert answer.status_code == 401
+        assert "curl http://[::1]/studio/v1/account" in page.text
 
 
 def test_the_last_use_of_a_key_is_stored(start_service: Callable[..., Service]) -> None:
