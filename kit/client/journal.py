@@ -65,7 +65,9 @@ class JournalEntry:
 class Intent:
     """A start that was about to be sent, and whose response was never received.
 
-    A service that honors idempotency keys executes the same body with the same key only once.
+    A service that honors idempotency keys executes the same body with the same key only once. What
+    another key sends settles it for that key only, which may be of another account: `by` is a hash
+    of the API key that sent it first.
     """
 
     key: str
@@ -73,6 +75,7 @@ class Intent:
     request: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
+    by: str = ""
 
     @property
     def moment(self) -> datetime:
@@ -127,12 +130,12 @@ class Journal:
         tags: Mapping[str, str] = _NO_TAGS,
     ) -> None:
         """Record a start before it is sent."""
-        line = {"intent": key, "at": _now(), "request": request, "body": body}
+        line = {"intent": key, "at": _now(), "request": request, "body": body, "by": self._by}
         self._lines.append({**line, "tags": dict(tags)} if tags else line)
 
     def settle_intent(self, key: str) -> None:
         """Record that a start was refused and had no effect."""
-        self._lines.append({"intent": key, "at": _now(), "settled": "refused"})
+        self._lines.append({"intent": key, "at": _now(), "settled": "refused", "by": self._by})
 
     def add_start(
         self,
@@ -173,8 +176,11 @@ class Journal:
     def intents(self, request: str | None = None) -> list[Intent]:
         """Return starts without a response, oldest first; only those of `request` if given."""
         with self._read() as contents:
-            unsettled = contents.intents.values()
-            return [each for each in unsettled if request in (None, each.request)]
+            return [
+                each
+                for each in contents.intents.values()
+                if request in (None, each.request) and (each.key, self._by) not in contents.settled
+            ]
 
     def start(self, generation_id: str) -> JournalEntry:
         """Return the start of a generation; an empty entry if it was not started from here."""
@@ -274,6 +280,7 @@ class _JournalContents:
     ends: dict[str, str] = field(default_factory=dict)
     requests: dict[str, list[str]] = field(default_factory=dict)
     intents: dict[str, Intent] = field(default_factory=dict)
+    settled: set[tuple[str, str]] = field(default_factory=set)  # key of the intent, and `by`
     shown: dict[str, str] = field(default_factory=dict)
     durations: dict[str, deque[tuple[Decimal | None, float]]] = field(default_factory=dict)
 
@@ -286,16 +293,23 @@ class _JournalContents:
                 case JournalEntry() as entry:
                     self._add_entry(entry)
                 case Intent() as intent:
-                    self.intents[intent.key] = intent
-                case str() as settled:
-                    self.intents.pop(settled, None)
+                    self.intents.setdefault(intent.key, intent)  # it may be sent again
+                case (str() as key, str() as by):
+                    self._settle(key, by)
 
     def has_failed(self, generation_id: str) -> bool:
         """Return whether it failed or was canceled."""
         return self.ends.get(generation_id) in ("failed", "canceled")
 
+    def _settle(self, key: str, by: str) -> None:
+        intent = self.intents.get(key)
+        if intent and intent.by in ("", by):
+            del self.intents[key]
+        elif intent:
+            self.settled.add((key, by))
+
     def _add_entry(self, entry: JournalEntry) -> None:
-        self.intents.pop(entry.key, None)
+        self._settle(entry.key, entry.by)
         if entry.shown:
             self.shown[entry.id] = entry.shown
         if entry.state != "processing":
@@ -313,8 +327,8 @@ class _JournalContents:
             durations.append((start.charged, passed.total_seconds()))
 
 
-def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
-    """Parse a line: an entry, an intent, or the key of a settled intent.
+def _parse_line(line: bytes) -> JournalEntry | Intent | tuple[str, str] | None:
+    """Parse a line: an entry, an intent, or the key of a settled intent and who settled it.
 
     None for a line that is malformed, e.g. cut short by a crash.
     """
@@ -322,7 +336,7 @@ def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
         fields: Any = json.loads(line)
         if (key := fields.get("intent")) is not None:
             if "settled" in fields:
-                return str(key)
+                return str(key), str(fields.get("by", ""))
             intent = Intent(**_known_fields(Intent, {**fields, "key": key}))
             return intent if intent.moment.tzinfo and isinstance(intent.body, dict) else None
         entry = JournalEntry(**_known_fields(JournalEntry, fields))

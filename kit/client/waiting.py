@@ -39,17 +39,17 @@ _MIN_REQUESTS, _MAX_REQUESTS = 8, 20
 _MAX_MISSES, _POLLS_PER_LIST = 3, 8
 #: Minimum of our generations on a page for the next page to be cheaper than single requests.
 _MIN_PER_PAGE = 2
-#: Errors of the list that say nothing about other requests.
-_LIST_ERRORS = (
-    errors.BadRequestError,
-    errors.InternalError,
-    errors.RequestTimeoutError,
-    answers.WebPageError,
-)
 #: Error statuses that concern the key or are temporary, and not the requested generation.
 _GENERAL = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
 #: Errors that may be temporary, like a lost connection.
 _TEMPORARY_ERRORS = (errors.UnavailableError, errors.RateLimitError)
+#: Errors of the list that concern other requests, too.
+_GENERAL_ERRORS = (
+    *_TEMPORARY_ERRORS,
+    errors.MissingApiKeyError,
+    errors.InvalidApiKeyError,
+    errors.ExpiredApiKeyError,
+)
 
 
 @dataclass(slots=True)
@@ -339,12 +339,11 @@ class SharedWait:
 
         A list that fails or is malformed is no reason to stop waiting.
         """
-        if isinstance(error, _LIST_ERRORS) or type(error) is errors.ApiError:
-            self._misses += 1
-        elif isinstance(error, answers.UNKNOWN_PATH):
-            self._has_list = False
-        else:
+        if isinstance(error, _GENERAL_ERRORS):
             raise error
+        self._misses += 1
+        if not isinstance(error, answers.WebPageError):
+            self._has_list = not isinstance(error, answers.UNKNOWN_PATH)
 
 
 def _requested_seconds(error: KitError) -> float:

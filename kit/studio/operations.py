@@ -250,9 +250,9 @@ class Operations:
         """Ask for a change that not every service supports."""
         try:
             yield from flows.ask(call, self.policy)
-        except _UNSUPPORTED as error:
+        except _UNSUPPORTED:
             yield from self.get(generation_id)  # an unknown id is the clearer error
-            raise NoAnswerError(f"this service cannot {what} a generation ({error})") from None
+            raise NoAnswerError(f"this service cannot {what} a generation") from None
 
     def newest(self) -> Flow[tuple[object, ...]]:
         """Return the balance and the states of the newest generations."""

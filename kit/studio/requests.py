@@ -212,15 +212,16 @@ def _whole_seconds(duration: float | str) -> str:
     return str(int(seconds))
 
 
-def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMetadata:
-    """Read the metadata of a file: the request that made it, and who signed it.
+def read_file(file: Any, *, anchors: Path | str | None = None) -> FileMetadata:
+    """Read the metadata of a file or generation: the request that made it, and who signed it.
 
     `anchors` is a file of the certificates (PEM) of trusted authorities. Raises `ConfigError` if
     the file does not exist or has no such metadata.
     """
     from kit import file_metadata
 
-    path, roots = user_path(file), user_path(anchors) if anchors else None
+    path = user_path(getattr(file, "output", file))
+    roots = user_path(anchors) if anchors else None
     for one in filter(None, (path, roots)):
         if not one.is_file():
             raise ConfigError(f"there is no file {str(one)!r}")

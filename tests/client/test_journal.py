@@ -220,6 +220,23 @@ def test_a_start_without_a_key_settles_no_intent(journal: Journal) -> None:
     assert [each.key for each in journal.intents()] == ["k1"]
 
 
+def test_what_another_key_sends_settles_an_intent_for_that_key_only(path: Path) -> None:
+    mine, theirs, third = (Journal(path, by=name) for name in ("mine", "theirs", "third"))
+    mine.add_intent("k1", BODY, request="x")
+    (sent,) = theirs.intents("x")
+    theirs.add_intent(sent.key, BODY, request="x")  # it sends it again
+    theirs.add_start(receipt("a"), request="x", key="k1")
+    third.settle_intent("k1")
+    Journal(path).add_intent("k2", BODY)  # an earlier release kept no key
+    theirs.settle_intent("k2")
+
+    assert theirs.intents() == third.intents() == []
+    (intent,) = Journal(path, by="mine").intents()
+    assert (intent.key, intent.by, intent.at) == ("k1", "mine", sent.at)
+    mine.add_start(receipt("b"), request="x", key="k1")
+    assert mine.intents() == Journal(path, by="fourth").intents() == []
+
+
 def test_invalid_intents_are_skipped(journal: Journal, path: Path) -> None:
     journal.add_intent("k1", BODY)
     with path.open("a") as file:

@@ -339,6 +339,17 @@ def test_an_error_that_concerns_every_request_ends_the_wait(
     assert sum(isinstance(error, KitError) for error in ended.values()) >= 4  # one was alone
 
 
+@pytest.mark.parametrize("bad", [402, 409, 413, 415, 422, 431])
+def test_a_list_that_is_refused_does_not_end_the_wait(
+    clock: Clock, policy: Policy, bad: int
+) -> None:
+    service = Service(clock, 5, broken=status(bad))
+
+    ended = drive_all(SharedWait(policy), service, clock, service.ids)
+
+    assert {item.state for item in ended.values()} == {"completed"}
+
+
 @pytest.mark.parametrize("refused", ["limit", "list"])
 def test_waiting_works_where_the_list_or_its_limit_is_refused(
     clock: Clock, policy: Policy, refused: str

@@ -29,6 +29,7 @@ def test_a_saved_file_holds_its_request_as_metadata(own: Studio, tmp_path: Path)
         "a lake at dawn",
         lake.parameters,
     )
+    assert own.read(lake) == found
     assert (found.generation_id, found.source_type) == (lake.id, ALGORITHMIC)
     assert found.software == f"creative-studio-kit {kit.__version__}"
     assert own.read(lake.save(tmp_path / "lake.png")) == found
@@ -49,7 +50,7 @@ def test_a_file_is_recreated_with_and_without_changes(own: Studio, tmp_path: Pat
     file = lake.save(tmp_path / "lake.png")
 
     same = own.recreate(file)
-    other = own.recreate(file, seed=8, prompt="a lake at night")
+    other = own.recreate(lake, seed=8, prompt="a lake at night")
 
     assert (same.prompt, same.parameters) == (lake.prompt, lake.parameters)
     assert (same.array() == lake.array()).all()

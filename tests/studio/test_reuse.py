@@ -156,6 +156,17 @@ def test_an_older_generation_is_reused_if_the_newest_is_gone(studio: Studio, api
     assert count_starts(api) == 2
 
 
+def test_a_generation_is_reused_however_many_earlier_ones_are_gone(
+    studio: Studio, api: Server, backend: ThirdParty
+) -> None:
+    studio.generate("paint", "a lake", n=12)
+    for number in range(1, 12):
+        del backend.orders[f"job-{number}"]
+
+    assert studio.generate("paint", "a lake").id == "job-12"
+    assert count_starts(api) == 12
+
+
 def test_a_key_without_read_access_does_not_pay_again(studio: Studio, api: Server) -> None:
     studio.generate("paint", "a lake")
     refusal = third_party.problem(403, "insufficient_scope", "this key may not read")

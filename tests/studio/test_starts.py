@@ -246,6 +246,27 @@ def test_a_refused_repeat_does_not_forget_the_start_that_it_repeats(
         assert [g.id for g in studio.history.list()] == [made.id]
 
 
+def test_a_lost_start_of_one_account_is_still_found_after_an_equal_request_of_another(
+    service: Service, key: str, account: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notebook"  # both accounts are used on one computer
+    theirs = Settings(service.url, service.key(service.account(), "creative:generate"), data=folder)
+    rotated = Settings(service.url, service.key(account, "creative:generate"), data=folder)
+    mine = Settings(service.url, key, data=folder)
+    with Studio(mine, client=InterruptedClient(mine)) as studio:
+        with pytest.raises(KeyboardInterrupt):
+            studio.generate("flat", "x")
+        with Studio(theirs) as other:
+            assert other.generate("flat", "x").id == other.generate("flat", "x").id
+            assert (len(other.history.list()), other.history.pending()) == (1, [])
+
+        made = studio.generate("flat", "x")
+
+        assert [g.id for g in studio.history.list()] == [made.id]
+        with Studio(rotated) as later:
+            assert later.generate("flat", "x") == made
+
+
 def test_finding_an_interrupted_start_costs_nothing(
     service: Service, key: str, tmp_path: Path
 ) -> None:

@@ -334,7 +334,7 @@ class AsyncStudio(BaseStudio):
 
     async def recreate(
         self,
-        file: Path | str,
+        file: Path | str | AsyncGeneration,
         *,
         model: str | wire.Model | None = None,
         media: Any = None,
@@ -343,7 +343,7 @@ class AsyncStudio(BaseStudio):
         tags: Mapping[str, str] | None = None,
         **changes: Any,
     ) -> AsyncGeneration:
-        """Generate again from the metadata of a file, with the same request or with changes.
+        """Generate again from the metadata of a file or generation, with changes if given.
 
         The request is validated and priced before it is sent. Input files that were outputs are
         used again. `changes` override the prompt or parameters, such as ``seed=8``; parameters that
