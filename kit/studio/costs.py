@@ -60,7 +60,13 @@ class BaseCosts:
         self, since: Moment | None, until: Moment | None, sync: bool, timezone: str
     ) -> Flow[Spending]:
         choice = parse_filter(timezone=timezone, since=since, until=until)
-        return Spending((yield from self._read_archive(sync)), choice, timezone, self._rates.all())
+        archive = yield from self._read_archive(sync)
+        spent = Spending(archive, choice, timezone, self._rates.all())
+        if not (ledger := self._operations.history_sync.ledger_of(archive)):
+            sources = spent.sums(("source",)).query("known > 0")["source"]
+            for sentence in costs.list_doubts(sources, ledger=ledger):
+                self._operations.notices.log(sentence)
+        return spent
 
     def _read_archive(self, sync: bool) -> Flow[Archive]:
         return self._operations.history_sync.current(sync=sync, usage=True)
@@ -93,7 +99,7 @@ class BaseCosts:
             "now": now,
             "owner": account.name or account.id,
             "budget": None if budget is None else pricing.parse_credits(budget, "a budget"),
-            "ledger": self._operations.history_sync.has_ledger is not False,
+            "ledger": self._operations.history_sync.ledger_of(archive),
         }
 
     def _read_prices(
@@ -124,7 +130,7 @@ class BaseCosts:
                 archive,
                 balance=balance,
                 receipts=self._operations.journal.credits(),
-                ledger=self._operations.history_sync.has_ledger is not False,
+                ledger=self._operations.history_sync.ledger_of(archive) is True,
                 unlisted=archive.store.manifest().unlisted,
                 settled=before == balance,
             )

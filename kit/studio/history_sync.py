@@ -87,6 +87,11 @@ class HistorySync:
             yield from self.check(choice)
         return (yield from self.archive())
 
+    def ledger_of(self, archive: Archive) -> bool | None:
+        """Return whether the ledger is in an archive; None if it was never synced."""
+        is_known = self.has_ledger is not None or not archive.store.manifest().usage.parts
+        return self.has_ledger if is_known else True
+
     def sync(self, on_progress: OnProgress, *, usage: bool = False) -> Flow[Synced]:
         """Sync the archive with the service.
 

@@ -251,7 +251,8 @@ def test_an_unknown_column_is_reported_with_a_suggestion() -> None:
 
 
 def test_reprice_counts_generations_with_an_unknown_charge_apart() -> None:
-    found = costs.reprice(spend({}, {"credits": None}, {}), (), lambda *_: Decimal("0.3"))
+    with pytest.warns(UserWarning, match="left out, because the charge or the other price"):
+        found = costs.reprice(spend({}, {"credits": None}, {}), (), lambda *_: Decimal("0.3"))
 
     assert found[["count", "unknown", "charged", "repriced"]].to_numpy().tolist() == [
         [3, 1, 0.2, 0.6]

@@ -126,8 +126,11 @@ def test_past_generations_are_repriced(own: Studio) -> None:
     assert as_it_was[columns].to_numpy().tolist() == [["flat", 2, 0, 2.1, 2.1, 0.0]]
     assert small[columns].to_numpy().tolist() == [["flat", 2, 0, 2.1, 1.4, -0.7]]
     assert one["repriced"].tolist() == [1.2]
-    # the price depends on the length of a file, which is unknown
-    assert own.costs.reprice("clay")[["unknown", "repriced"]].to_numpy().tolist() == [[2, 0.0]]
+    with pytest.warns(
+        UserWarning, match="left out, because the charge or the other price is unknown: 2"
+    ):
+        # the price depends on the length of a file, which is unknown
+        assert own.costs.reprice("clay")[["unknown", "repriced"]].to_numpy().tolist() == [[2, 0.0]]
     # a value that no model takes has no price
     with pytest.raises(ConfigError, match="size must be one of 'small', 'big', not 'huge'"):
         own.costs.reprice(size="huge")
@@ -151,9 +154,49 @@ def test_without_a_ledger_costs_come_from_receipts(studio: Studio) -> None:
     assert studio.costs.by("source")["source"].tolist() == ["receipt"]
     checks = studio.costs.reconcile()
     assert checks.attrs == {"agrees": True, "problems": 0, "unchecked": 3}
-    assert checks["note"].str.contains("the service has no ledger").any()
+    assert checks["note"].str.contains("without a ledger, the balance cannot be checked").any()
     page = studio.costs.report("2026-01").html
     assert "later refunds may be missing. Titles and scripts are not counted" in page
+
+
+def test_sums_without_a_ledger_name_their_doubts_once(
+    studio: Studio, backend: ThirdParty, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number, model in enumerate(("paint", "retouch")):
+        backend.orders[f"far-{number}"] = {"modelId": model, "polled": backend.polls}
+    studio.generate("paint", "a")
+    studio.titles.suggest("SPACE")
+
+    with pytest.warns(UserWarning, match="unknown charges, which count as 0: 1"):
+        assert studio.costs.total() == 0.5
+    assert studio.costs.summary()["net"].iloc[-1] == studio.costs.by("kind")["net"].sum() == 0.5
+    assert [record.message for record in caplog.records] == [
+        "Receipts are from the start of a generation; later refunds may be missing.",
+        "Estimates are at today's prices.",
+        "Titles and scripts are not counted: this service keeps no ledger.",
+    ]
+    checks = studio.costs.reconcile().set_index("check")
+    assert (
+        "what 3 generations were charged: there are receipts of 1" in checks.loc["charge", "note"]
+    )
+    with Studio(settings) as later:  # it has not asked for a ledger
+        assert later.costs.reconcile(sync=False).set_index("check").equals(checks)
+        assert later.costs.summary(sync=False).equals(studio.costs.summary())
+        assert "the ledger was never synced" in later.costs.report(sync=False).html
+    assert "Titles and scripts are not counted: the ledger was never synced." in caplog.text
+
+
+def test_figures_name_the_charges_that_they_leave_out(studio: Studio, backend: ThirdParty) -> None:
+    studio.costs.rate("EUR", 1)
+    backend.orders["far-1"] = {"modelId": "retouch", "polled": backend.polls}
+
+    for method in (studio.costs.focus, studio.costs.unusual, studio.costs.total):
+        with pytest.warns(UserWarning, match="unknown charges, which count as 0: 1"):
+            method()
+    with pytest.warns(
+        UserWarning, match="left out, because the charge or the other price is unknown: 1"
+    ):
+        assert studio.costs.reprice("paint")["unknown"].tolist() == [1]
 
 
 def test_a_balance_that_changes_meanwhile_is_no_difference(studio: Studio, api: Server) -> None:

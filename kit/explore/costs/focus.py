@@ -15,6 +15,7 @@ from kit import wire
 from kit.errors import ConfigError
 from kit.explore.charts import CostFrame
 from kit.explore.costs.spending import Spending, worth
+from kit.explore.costs.totals import warn_of_unknown
 from kit.explore.frames import PARTS
 
 #: The pricing unit of each kind of charge.
@@ -60,6 +61,7 @@ def focus(
     Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/
     """
     name = _choose(currency, spent)
+    warn_of_unknown(spent.sums(()), "focus")
     rows = spent.ask(_DAILY_CHARGES.format(worth=worth(spent.rates[name])))
     if rows["rate"].isna().any():
         first = rows.loc[rows["rate"].isna(), "day"].min()

@@ -12,6 +12,7 @@ from kit import wire
 from kit.errors import ConfigError
 from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits
+from kit.explore.costs.totals import warn
 from kit.explore.frames import OBJECTS, PARTS
 
 _EXPLAINED = {
@@ -134,6 +135,11 @@ def reprice(
         }
     )
     sums = table.groupby("model_id", dropna=False).sum().reset_index()
+    warn(
+        "reprice",
+        "left out, because the charge or the other price is unknown",
+        sums["unknown"].sum(),
+    )
     sums["difference"] = sums["repriced"] - sums["charged"]
     for name in ("charged", "repriced", "difference"):
         sums[name] = credits(sums[name])

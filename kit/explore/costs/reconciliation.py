@@ -202,17 +202,19 @@ def _check_without_ledger(
 ) -> Iterable[Row]:
     """Compare receipts with the generations of a service without a ledger."""
     found = None if balance is None else float(balance)
-    note = "the service has no ledger, so the balance cannot be checked"
+    note = "without a ledger, the balance cannot be checked"
     yield _cannot_check("balance", note, found)
     yield from _compare(archive, "receipt", _RECEIPTS_WITHOUT_LEDGER, receipts=_table(receipts))
     [missing] = archive.ask(
-        f"select count(*) as count, sum((credits * {PARTS})::bigint) as total from generations "
-        "where credits_source = 'receipt'"
+        "select count(*) as count, count(credits) as receipts, "
+        f"coalesce(sum((credits * {PARTS})::bigint), 0) as total from "
+        "(select if(credits_source = 'receipt', credits, null) as credits from generations "
+        "where credits_source <> 'service')"
     ).to_pylist()
     if missing["count"]:
         note = (
-            f"the service does not say what {missing['count']:,} generations were charged: the "
-            "receipts of their starts are all that is known"
+            f"the service does not say what {missing['count']:,} generations were charged: there "
+            f"are receipts of {missing['receipts']:,} of them"
         )
         yield _cannot_check("charge", note, float(missing["total"]) / PARTS)
     yield _cannot_check("refund", "without a ledger, refunds cannot be checked")

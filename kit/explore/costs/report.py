@@ -98,7 +98,7 @@ def report(
     now: datetime,
     owner: str,
     budget: Decimal | None = None,
-    ledger: bool = True,
+    ledger: bool | None = True,
 ) -> CostReport:
     """Return the report of a month.
 
@@ -106,7 +106,7 @@ def report(
     `daily`: from `Spending.daily`, until the end of the month or until now.
     `owner`: name of the account.
     `budget`: limit for the month, in credits.
-    `ledger`: whether the service has one, so that titles and scripts are counted.
+    `ledger`: whether there is one, so that titles and scripts are counted; see `list_doubts`.
     """
     facts = _Facts(month, spent, before, daily, now)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -245,7 +245,7 @@ class _Facts:
         running = self.now < self.month.end
         return self._forecast if running and isinstance(self._forecast, str) else ""
 
-    def footer(self, ledger: bool) -> str:
+    def footer(self, ledger: bool | None) -> str:
         unknown = int(self._totals["count"]) - int(self._totals["known"])
         missing = [f"{unknown:,} unknown charges count as 0."] if unknown else []
         sources = {*by(self.spent, "source")["source"].astype(str)} - {"none"}

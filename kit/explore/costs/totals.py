@@ -38,7 +38,7 @@ _DOUBTS = {
     "estimate": "Estimates are at today's prices.",
     "none": "Unknown amounts count as 0.",
 }
-_UNCOUNTED_TEXTS = "Titles and scripts are not counted: this service keeps no ledger."
+_UNCOUNTED_TEXTS = "Titles and scripts are not counted: "
 
 
 def by(
@@ -92,18 +92,26 @@ def total(spent: Spending) -> float:
     return int(sums["net"].iloc[0]) / PARTS
 
 
-def list_doubts(sources: Iterable[str], *, ledger: bool) -> list[str]:
-    """Return the reasons why sums of amounts from these sources may be wrong, as sentences."""
+def list_doubts(sources: Iterable[str], *, ledger: bool | None) -> list[str]:
+    """Return the reasons why sums of amounts from these sources may be wrong, as sentences.
+
+    `ledger` is whether there is one; None if it was never synced.
+    """
     found = set(sources)
     doubts = [words for name, words in _DOUBTS.items() if name in found]
-    return doubts if ledger else [*doubts, _UNCOUNTED_TEXTS]
+    why = "the ledger was never synced." if ledger is None else "this service keeps no ledger."
+    return doubts if ledger else [*doubts, _UNCOUNTED_TEXTS + why]
 
 
 def warn_of_unknown(sums: pd.DataFrame, method: str) -> None:
     """Warn if charges are unknown, which count as 0 in sums of `Spending`."""
-    if unknown := int((sums["count"] - sums["known"]).sum()):
-        sentence = f"unknown charges, which count as 0: {unknown:,}"
-        warnings.warn_explicit(sentence, UserWarning, f"studio.costs.{method}", 1)
+    warn(method, "unknown charges, which count as 0", (sums["count"] - sums["known"]).sum())
+
+
+def warn(method: str, what: str, count: float) -> None:
+    """Warn of charges that a method does not show, unless their number is 0."""
+    if count:
+        warnings.warn_explicit(f"{what}: {count:,.0f}", UserWarning, f"studio.costs.{method}", 1)
 
 
 def charges(spent: Spending) -> CostFrame:
@@ -145,9 +153,8 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
         raise ConfigError(f"a trend must be by {', '.join(_PERIODS)}, not by {every!r}")
     found = spent.sums((every,))
     sums = _in_credits(found.dropna(subset=every), [every], spent.currencies)
-    if undated := int(found.loc[found[every].isna(), "count"].sum()):
-        sentence = f"charges without a time, not in any {every}: {undated:,}"
-        warnings.warn_explicit(sentence, UserWarning, "studio.costs.trend", 1)
+    undated = found.loc[found[every].isna(), "count"].sum()
+    warn("trend", f"charges without a time, not in any {every}", undated)
     if len(sums):
         # a day without midnight, because of daylight saving time, must not shift the others
         first, last = (

@@ -192,7 +192,9 @@ class AsyncCosts(BaseCosts):
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in total."""
         spent = await self._spent(since, until, sync, timezone)
-        return costs.unusual(await to_thread(spent.daily))
+        daily = await to_thread(spent.daily)
+        costs.warn_of_unknown(daily, "unusual")
+        return costs.unusual(daily)
 
     async def reprice(
         self,

@@ -191,7 +191,9 @@ class Costs(BaseCosts):
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in total."""
         spent = self._spent(since, until, sync, timezone)
-        return costs.unusual(spent.daily())
+        daily = spent.daily()
+        costs.warn_of_unknown(daily, "unusual")
+        return costs.unusual(daily)
 
     def reprice(
         self,
