@@ -36,8 +36,8 @@ from kit.service.http import (
 )
 from kit.service.http.context import Context
 from kit.service.http.deliveries import Deliveries
-from kit.service.http.middleware import ApiMiddleware
 from kit.service.http.rate_limits import RateLimiter
+from kit.service.http.request_handler import RequestHandler
 from kit.service.http.routing import RouteTable
 from kit.service.machine import clock as read_clock
 from kit.service.metrics import ServiceMetrics
@@ -102,7 +102,7 @@ class Application(Starlette):
     def __init__(self, **facts: Any) -> None:
         super().__init__(**facts)
         self.operations = [it for module in _ROUTERS for it in module.router.operations]
-        self._handle = ApiMiddleware(RouteTable(self.operations))
+        self._handle = RequestHandler(RouteTable(self.operations))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request, or start and stop."""

@@ -19,7 +19,7 @@ _WORK_SECONDS = 3600.0
 
 
 def open_database(
-    settings: ServiceSettings, metrics: ServiceMetrics | None = None, *, seconds: float = 30.0
+    settings: ServiceSettings, metrics: ServiceMetrics | None = None, *, seconds: float = 10.0
 ) -> Database:
     """Return the database of the settings; a new one gets its secret.
 

@@ -33,7 +33,7 @@ def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None 
 
 
 #: Loggers of a service: its own parts and the engines.
-_LOGGERS = ("kit.engines", "kit.http", "kit.service", "kit.worker")
+_LOGGERS = ("kit.engines", "kit.http", "kit.service", "kit.store", "kit.worker")
 #: Size in bytes at which the next start begins a new log file; the previous one is kept.
 _MAX_BYTES = 1_000_000
 

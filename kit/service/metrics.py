@@ -114,7 +114,7 @@ class ServiceMetrics:
         self.jobs_here = gauge("kit_jobs_here", "Jobs that this process has rendered.")
         self.workers = gauge("kit_workers", "Jobs this process renders at a time.")
         self.streams = gauge("kit_event_streams", "Open event streams.")
-        text = "Webhook deliveries that this process ended, by state: delivered or failed."
+        text = "Webhook deliveries that this process ended by an attempt, delivered or failed."
         self.deliveries = counter("kit_webhook_deliveries", text, ["state"])
         for state in ("delivered", "failed"):  # from 0, so that the first failure is an increase
             self.deliveries.inc(state, by=0)

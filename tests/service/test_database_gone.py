@@ -3,7 +3,9 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,14 @@ def crash(postgres: Any) -> None:
     until(lambda: not Path(f"/proc/{pid}").exists())
 
 
+def send_signal(postgres: Any, number: int) -> None:
+    """Send a signal to the processes of all connections."""
+    pid = postgres.get_pid()
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(int(child), number)
+
+
 def test_requests_during_a_database_crash_are_unavailable_and_nothing_is_lost(
     postgres: Any, start_service: Callable[..., Service]
 ) -> None:
@@ -56,6 +66,27 @@ def test_requests_during_a_database_crash_are_unavailable_and_nothing_is_lost(
     assert [one["status"] for one in done] == ["completed"] * 3
     assert known == [one["id"] for one in reversed(done)], "refused requests started nothing"
     assert service.write(credits.verify()) == []
+
+
+def test_requests_to_a_database_that_hangs_are_unavailable_after_some_seconds(
+    postgres: Any, start_service: Callable[..., Service]
+) -> None:
+    service = start_service(database_url=str(postgres.get_uri()))
+    key = service.key(service.account(), *ALL_SCOPES)
+
+    with service.client(key) as http:
+        assert http.get("/v1/account").status_code == 200
+        started = time.monotonic()
+        send_signal(postgres, signal.SIGSTOP)
+        try:
+            refused = http.get("/v1/account")
+        finally:
+            send_signal(postgres, signal.SIGCONT)
+        assert until(lambda: http.get("/v1/account").status_code == 200)
+
+    assert refused.status_code == 503
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert time.monotonic() - started < 20, "many clients and proxies wait for 30 s"
 
 
 def test_a_job_rendered_during_a_database_crash_completes_afterwards(

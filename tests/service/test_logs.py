@@ -215,11 +215,12 @@ def test_serve_logs_events_with_the_given_options(tmp_path: Path) -> None:
     assert (events[1]["path"], events[1]["status"]) == ("/healthz", 200)
 
 
+@pytest.mark.parametrize("part", ["engines", "http", "service", "store", "worker"])
 def test_messages_are_logged_to_their_files_until_those_are_closed(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, part: str
 ) -> None:
     one, two = tmp_path / "one.log", tmp_path / "two.log"
-    warn = logging.getLogger("kit.worker").warning
+    warn = logging.getLogger(f"kit.{part}").warning
 
     first, second = logs.log_to_file(one), logs.log_to_file(two)
     warn("to both")

@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -209,6 +210,20 @@ def test_pauses_between_requests_break_no_connection_to_the_service(http: httpx.
 def test_metrics_and_plain_http_are_refused(proxied: Proxied, http: httpx.Client) -> None:
     assert http.get("/metrics").status_code == 404
     assert httpx.get(f"{proxied.plain}/v1/account", headers=http.headers).status_code == 403
+
+
+def test_errors_of_nginx_have_the_form_of_the_service(proxied: Proxied, http: httpx.Client) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        answers = [*threads.map(lambda _: http.get("/healthz"), range(400))]
+    limited = next(it for it in answers if it.status_code != 200)
+    too_large = http.post(GENERATIONS, content=b"x" * 3_000_000)
+    proxied.service.stop()
+    gone = http.get("/v1/account")
+
+    codes = {429: "rate_limited", 413: "payload_too_large", 502: "unavailable"}
+    for answer, status in zip((limited, too_large, gone), codes, strict=True):
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, codes[status])
+    assert int(limited.headers["Retry-After"]) >= 1
 
 
 def test_forwarded_headers_of_a_client_are_ignored(proxied: Proxied, http: httpx.Client) -> None:

@@ -100,13 +100,13 @@ def get_context(request: Request) -> Context:
 
 
 def get_caller(request: Request) -> Caller:
-    """Return the caller of a request, as authenticated by the middleware."""
+    """Return the caller of a request, as authenticated by the request handler."""
     caller: Caller = request.scope["caller"]
     return caller
 
 
 def get_header(scope: Scope, name: bytes) -> str:
-    """Return the first header of a name, as stored by the middleware, or ""."""
+    """Return the first header of a name, as stored by the request handler, or ""."""
     value: bytes = scope["first"].get(name, b"")
     return value.decode("latin-1")
 

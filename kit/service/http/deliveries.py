@@ -74,16 +74,16 @@ class Deliveries:
             status, wait, error = 0, 0.0, "its webhook is gone"
             if hook and generation:
                 status, wait, error = await self._send(row, hook, generation, signer)
+            failure = None if status // 100 == 2 else error
             gone = status == _STATUS_GONE or not hook
-            now = self._context.clock()
-            transaction = webhooks.settle(
-                row, now, None if status // 100 == 2 else error, wait=wait, gone=gone
-            )
-            state, number = await self._context.database.write(transaction)
+            work = webhooks.settle(row, self._context.clock(), failure, wait=wait, gone=gone)
+            state, number = await self._context.database.write(work)
             if state != "pending":
                 self._context.metrics.deliveries.inc(state, by=number)
             facts = {"event": "delivery", "id": row.id, "attempt": row.attempts, "status": status}
-            _log.info("%(event)s %(id)s, attempt %(attempt)d: %(status)d", facts)
+            log = _log.warning if failure else _log.info
+            facts |= {"state": state, "error": error}
+            log("%(event)s %(id)s, attempt %(attempt)d: %(state)s, %(error)s", facts)
         except Exception:  # noqa: BLE001 - logged; the delivery is due again when its lease expires
             _log.exception("the result of the delivery %s could not be stored", row.id)
         finally:

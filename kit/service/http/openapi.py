@@ -1,7 +1,7 @@
-"""The OpenAPI document: what operations declare, and what handlers and middleware do with requests.
+"""The OpenAPI document: what operations declare, and what handlers do with requests.
 
-Handlers parse their bodies themselves and the middleware checks keys, so bodies, security, headers
-and errors are described here only; a test compares the document with the running service.
+Handlers parse their bodies themselves and keys are checked before, so bodies, security, headers and
+errors are described here only; a test compares the document with the running service.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kit import wire
 from kit.errors import ApiError
 from kit.service.http.context import GENERATIONS
 from kit.service.http.events import MAX_WAIT
-from kit.service.http.middleware import needed_scope
+from kit.service.http.request_handler import needed_scope
 from kit.service.http.routing import Operation
 from kit.version import __version__
 

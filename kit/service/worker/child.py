@@ -214,10 +214,7 @@ def inspect(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     return {**inspect_media(path, task["content_type"]), "made_by": made_by}
 
 
-TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
-    "render": render,
-    "inspect": inspect,
-}
+TASKS = {"render": render, "inspect": inspect}
 
 
 def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
@@ -285,34 +282,35 @@ def _run_task(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         return _engine_error(error, task)
     except CanceledError as error:
         if not progress.is_canceled:  # the engine canceled without a request
-            return _unexpected_error(error)
+            return _unexpected_error(error, task)
         return {"error": "canceled", "code": "canceled"}
     except SpentError as error:
-        sys.stderr.write(f"{task.get('model_id')}: {_clean(error, _MAX_SENTENCE)}\n")
-        sys.stderr.flush()
+        _log(task, _clean(error, _MAX_SENTENCE))
         _end()
     except MemoryError:
         return {"error": "the job needs more memory than it may use", "code": "out_of_memory"}
     except BaseException as error:  # noqa: BLE001 - an engine may raise anything
-        return _unexpected_error(error)
+        return _unexpected_error(error, task)
+
+
+def _log(task: Mapping[str, Any], text: str) -> None:
+    """Write to the log of the service what a job failed of."""
+    job = "{generation_id} of {model_id}" if "generation_id" in task else "an upload"
+    sys.stderr.write(f"{job.format(**task)}: {text}\n")
 
 
 def _engine_error(error: EngineError, task: Mapping[str, Any]) -> dict[str, Any]:
     """Return the response for an error that an engine explains; its detail is only logged."""
     sentence = _clean(error, _MAX_SENTENCE).strip() or _NO_REASON
     if error.detail:
-        model, detail = task.get("model_id", "an upload"), _clean(error.detail, _MAX_DETAIL)
-        sys.stderr.write(f"{model}: {sentence} ({error.code!s:.64}): {detail}\n")
+        _log(task, f"{sentence} ({error.code!s:.64}): {_clean(error.detail, _MAX_DETAIL)}")
     code = _CODE.fullmatch(str(error.code))
     return {"error": sentence, "code": str(error.code) if code else "render_failed"}
 
 
-def _unexpected_error(error: BaseException) -> dict[str, Any]:
-    """Return the response for an unexpected exception.
-
-    The traceback is logged; the message may contain paths and is not part of the response.
-    """
-    traceback.print_exception(error, file=sys.stderr)
+def _unexpected_error(error: BaseException, task: Mapping[str, Any]) -> dict[str, Any]:
+    """Log an unexpected exception, and return the response without its message and paths."""
+    _log(task, "".join(traceback.format_exception(error)).rstrip())
     if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
         return {"error": "there is no room for the result; try again later", "code": "not_stored"}
     kind = " ".join(_clean(type(error).__name__, _MAX_NAME).split())

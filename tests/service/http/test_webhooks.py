@@ -173,6 +173,24 @@ def test_a_message_that_is_never_accepted_fails_and_can_be_resent(
     assert len(receiver.got) > sent
 
 
+def test_the_log_says_why_a_message_was_not_accepted(
+    http: httpx.Client,
+    receiver: Receiver,
+    hook: dict[str, Any],
+    service: Service,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    receiver.answers = [(503, {}), (410, {})]
+    name = wait_for_end(http, generate(http))["id"]
+
+    for count in (1, 2):
+        until(lambda most=count: caplog.text.count("attempt") == most)
+        make_due(service)
+    line = f"delivery {name}_{hook['id']}, attempt"
+    assert f"{line} 1: pending, the answer was 503" in caplog.text
+    assert f"{line} 2: failed, the answer was 410" in caplog.text
+
+
 def test_a_receiver_may_delay_the_next_attempt_with_retry_after(
     http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
 ) -> None:

@@ -291,7 +291,7 @@ def test_a_result_outside_the_folder_of_its_job_is_not_moved(
     stray = tmp_path / "scratch" / "pixel.png"
     assert stray.exists()
     assert not [*(tmp_path / "objects").rglob("*")]
-    assert "flat: the engine's result cannot be used: its file lies" in capfd.readouterr().err
+    assert " of flat: the engine's result cannot be used: its file lies" in capfd.readouterr().err
 
 
 def test_files_that_an_engine_leaves_are_removed(tmp_path: Path) -> None:
@@ -315,8 +315,9 @@ def test_the_output_of_an_engine_goes_to_the_log_if_there_is_one(
                 lambda pool: pool.run("a", task(tmp_path, "raises"), ignore), tmp_path, log=given
             )
 
-    assert log.read_text().count("Traceback") == 1
-    assert capfd.readouterr().err.count("Traceback") == 1
+    named = "gen_01JD0000000000000000000000 of flat: Traceback (most recent call last):\n"
+    assert log.read_text().count(named) == 1
+    assert capfd.readouterr().err.count(named) == 1
 
 
 _PARENT = """

@@ -97,7 +97,7 @@ class PostgreSQL:
         url: str,
         on_commit: Callable[[int, float], None] = lambda _size, _seconds: None,
         secret: bytes | None = None,
-        seconds: float = 30.0,
+        seconds: float = 10.0,
     ) -> None:
         self._url = url
         self._secret, self._seconds = secret, seconds

@@ -54,7 +54,7 @@ _MAX_CALLERS = 1000
 _MAX_FIELDS = 100
 
 
-class ApiMiddleware:
+class RequestHandler:
     """Answers HTTP requests with the operations of a table."""
 
     def __init__(self, routes: RouteTable) -> None:

@@ -1,4 +1,4 @@
-"""The middleware: request ids, logs without secrets, one envelope for all errors."""
+"""The request handler: request ids, logs without secrets, one envelope for all errors."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from starlette.routing import Mount
 
 from kit.service.app import create_app
 from kit.service.domain import accounts, keys
-from kit.service.http.middleware import needed_scope, path_below_mount
+from kit.service.http.request_handler import needed_scope, path_below_mount
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from tests.conftest import Service
