@@ -41,6 +41,9 @@ UNKNOWN_PATH = (
 #: The message in an error of an object store, and the maximum of bytes parsed of one.
 _REASON = re.compile(r"<Error\b[^>]*>.*?<Message>([^<]+)</Message>", re.DOTALL)
 _XML_LIMIT = 8192
+#: A link in a ``Link`` header, whose URL and quoted texts may contain commas. Source: RFC 8288.
+_LINK = re.compile(r'<([^>]*)>((?:[^,"]|"[^"]*")*)')
+_RELATION = re.compile(r';\s*rel\s*=\s*"?([^";]*)', re.IGNORECASE)
 #: Maximum length of a service's text in an error message.
 MESSAGE_LIMIT = 2000
 
@@ -107,11 +110,10 @@ def moment(reply: Reply, *, now: datetime | None = None) -> datetime:
 
 def next_link(header: str | None) -> str | None:
     """Return the URL with ``rel="next"`` in a ``Link`` header."""
-    for part in (header or "").split(","):
-        address, _, relations = part.strip().partition(";")
-        words = relations.replace('"', "").replace("rel=", " ").replace(";", " ").split()
-        if address.startswith("<") and address.endswith(">") and "next" in words:
-            return address[1:-1]
+    for url, parameters in _LINK.findall(header or ""):
+        relation = _RELATION.search(parameters)
+        if relation and "next" in relation[1].lower().split():
+            return str(url)
     return None
 
 

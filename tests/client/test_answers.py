@@ -171,6 +171,9 @@ def test_the_error_message_of_an_object_store_is_read(content: bytes, message: s
         ('</b>; title="t"; rel="last next"', "/b"),
         ('</a>; rel="prev"', None),
         ("garbage; rel=next", None),
+        ('</x?ids=1,2>; rel="next"', "/x?ids=1,2"),
+        ('</a>; title="x, y"; rel=prev, </x?ids=1,2>;Rel = Next', "/x?ids=1,2"),
+        ('</a>; title="rel=next"', None),
     ],
 )
 def test_the_next_page_is_found_in_a_link_header(header: str | None, url: str | None) -> None:
