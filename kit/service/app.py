@@ -125,6 +125,13 @@ class Application(Starlette):
 
         return build_document(self.operations)
 
+    @cached_property
+    def docs(self) -> str:
+        """The page of the document, with placeholders for a nonce and the base URL."""
+        from kit.service.http.docs.page import render_page
+
+        return render_page(self.openapi)
+
 
 def load_cluster() -> ModuleType:
     """Return the module of the cluster, which needs an extra."""

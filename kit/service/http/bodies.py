@@ -32,8 +32,8 @@ _LARGE_BYTES = 65_536
 _MAX_CONTAINERS = 50_000
 
 
-async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
-    """Return the validated body of a request, and its bytes."""
+async def read_body(request: Request, kind: type[B]) -> B:
+    """Return the validated body of a request; its bytes become the scope entry ``content``."""
     content_type = request.headers.get("content-type", "application/json").partition(";")[0]
     if content_type.strip().lower() != "application/json":
         raise UnsupportedMediaTypeError(
@@ -46,11 +46,11 @@ async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
         raw += chunk
         if len(raw) > BODY_LIMIT:
             raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
-    content = bytes(raw)
+    request.scope["content"] = content = bytes(raw)
     value = _parse(content)
     if len(content) > _LARGE_BYTES:
         await asyncio.sleep(0)  # other requests are answered first
-    return _check(value, kind), content
+    return _check(value, kind)
 
 
 def _parse(content: bytes) -> Any:

@@ -137,12 +137,13 @@ def _base(scheme: str, host: bytes, prefix: str, server: str, allowed: tuple[str
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)
 
 
-def get_request_label(request: Request, content: bytes) -> RequestLabel | None:
+def get_request_label(request: Request) -> RequestLabel | None:
     """Return the idempotency label of a request, if it has one."""
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
     idempotency.check_key(key)
+    content = request.scope.get("content", b"")
     text = b"\n".join((request.method.encode(), request.url.path.encode(), content))
     return RequestLabel(get_caller(request).account_id, key, hashlib.sha256(text).hexdigest())
 

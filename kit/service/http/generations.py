@@ -23,7 +23,6 @@ from kit.service.domain.credits import spendable
 from kit.service.domain.generations import STATUSES, StartPlan
 from kit.service.domain.idempotency import Answer
 from kit.service.domain.keys import Caller
-from kit.service.http.bodies import read_body
 from kit.service.http.context import (
     GENERATIONS,
     Context,
@@ -63,12 +62,11 @@ Moment = Annotated[datetime, BeforeValidator(_require_date)]
 Status = Literal["processing", "completed", "failed", "canceled"]
 
 
-@router.route("POST", "/generations", status_code=202, response_model=wire.Receipt)
-async def start_generation(request: Request) -> Response:
+@router.route("POST", "/generations", status_code=202, response_model=wire.Receipt, repeatable=True)
+async def start_generation(request: Request, order: wire.StartGeneration) -> Response:
     """Start a generation; poll `statusUrl` for its result."""
     context, payer = get_context(request), get_caller(request).payer
-    order, content = await read_body(request, wire.StartGeneration)
-    label, now, base = get_request_label(request, content), context.clock(), get_base_url(request)
+    label, now, base = get_request_label(request), context.clock(), get_base_url(request)
     # Before the order is checked: a stored response is repeated, whatever has changed since.
     if label and (stored := await context.database.read(idempotency.find_answer(label, now))):
         return make_response(stored)
@@ -93,10 +91,9 @@ async def start_generation(request: Request) -> Response:
 
 
 @router.route("POST", "/estimates", response_model=wire.Quote)
-async def estimate_generation(request: Request) -> Response:
+async def estimate_generation(request: Request, order: wire.StartGeneration) -> Response:
     """Return the exact price of a start with this body; nothing is charged."""
     context, payer = get_context(request), get_caller(request).payer
-    order, _ = await read_body(request, wire.StartGeneration)
     plan = await _make_plan(context, order, payer.account_id)
     available = await context.database.read(spendable(payer, context.clock()))
     found = {"affordable": plan.amount <= available, "balance": credits(available)}
@@ -138,7 +135,7 @@ async def list_generations(
     return JsonResponse(b"[" + b",".join(bodies) + b"]", headers=headers)
 
 
-@router.route("GET", "/generations/{generation_id}", response_model=wire.Generation)
+@router.route("GET", "/generations/{generation_id}", response_model=wire.Generation, tagged=True)
 async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
     context, caller = get_context(request), get_caller(request)
@@ -171,11 +168,13 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     return JsonResponse(body, headers=_status_headers(row, tag, wait))
 
 
-@router.route("POST", "/generations/{generation_id}/cancel", response_model=wire.Generation)
+@router.route(
+    "POST", "/generations/{generation_id}/cancel", response_model=wire.Generation, repeatable=True
+)
 async def cancel_generation(request: Request, generation_id: str) -> Response:
     """Cancel a generation; it is refunded if rendering had not begun."""
     context, caller = get_context(request), get_caller(request)
-    label = get_request_label(request, b"")
+    label = get_request_label(request)
     now = context.clock()
     canceled: list[Any] = []
 

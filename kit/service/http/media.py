@@ -32,7 +32,6 @@ from kit.errors import (
 from kit.private import make_folder
 from kit.service.domain import accounts, generations, idempotency, uploads
 from kit.service.domain.idempotency import Answer
-from kit.service.http.bodies import read_body
 from kit.service.http.context import (
     Context,
     JsonResponse,
@@ -58,17 +57,22 @@ _RANGES = re.compile(
     re.IGNORECASE,
 )
 _REDIRECT = {"307": {"description": "the file is in a bucket: follow `Location`"}}
-_TICKETS = "/v1/creative-studio/media-uploads"
 Expires = Annotated[int, Field(description="seconds since 1970")]
 Signature = Annotated[str, Field(description="over method, path, time, type and length")]
 
 
-@router.route("POST", _TICKETS, status_code=201, response_model=wire.Ticket, tag="uploads")
-async def request_upload(request: Request) -> Response:
+@router.route(
+    "POST",
+    "/v1/creative-studio/media-uploads",
+    status_code=201,
+    response_model=wire.Ticket,
+    tag="uploads",
+    repeatable=True,
+)
+async def request_upload(request: Request, order: wire.RequestUpload) -> Response:
     """Return a ticket: PUT the file to `uploadUrl` with exactly its `requiredHeaders`."""
     context, caller = get_context(request), get_caller(request)
-    order, content = await read_body(request, wire.RequestUpload)
-    label, base, now = get_request_label(request, content), get_base_url(request), context.clock()
+    label, base, now = get_request_label(request), get_base_url(request), context.clock()
 
     def work() -> Transaction[Answer]:
         max_bytes = context.settings.account_upload_bytes
@@ -205,7 +209,9 @@ async def _store(
         raise
 
 
-@router.route("GET", "/media/{key:path}", response_model=None, responses=_REDIRECT, tag="media")
+@router.route(
+    "GET", "/media/{key:path}", response_model=None, responses=_REDIRECT, tag="media", tagged=True
+)
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
     """Return a file, or redirect to its bucket; `Range`, `If-Range` and `HEAD` work."""
     context = get_context(request)

@@ -24,7 +24,7 @@ def _enum(*words: str) -> dict[str, Any]:
     return {"enum": ["", *dict.fromkeys(words)]}
 
 
-@router.route("GET", "", response_model=wire.Models)
+@router.route("GET", "", response_model=wire.Models, tagged=True)
 async def list_models(
     request: Request,
     asset_type: Annotated[
@@ -52,7 +52,7 @@ async def list_models(
     return _answer_with_tag(request, wire.Models(**groups))
 
 
-@router.route("GET", "/{model_id}", response_model=wire.Model)
+@router.route("GET", "/{model_id}", response_model=wire.Model, tagged=True)
 async def get_model(request: Request, model_id: str) -> Response:
     """Return one model."""
     context = get_context(request)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -31,31 +30,10 @@ scripts. Every operation below `/v1` needs `Authorization: Bearer <API key>`. Cr
 methods than those listed with 405 `method_not_allowed`.
 """
 
-WEBHOOKS = "/v1/webhooks"
 _REFERENCE = "#/components/schemas/{model}"
-#: Operations with a JSON body.
-BODIES: Mapping[str, type[BaseModel]] = {
-    "/v1/creative-studio/media-uploads": wire.RequestUpload,
-    GENERATIONS: wire.StartGeneration,
-    "/v1/creative-studio/estimates": wire.StartGeneration,
-    "/v1/scripts/title": wire.SuggestTitle,
-    "/v1/scripts": wire.WriteScripts,
-    WEBHOOKS: wire.CreateWebhook,
-}
-GENERATION = f"{GENERATIONS}/{{generation_id}}"
-EVENTS = f"{GENERATION}/events"
-#: Operations that charge credits or require them.
-PAID = frozenset(
-    {"/v1/creative-studio/media-uploads", GENERATIONS, "/v1/scripts/title", "/v1/scripts"}
-)
-#: POST operations that take an idempotency key. Source: contract, "Conventions".
-REPEATABLE = PAID | {f"{GENERATION}/cancel"}
+_GENERATION = f"{GENERATIONS}/{{generation_id}}"
+_EVENTS = f"{_GENERATION}/events"
 _FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
-#: Operations whose response has an ETag, and those with pages.
-TAGGED = frozenset(
-    {"/v1/creative-studio/models", "/v1/creative-studio/models/{model_id}", GENERATION, _FILE}
-)
-PAGED = frozenset({GENERATIONS, "/v1/usage"})
 
 
 @cache
@@ -68,23 +46,21 @@ def words() -> dict[str, Any]:
 def build_document(operations: Iterable[Operation]) -> dict[str, Any]:
     """Return the document of all operations that have a tag."""
     shown = [operation for operation in operations if operation.tag]
+    models: list[type[BaseModel]] = [wire.Problems, *(it.body for it in shown if it.body)]
     answers, definitions = TypeAdapter.json_schemas(
-        [(it, "serialization", TypeAdapter(it.response_model)) for it in shown],
+        [
+            *((it, "serialization", TypeAdapter(it.response_model)) for it in shown),
+            *((kind, "validation", TypeAdapter(kind)) for kind in models),
+        ],
         ref_template=_REFERENCE,
     )
-    schemas: dict[str, Any] = definitions.get("$defs", {})
-    models: tuple[type[BaseModel], ...] = (*BODIES.values(), wire.Problems)
-    for model in models:
-        schemas.update(_schemas(model))
+    schemas: dict[str, Any] = definitions["$defs"]
+    for kind in {*models} - {wire.Problems}:
+        _allow_null(schemas[kind.__name__])
     paths: dict[str, dict[str, Any]] = {}
     for it in shown:
         facts = _describe(it, answers[it, "serialization"])
         paths.setdefault(it.template, {})[it.method.lower()] = facts
-    paths[_TICKET]["get"] = _copy_read_operation(paths[_FILE]["get"])
-    paths[_TICKET]["put"]["requestBody"] = _FILE_BODY
-    for path, methods in paths.items():
-        for method, facts in methods.items():
-            _complete(path, method, facts)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Creative Studio", "description": DESCRIPTION, "version": __version__},
@@ -99,27 +75,34 @@ def build_document(operations: Iterable[Operation]) -> dict[str, Any]:
     }
 
 
-def _describe(operation: Operation, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an operation's code says: its arguments, its response and its docstring."""
-    name = operation.handler.__name__  # also the name of a generated client's method
-    success: dict[str, Any] = {"description": "Successful Response"}
-    if operation.response_model is not None and operation.status_code != 204:
-        success["content"] = {"application/json": {"schema": answer}}
-    return {
-        "tags": [operation.tag],
+def _describe(it: Operation, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an operation's code says, and what the middleware does with requests to it."""
+    name = it.handler.__name__  # also the name of a generated client's method
+    own = {"in": "path", "required": True, "schema": {"type": "string"}}
+    parameters = [{"name": argument, **own} for argument in it.path_arguments]
+    facts: dict[str, Any] = {
+        "tags": [it.tag],
         "summary": name.replace("_", " ").title(),
-        "description": inspect.getdoc(operation.handler) or "",
+        "description": inspect.getdoc(it.handler) or "",
         "operationId": name,
-        "parameters": [
-            *map(_describe_argument, operation.path_arguments),
-            *_describe_query(operation),
-        ],
-        "responses": {str(operation.status_code): success, **operation.responses},
+        "parameters": [*parameters, *_describe_query(it), *_request_headers(it)],
+        "responses": {
+            str(it.status_code): _describe_success(it, answer),
+            **it.responses,
+            **dict(_other_answers(it)),
+            **{str(status): _failure(it, status) for status in _failures(it)},
+        },
     }
-
-
-def _describe_argument(name: str) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+    if it.body:
+        name = it.body.__name__
+        content = {"schema": _reference(name), "example": words()["bodies"][name]}
+        facts["requestBody"] = {"required": True, "content": {"application/json": content}}
+    elif it.template == _TICKET:
+        facts["requestBody"] = _FILE_BODY
+    if it.path.startswith("/v1/"):
+        facts["security"] = [{"key": []}]
+        facts["description"] += f"\n\nScope: `{needed_scope(it.path)}`."
+    return facts
 
 
 def _describe_query(operation: Operation) -> Iterator[dict[str, Any]]:
@@ -132,109 +115,87 @@ def _describe_query(operation: Operation) -> Iterator[dict[str, Any]]:
         yield {**facts, "schema": field, **text}
 
 
-def _copy_read_operation(file_operation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the GET operation for a ticket's URL, whose prefix is also one of the files'."""
-    operation: dict[str, Any] = deepcopy(dict(file_operation))
-    operation["operationId"] += "_of_ticket"
-    operation["summary"] = "Read ticket"
-    operation["description"] = "Always refused: a ticket's URL only receives a file."
-    for parameter in operation["parameters"]:
-        if parameter["name"] == "key":
-            parameter["name"] = "upload_id"
-    return operation
+def _describe_success(it: Operation, answer: Mapping[str, Any]) -> dict[str, Any]:
+    headers = _headers(*_common_headers(it), *_success_headers(it))
+    success: dict[str, Any] = {"description": "Successful Response", "headers": headers}
+    if it.path in _TEXT_RESPONSES:
+        success["content"] = dict([_TEXT_RESPONSES[it.path]])
+    elif it.response_model is not None and it.status_code != 204:
+        success["content"] = {"application/json": {"schema": answer}}
+    return success
 
 
-def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
-    responses = operation["responses"]
-    success = next(iter(responses.values()))
-    success["headers"] = _headers(*_common_headers(path), *_success_headers(path, method))
-    if path in BODIES and method == "post":
-        name = BODIES[path].__name__
-        content = {"schema": _reference(name), "example": words()["bodies"][name]}
-        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
-    if path.startswith("/v1/"):
-        operation["security"] = [{"key": []}]
-        scope = needed_scope(path)
-        operation["description"] += f"\n\nScope: `{scope}`."
-    if path in _TEXT_RESPONSES:
-        success["content"] = dict([_TEXT_RESPONSES[path]])
-    for other, description, names in _other_answers(path, method):
-        headers = _headers(*_common_headers(path), *names)
-        responses[other] = {"description": description, "headers": headers}
-    operation["parameters"] += _request_headers(path, method)
-    has_query = any(parameter["in"] == "query" for parameter in operation["parameters"])
-    for status in _failures(path, method, has_query=has_query):
-        responses[str(status)] = _failure(path, status)
+def _other_answers(it: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
+    def describe(text: str, *headers: tuple[str, str]) -> dict[str, Any]:
+        return {"description": text, "headers": _headers(*_common_headers(it), *headers)}
+
+    if it.path == _EVENTS:
+        yield "204", describe("the client has received all events; do not reconnect")
+    if it.template == _FILE:
+        yield "206", describe("the requested part", _ETAG, *_FILE_HEADERS, _CONTENT_RANGE)
+    if it.tagged:
+        yield "304", describe("the client has it already", _ETAG)
 
 
-def _other_answers(path: str, method: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    if path == EVENTS:
-        yield "204", "the client has received all events; do not reconnect", []
-    if path == _FILE:
-        yield "206", "the requested part", [_ETAG, *_FILE_HEADERS, _CONTENT_RANGE]
-    if path in TAGGED and method == "get":
-        yield "304", "the client has it already", [_ETAG]
-
-
-def _request_headers(path: str, method: str) -> Iterator[dict[str, Any]]:
-    if path in REPEATABLE and method == "post":
+def _request_headers(it: Operation) -> Iterator[dict[str, Any]]:
+    if it.repeatable:
         yield _IDEMPOTENCY_KEY
-    if path == EVENTS:
+    if it.path == _EVENTS:
         yield _LAST_EVENT_ID
-    if path in TAGGED and method == "get":
+    if it.tagged:
         yield _IF_NONE_MATCH
-    if path == GENERATION:
+    if it.handler.__name__ == "get_generation":
         yield _PREFER
-    if path == _FILE:
+    if it.template == _FILE:
         yield _RANGE
 
 
-def _common_headers(path: str, status: int = 200) -> Iterator[tuple[str, str]]:
+def _common_headers(it: Operation, status: int = 200) -> Iterator[tuple[str, str]]:
     yield "X-Request-Id", "names the request in the service's log"
-    if path.startswith("/v1/") and status not in (401, 431):
+    if it.path.startswith("/v1/") and status not in (401, 431):
         yield "RateLimit", "remaining requests, and seconds until all are available"
         yield "RateLimit-Policy", "requests a minute"
 
 
-def _success_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
-    if path in REPEATABLE and method == "post":
+def _success_headers(it: Operation) -> Iterator[tuple[str, str]]:
+    name = it.handler.__name__
+    if it.repeatable:
         yield "Idempotency-Replayed", "true for the stored answer of an earlier request"
-    if path == GENERATIONS and method == "post":
+    if name == "start_generation":
         yield "Location", "the statusUrl"
         yield "X-Credits-Charged", "credits that this start took"
         yield "X-Credits-Remaining", "the balance afterwards"
-    if (path, method) in ((GENERATIONS, "post"), ("/v1/creative-studio/models/{model_id}", "get")):
+    if name in ("start_generation", "get_model"):
         yield "Deprecation", "`@` and seconds since 1970, where the model has a `retiresAt`"
         yield "Sunset", "the same as an HTTP date: from then on there is no such model"
-    if path == _FILE:
+    if it.template == _FILE:
         yield from _FILE_HEADERS
-    if path in TAGGED:
+    if it.tagged:
         yield _ETAG
-    if path in PAGED and method == "get":
+    if it.query and "cursor" in it.query.model_fields:
         yield "Link", 'rel="next" leads to the next page'
-    if path == GENERATION:
+    if name == "get_generation":
         yield "Preference-Applied", "the `wait` that was applied, if requested"
         yield "Retry-After", "seconds until the next poll, while it is processing"
 
 
-def _failures(path: str, method: str, *, has_query: bool) -> list[int]:
+def _failures(it: Operation) -> list[int]:
     """Return the statuses of the errors that an operation may return."""
-    body = method == "post" and path in BODIES
-    repeatable = method == "post" and path in REPEATABLE
-    media = path.startswith("/media")
+    is_keyed, is_media = it.path.startswith("/v1/"), it.path.startswith("/media")
+    has_body = it.body is not None
     possible = {
-        400: body or repeatable or has_query or path in TAGGED,
-        401: path.startswith("/v1/"),
-        402: method == "post" and path in PAID,
-        403: path.startswith("/v1/") or media,
-        404: body or "{" in path,
-        408: body or method == "put",
-        409: repeatable or method in ("put", "delete") or (path == WEBHOOKS and body),
-        413: body,
-        415: body,
-        416: media and method == "get",
-        422: repeatable,
-        429: path.startswith("/v1/"),
+        400: has_body or it.repeatable or it.query or it.tagged,
+        401: is_keyed,
+        402: has_body and it.repeatable,
+        403: is_keyed or is_media,
+        404: has_body or it.path_arguments,
+        408: has_body or it.method == "PUT",
+        409: it.repeatable or it.method in ("PUT", "DELETE") or it.body is wire.CreateWebhook,
+        413: has_body,
+        415: has_body,
+        416: is_media and it.method == "GET",
+        422: it.repeatable,
+        429: is_keyed,
         431: True,
         500: True,
         503: True,
@@ -242,13 +203,13 @@ def _failures(path: str, method: str, *, has_query: bool) -> list[int]:
     return [status for status, is_possible in possible.items() if is_possible]
 
 
-def _failure(path: str, status: int) -> dict[str, Any]:
+def _failure(it: Operation, status: int) -> dict[str, Any]:
     codes = sorted(code for code, kind in ApiError.by_code.items() if kind.status == status)
-    has_header = status in _FAILURE_HEADERS and (status != 409 or path in REPEATABLE)
+    has_header = status in _FAILURE_HEADERS and (status != 409 or it.repeatable)
     own = [_FAILURE_HEADERS[status]] if has_header else []
     return {
         "description": f"error code {' or '.join(codes)}",
-        "headers": _headers(*_common_headers(path, status), *own),
+        "headers": _headers(*_common_headers(it, status), *own),
         "content": {"application/json": {"schema": _reference("Problems")}},
     }
 
@@ -268,24 +229,12 @@ _FAILURE_HEADERS = {
 }
 
 
-def _schemas(model: type[BaseModel]) -> dict[str, Any]:
-    schema = model.model_json_schema(ref_template=_REFERENCE)
-    if issubclass(model, wire.Body):
-        needed, fields = schema.get("required", ()), schema["properties"]
-        schema["properties"] = {
-            name: field if name in needed else _optional(field) for name, field in fields.items()
-        }
-    return {**schema.pop("$defs", {}), model.__name__: schema}
-
-
-def _optional(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a field that may also be null, which means that it is not set."""
-    if "anyOf" in schema:
-        return schema
-    annotations: dict[str, Any] = {
-        word: schema.pop(word) for word in ("default", "title") if word in schema
-    }
-    return {"anyOf": [schema, {"type": "null"}], **annotations}
+def _allow_null(schema: dict[str, Any]) -> None:
+    """Change the schema of a body: its optional fields may be null, which means not set."""
+    for name, field in schema["properties"].items():
+        if name not in schema.get("required", ()) and "anyOf" not in field:
+            words = {word: field.pop(word) for word in ("default", "title") if word in field}
+            schema["properties"][name] = {"anyOf": [field, {"type": "null"}], **words}
 
 
 def _reference(name: str) -> dict[str, Any]:
@@ -321,7 +270,7 @@ _PREFER = _parameter(
 )
 #: Content type and example of operations whose response is not JSON.
 _TEXT_RESPONSES: Mapping[str, tuple[str, dict[str, Any]]] = {
-    EVENTS: (
+    _EVENTS: (
         "text/event-stream",
         {
             "example": "retry: 1000\n\n"

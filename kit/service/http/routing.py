@@ -17,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from kit.errors import BadRequestError, MethodNotAllowedError, NotFoundError
-from kit.service.http.bodies import list_problems
+from kit.service.http.bodies import list_problems, read_body
+from kit.wire import Body
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
 H = TypeVar("H", bound=Handler)
@@ -32,7 +33,17 @@ _VALUES = {None: "[^/]+", ":path": r"[\s\S]*"}
 class Operation:
     """A handler, which gets the request, the arguments in the path, and those in the query.
 
-    `response_model` is the type of the JSON response; an operation without a tag is not documented.
+    Before those it gets the JSON body, if the type of an argument is a model of one. An operation
+    without a tag is not documented.
+
+    Parameters
+    ----------
+    response_model : type or None
+        Type of the JSON response; None if the response is not JSON.
+    tagged : bool
+        Whether responses have an ``ETag``, and a request with it may be answered with 304.
+    repeatable : bool
+        Whether it takes an ``Idempotency-Key``. Source: contract, "Conventions".
     """
 
     method: str
@@ -42,6 +53,8 @@ class Operation:
     status_code: int = 200
     response_model: Any = Any
     responses: Mapping[str, Any] = field(default_factory=dict)
+    tagged: bool = False
+    repeatable: bool = False
 
     @cached_property
     def path_arguments(self) -> list[str]:
@@ -54,25 +67,33 @@ class Operation:
         return _ARGUMENT.sub(r"{\1}", self.path)
 
     @cached_property
+    def body(self) -> type[Body] | None:
+        """The model of the JSON body."""
+        hints = get_type_hints(self.handler).values()
+        return next((it for it in hints if isinstance(it, type) and issubclass(it, Body)), None)
+
+    @cached_property
     def query(self) -> type[BaseModel] | None:
         """The model of the query: the other arguments of the handler."""
-        others = list(signature(self.handler).parameters.values())[1 + len(self.path_arguments) :]
-        hints = get_type_hints(self.handler, include_extras=True) if others else {}
+        _, *arguments = signature(self.handler).parameters.values()
+        hints = get_type_hints(self.handler, include_extras=True)
         fields: dict[str, Any] = {
             it.name: (hints[it.name], ... if it.default is Parameter.empty else it.default)
-            for it in others
+            for it in arguments
+            if it.name not in self.path_arguments and hints[it.name] is not self.body
         }
         return create_model("Query", **fields) if fields else None
 
     async def call(self, request: Request, arguments: Mapping[str, str]) -> Response:
-        """Call the handler with a validated query; an invalid one raises `BadRequestError`."""
-        if self.query is None:
-            return await self.handler(request, **arguments)
-        try:
-            query = self.query.model_validate(dict(request.query_params))
-        except ValidationError as error:
-            raise BadRequestError.fields(list_problems(error)) from None
-        return await self.handler(request, **arguments, **dict(query))
+        """Call the handler with a valid query and body; raises `BadRequestError` otherwise."""
+        values: dict[str, Any] = {**arguments}
+        if self.query is not None:
+            try:
+                values |= dict(self.query.model_validate(dict(request.query_params)))
+            except ValidationError as error:
+                raise BadRequestError.fields(list_problems(error)) from None
+        body = [await read_body(request, self.body)] if self.body else []
+        return await self.handler(request, *body, **values)
 
 
 class Router:

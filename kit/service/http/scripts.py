@@ -17,7 +17,6 @@ from kit.errors import UnavailableError
 from kit.service.domain import credits, idempotency, writing
 from kit.service.domain.idempotency import Answer
 from kit.service.domain.writing import Draft, TitleTakenError
-from kit.service.http.bodies import read_body
 from kit.service.http.context import (
     Context,
     format_time,
@@ -37,11 +36,10 @@ _MAX_PER_ACCOUNT = 4
 router = Router("/v1/scripts", "scripts")
 
 
-@router.route("POST", "/title", response_model=wire.Title)
-async def suggest_title(request: Request) -> Response:
+@router.route("POST", "/title", response_model=wire.Title, repeatable=True)
+async def suggest_title(request: Request, order: wire.SuggestTitle) -> Response:
     """Return a video title with a hook angle for a topic; 0.05 credits."""
     context, payer = get_context(request), get_caller(request).payer
-    order, content = await read_body(request, wire.SuggestTitle)
     topic = writing.check_topic(order)
 
     async def work() -> Transaction[Answer]:
@@ -56,14 +54,13 @@ async def suggest_title(request: Request) -> Response:
 
         return deliver()
 
-    return await _answer_once(request, content, work)
+    return await _answer_once(request, work)
 
 
-@router.route("POST", "", status_code=201, response_model=list[wire.Script])
-async def write_scripts(request: Request) -> Response:
+@router.route("POST", "", status_code=201, response_model=list[wire.Script], repeatable=True)
+async def write_scripts(request: Request, order: wire.WriteScripts) -> Response:
     """Return one script per variation, about as long as asked; 0.15 credits each."""
     context, payer = get_context(request), get_caller(request).payer
-    order, content = await read_body(request, wire.WriteScripts)
     brief = writing.check_order(order)
 
     async def work() -> Transaction[Answer]:
@@ -79,7 +76,7 @@ async def write_scripts(request: Request) -> Response:
 
         return deliver()
 
-    return await _answer_once(request, content, work)
+    return await _answer_once(request, work)
 
 
 def _draw_seed(context: Context) -> int:
@@ -88,12 +85,12 @@ def _draw_seed(context: Context) -> int:
 
 
 async def _answer_once(
-    request: Request, content: bytes, work: Callable[[], Awaitable[Transaction[Answer]]]
+    request: Request, work: Callable[[], Awaitable[Transaction[Answer]]]
 ) -> Response:
     """Write a text and deliver it once for an idempotency key; a failure releases the key."""
     context, account_id = get_context(request), get_caller(request).account_id
     slots = context.writing_slots.setdefault(account_id, asyncio.Semaphore(_MAX_PER_ACCOUNT))
-    label = get_request_label(request, content)
+    label = get_request_label(request)
     if label:
         mark = idempotency.begin(label, context.clock(), context.dispatcher.name)
         if stored := await context.database.write(mark):

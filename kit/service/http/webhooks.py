@@ -12,7 +12,6 @@ from starlette.responses import Response
 
 from kit import wire
 from kit.service.domain import webhooks
-from kit.service.http.bodies import read_body
 from kit.service.http.context import JsonResponse, format_time, get_caller, get_context
 from kit.service.http.routing import Router
 from kit.service.store.database import Transaction
@@ -28,7 +27,7 @@ async def list_webhooks(request: Request) -> Response:
 
 
 @router.route("POST", "", status_code=201, response_model=wire.Webhook)
-async def create_webhook(request: Request) -> Response:
+async def create_webhook(request: Request, body: wire.CreateWebhook) -> Response:
     """Create a webhook, a URL notified of each generation that ends; its `secret` is shown once.
 
     Messages follow Standard Webhooks 1.0: `generation.completed`, `generation.failed` and
@@ -36,7 +35,6 @@ async def create_webhook(request: Request) -> Response:
     always with the same `webhook-id`, and retried for about a day until the answer is 2xx.
     """
     context, payer = get_context(request), get_caller(request).payer
-    body, _ = await read_body(request, wire.CreateWebhook)
     url = webhooks.check_url(body.url, "url", loopback=context.settings.webhook_loopback)
     work = webhooks.create(payer.account_id, url, context.clock(), actor=payer.actor)
     row = await context.database.write(work)

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
+from kit import wire
 from kit.errors import ApiError
 from kit.service.http.docs.page import example, prose, type_of
-from kit.service.http.openapi import BODIES as BODY_MODELS
 from kit.service.http.openapi import words
 from tests.conftest import Service, lasting_service
 
@@ -112,9 +112,9 @@ def test_the_host_of_the_request_is_escaped(service: Service) -> None:
     assert "<b>.example" not in text
 
 
-@pytest.mark.parametrize("kind", [*BODY_MODELS.values()], ids=lambda kind: kind.__name__)
-def test_an_example_of_a_body_is_valid(kind: Any) -> None:
-    kind.model_validate(words()["bodies"][kind.__name__])
+def test_an_example_of_a_body_is_valid() -> None:
+    for name, body in words()["bodies"].items():
+        getattr(wire, name).model_validate(body)
 
 
 def test_examples_have_every_field(service: Service) -> None:

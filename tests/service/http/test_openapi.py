@@ -1,5 +1,6 @@
 """The OpenAPI document, compared with the running service and the wire classes."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,14 +8,18 @@ import pytest
 from kit import wire
 from kit.service import settings
 from kit.service.app import create_app
-from kit.service.http.openapi import BODIES, PAID, REPEATABLE
 from kit.wire import WireShape
+
+APP = create_app(settings.load({}, data=Path("unused")), engines={})
+BODIES = {it.template: it.body for it in APP.operations if it.body}
+REPEATABLE = {it.template for it in APP.operations if it.repeatable}
+PAID = sorted(REPEATABLE & BODIES.keys())
 
 
 @pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def document() -> dict[str, Any]:
     """The OpenAPI document of the application."""
-    return create_app(settings.load({}, data=tmp_path_factory.mktemp("data"))).openapi
+    return APP.openapi
 
 
 def list_operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -159,7 +164,16 @@ def test_the_uploads_of_a_medium_are_limited_as_in_the_checks(document: dict[str
     assert {one.get("maxItems") for one in schema["additionalProperties"]["anyOf"]} == {None, 200}
 
 
-@pytest.mark.parametrize("path", sorted(PAID))
+def test_the_five_operations_of_the_contract_are_repeatable() -> None:
+    studio = "/v1/creative-studio"
+    start = f"{studio}/generations"
+    paid = {f"{studio}/media-uploads", start, "/v1/scripts", "/v1/scripts/title"}
+
+    assert set(PAID) == paid
+    assert {*paid, f"{start}/{{generation_id}}/cancel"} == REPEATABLE
+
+
+@pytest.mark.parametrize("path", PAID)
 def test_operations_that_cost_credits_describe_402(document: dict[str, Any], path: str) -> None:
     assert "402" in document["paths"][path]["post"]["responses"]
 

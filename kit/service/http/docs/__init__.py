@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from html import escape
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,13 +21,11 @@ router = Router()
 @router.route("GET", "/docs")
 async def read_docs(request: Request) -> Response:
     """Return the page; its Content-Security-Policy allows only its own style and script."""
-    state = request.app.state
-    if not hasattr(state, "docs"):
-        state.docs = await asyncio.to_thread(_render, request.app)
+    page: str = await asyncio.to_thread(getattr, request.app, "docs")
     nonce = secrets.token_urlsafe(16)
     base = get_base_url(request)
     url = base if "://" in base else f"https://SERVICE{base}"
-    text = state.docs.replace("@@nonce@@", nonce).replace("@@base@@", escape(url))
+    text = page.replace("@@nonce@@", nonce).replace("@@base@@", escape(url))
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -48,10 +45,3 @@ async def read_document(request: Request) -> Response:
     prefix = request.scope.get("root_path", "").rstrip("/")
     servers = {"servers": [{"url": prefix}]} if prefix else {}
     return JsonResponse({**document, **servers})
-
-
-def _render(app: Any) -> str:
-    # Imported here: most services never show the page, which would delay their start.
-    from kit.service.http.docs.page import render_page
-
-    return render_page(app.openapi)
