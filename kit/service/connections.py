@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, cast
@@ -230,7 +231,7 @@ class BoundedProtocol(HttpToolsProtocol):
         The parser takes its body for the other protocol. Java's client asks for HTTP/2 in this way.
         """
         line = self.parser.get_method(), self.url, self.parser.get_http_version().encode()
-        fields = b"".join(b"%b: %b\r\n" % field for field in self.headers if field[0] != b"upgrade")
+        fields = _join(header for header in self.headers if header[0] != b"upgrade")
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as the server does
         self._unparsed = 0
@@ -362,8 +363,11 @@ class BoundedProtocol(HttpToolsProtocol):
             (b"x-content-type-options", b"nosniff"),
             (b"connection", b"close"),
         ]
-        head = b"".join(b"%b: %b\r\n" % header for header in headers)
-        return b"%b%b\r\n%b" % (STATUS_LINE[error.status], head, bytes(answer.body))
+        return b"%b%b\r\n%b" % (STATUS_LINE[error.status], _join(headers), bytes(answer.body))
+
+
+def _join(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
 def _write_whole(
@@ -377,7 +381,7 @@ def _write_whole(
     if cycle.disconnected or cycle.flow.write_paused or not cycle.keep_alive:
         return False
     pairs = (*cycle.default_headers, *headers)
-    head = b"".join([b"%b: %b\r\n" % pair for pair in pairs])
+    head = _join(pairs)
     has_end = b"content-length: " in head or status in (204, 304)
     if not has_end or head.count(b"\n") != len(pairs):  # no header may contain another one
         return False

@@ -300,14 +300,22 @@ ESTIMATE = f"{STUDIO}/estimates"
 LONG = 4_001
 
 
+def test_a_body_of_more_values_than_any_valid_one_is_refused_before_they_are_read(
+    http: httpx.Client,
+) -> None:
+    body = {"modelId": "flat", "prompt": "x", "parameters": {"count": dict.fromkeys(range(70_000))}}
+
+    assert fields(http.post(ESTIMATE, json=body)) == {"": "the body holds more than 60,000 values"}
+
+
 def test_at_most_twenty_problems_are_listed_with_their_number(http: httpx.Client) -> None:
-    unknown = {f"promt{number}": 1 for number in range(60_000)}
+    unknown = {f"promt{number}": 1 for number in range(50_000)}
     answer = http.post(ESTIMATE, json={"modelId": "flat", "prompt": "x", **unknown})
 
     error = problem(answer, 400, "validation_error")
     assert len(error["details"]) == 20
     assert error["details"][0] == {"field": "promt0", "message": "unknown field"}
-    assert "20 of 60,000 problems" in error["message"]
+    assert "20 of 50,000 problems" in error["message"]
     assert len(answer.content) < 5_000
 
 

@@ -15,7 +15,6 @@ from weakref import WeakValueDictionary
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Scope
 
 from kit.internet import LOOPBACK
 from kit.pricing import UNITS_PER_CREDIT
@@ -105,12 +104,6 @@ def get_caller(request: Request) -> Caller:
     return caller
 
 
-def get_header(scope: Scope, name: bytes) -> str:
-    """Return the first header of a name, as stored by the request handler, or ""."""
-    value: bytes = scope["first"].get(name, b"")
-    return value.decode("latin-1")
-
-
 def get_base_url(request: Request) -> str:
     """Return the base of URLs in responses, without a slash at the end.
 
@@ -120,15 +113,15 @@ def get_base_url(request: Request) -> str:
     if settings.public_url:
         return settings.public_url.rstrip("/")
     scope = request.scope
-    host = scope["first"].get(b"host", b"")
+    host = request.headers.get("host", "")
     prefix = scope.get("root_path", "")
     server = (scope.get("server") or ("",))[0]
     return _base(scope["scheme"], host, prefix, server, settings.allowed_hosts)
 
 
 @lru_cache(256)
-def _base(scheme: str, host: bytes, prefix: str, server: str, allowed: tuple[str, ...]) -> str:
-    match = _HOST.fullmatch(host.decode("latin-1"))
+def _base(scheme: str, host: str, prefix: str, server: str, allowed: tuple[str, ...]) -> str:
+    match = _HOST.fullmatch(host)
     known = match and match[1].strip("[]").lower() in {*LOOPBACK, server, *allowed}
     return f"{scheme}://{match[0]}{prefix}".rstrip("/") if match and known else prefix.rstrip("/")
 

@@ -30,7 +30,6 @@ from kit.service.http.context import (
     get_base_url,
     get_caller,
     get_context,
-    get_header,
     get_request_label,
     make_response,
     not_modified,
@@ -140,8 +139,8 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
     context, caller = get_context(request), get_caller(request)
     account_id = caller.account_id
-    etags, watchers = get_header(request.scope, b"if-none-match"), context.dispatcher.watchers
-    wait = grant_wait(get_header(request.scope, b"prefer"), watchers, account_id)
+    etags, watchers = request.headers.get("if-none-match", ""), context.dispatcher.watchers
+    wait = grant_wait(request.headers.get("prefer", ""), watchers, account_id)
 
     async def read() -> tuple[Any, str]:
         version = generations.get(generation_id, account_id, select=statements.version)

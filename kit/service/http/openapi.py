@@ -139,15 +139,23 @@ def _other_answers(it: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _request_headers(it: Operation) -> Iterator[dict[str, Any]]:
     if it.repeatable:
-        yield _IDEMPOTENCY_KEY
+        text = "the same key with the same body is answered once, for 24 hours"
+        form = {"minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
+        yield _parameter("Idempotency-Key", text, **form)
     if it.path == _EVENTS:
-        yield _LAST_EVENT_ID
+        text = "id of the last event received; only later ones are sent"
+        yield _parameter("Last-Event-ID", text)
     if it.tagged:
-        yield _IF_NONE_MATCH
+        text = "an `ETag`; the answer is 304 while it is current"
+        yield _parameter("If-None-Match", text)
     if it.handler.__name__ == "get_generation":
-        yield _PREFER
+        text = (
+            f"`wait=N` holds the answer up to N seconds, {MAX_WAIT} at most, until the generation "
+            "is finished, or with If-None-Match until it has changed"
+        )
+        yield _parameter("Prefer", text, example="wait=30")
     if it.template == _FILE:
-        yield _RANGE
+        yield _parameter("Range", "a part of the file, or several", example="bytes=0-99")
 
 
 def _common_headers(it: Operation, status: int = 200) -> Iterator[tuple[str, str]]:
@@ -250,24 +258,6 @@ def _parameter(name: str, text: str, **schema: Any) -> dict[str, Any]:
     return {**facts, "description": text, "schema": {"type": "string", **schema}}
 
 
-_IDEMPOTENCY_KEY = _parameter(
-    "Idempotency-Key",
-    "the same key with the same body is answered once, for 24 hours",
-    minLength=1,
-    maxLength=255,
-    pattern="^[!-~]+$",
-)
-_LAST_EVENT_ID = _parameter(
-    "Last-Event-ID", "id of the last event received; only later ones are sent"
-)
-_IF_NONE_MATCH = _parameter("If-None-Match", "an `ETag`; the answer is 304 while it is current")
-_RANGE = _parameter("Range", "a part of the file, or several", example="bytes=0-99")
-_PREFER = _parameter(
-    "Prefer",
-    f"`wait=N` holds the answer up to N seconds, {MAX_WAIT} at most, until the generation is"
-    " finished, or with If-None-Match until it has changed",
-    example="wait=30",
-)
 #: Content type and example of operations whose response is not JSON.
 _TEXT_RESPONSES: Mapping[str, tuple[str, dict[str, Any]]] = {
     _EVENTS: (

@@ -15,12 +15,10 @@ from itertools import count
 from urllib.parse import quote
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from kit.errors import (
     ApiError,
-    BadRequestError,
     InsufficientScopeError,
     MissingApiKeyError,
     RateLimitError,
@@ -28,7 +26,7 @@ from kit.errors import (
 )
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
-from kit.service.http.context import GENERATIONS, Context, get_header
+from kit.service.http.context import GENERATIONS, Context, get_context
 from kit.service.http.errors import DISCONNECTED_STATUS, envelope, explain
 from kit.service.http.rate_limits import Verdict
 from kit.service.http.routing import METHODS, RouteTable
@@ -50,8 +48,6 @@ WRITE_WHOLE = "kit.whole"
 _TOUCH_MS = 60_000
 #: Maximum of cached callers.
 _MAX_CALLERS = 1000
-#: Maximum of fields in a query; parsing thousands takes long.
-_MAX_FIELDS = 100
 
 
 class RequestHandler:
@@ -66,18 +62,19 @@ class RequestHandler:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        path = path_below_mount(scope)
-        # Parsed once for all uses; of several headers with the same name the first counts.
-        scope["first"] = dict(reversed(scope["headers"]))
-        client_id = get_header(scope, b"x-request-id")
+        request, path = Request(scope, receive), path_below_mount(scope)
+        client_id = request.headers.get("x-request-id", "")
         scope["request_id"] = client_id if _REQUEST_ID.fullmatch(client_id) else new_request_id()
         # Removed from the scope: it refers to the server's request, which refers to the scope.
         response = _ResponseStart(scope["request_id"], send, scope.pop(WRITE_WHOLE, None))
         started = time.perf_counter()
         try:
             if path.startswith("/v1/"):
-                await self._authorize(scope, path, response)
-            await self._dispatch(scope, path, receive, response)
+                await self._authorize(request, path, response)
+            operation, arguments = self._routes.find(scope["method"], path)
+            scope["route"] = operation
+            answer = await operation.call(request, arguments)
+            await answer(scope, receive, response.send)
         except ClientDisconnect:
             response.status = DISCONNECTED_STATUS
         except Exception as error:  # noqa: BLE001 - becomes a response
@@ -93,23 +90,10 @@ class RequestHandler:
             if _log.isEnabledFor(logging.INFO):
                 _log_request(scope, response.status, seconds)
 
-    async def _dispatch(
-        self, scope: Scope, path: str, receive: Receive, response: _ResponseStart
-    ) -> None:
-        if scope["query_string"].count(b"&") >= _MAX_FIELDS:
-            raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
-        operation, arguments = self._routes.find(scope["method"], path)
-        scope["route"] = operation
-        answer = await operation.call(Request(scope, receive), arguments)
-        if hasattr(answer, "body"):
-            await response.answer(answer, scope, receive)
-        else:  # a file, or a stream
-            await answer(scope, receive, response.send)
-
-    async def _authorize(self, scope: Scope, path: str, response: _ResponseStart) -> None:
-        context: Context = scope["app"].state.context
-        caller = scope["caller"] = await self._caller(context, get_header(scope, b"authorization"))
-        response.verdict = await _check_rate(context, caller, scope["method"], path)
+    async def _authorize(self, request: Request, path: str, response: _ResponseStart) -> None:
+        context, authorization = get_context(request), request.headers.get("authorization", "")
+        caller = request.scope["caller"] = await self._caller(context, authorization)
+        response.verdict = await _check_rate(context, caller, request.method, path)
         needed = needed_scope(path)
         if needed not in caller.scopes:
             raise InsufficientScopeError(f"this key lacks the scope {needed!r}")
@@ -156,29 +140,17 @@ class _ResponseStart:
             self._head = message
             return
         if head := self._head:
-            self._head, status, headers = None, head["status"], head["headers"]
-            self._add_headers(status, headers)
+            self._head, self.status, headers = None, head["status"], head["headers"]
+            headers += [(b"x-request-id", self._request_id.encode()), _NO_SNIFFING]
+            # The error of a refused request has these headers already.
+            if self.verdict:
+                rate_headers = self.verdict.headers().items()
+                headers += [(name.lower().encode(), value.encode()) for name, value in rate_headers]
             body, is_whole = message.get("body", b""), not message.get("more_body", False)
-            if is_whole and self._write is not None and self._write(status, headers, body):
+            if is_whole and self._write is not None and self._write(self.status, headers, body):
                 return
             await self._send(head)
         await self._send(message)
-
-    async def answer(self, response: Response, scope: Scope, receive: Receive) -> None:
-        """Send a complete response, in one piece if the server can."""
-        status, headers = response.status_code, response.raw_headers
-        self._add_headers(status, headers)
-        if self._write is None or not self._write(status, headers, response.body):
-            await response(scope, receive, self._send)
-
-    def _add_headers(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
-        self.status = status
-        headers.append((b"x-request-id", self._request_id.encode()))
-        headers.append(_NO_SNIFFING)
-        # The error of a refused request has these headers already.
-        if self.verdict:
-            rate_headers = self.verdict.headers().items()
-            headers += [(name.lower().encode(), value.encode()) for name, value in rate_headers]
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:
         """Send an error, unless a response has begun."""

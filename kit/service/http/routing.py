@@ -24,6 +24,8 @@ Handler = Callable[..., Coroutine[Any, Any, Response]]
 H = TypeVar("H", bound=Handler)
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+#: Maximum of fields in a query; parsing thousands takes long.
+_MAX_FIELDS = 100
 #: A part of a path that is an argument of the handler; ``{name:path}`` may contain slashes.
 _ARGUMENT = re.compile(r"\{(\w+)(:path)?\}")
 _VALUES = {None: "[^/]+", ":path": r"[\s\S]*"}
@@ -87,6 +89,8 @@ class Operation:
     async def call(self, request: Request, arguments: Mapping[str, str]) -> Response:
         """Call the handler with a valid query and body; raises `BadRequestError` otherwise."""
         values: dict[str, Any] = {**arguments}
+        if request.scope["query_string"].count(b"&") >= _MAX_FIELDS:
+            raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
         if self.query is not None:
             try:
                 values |= dict(self.query.model_validate(dict(request.query_params)))
