@@ -76,7 +76,7 @@ def build_document(operations: Iterable[Operation]) -> dict[str, Any]:
 
 
 def _describe(it: Operation, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an operation's code says, and what the middleware does with requests to it."""
+    """Return what an operation declares, and what is done with all requests."""
     name = it.handler.__name__  # also the name of a generated client's method
     own = {"in": "path", "required": True, "schema": {"type": "string"}}
     parameters = [{"name": argument, **own} for argument in it.path_arguments]
