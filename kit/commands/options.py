@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +27,8 @@ DatabaseUrl = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Account = Annotated[str, typer.Option(help="Account id.")]
+LogStyle = StrEnum("LogStyle", ["TEXT", "JSON"])
+LogFormat = Annotated[LogStyle, typer.Option(help="Format of log lines.", envvar="KIT_LOG_FORMAT")]
 
 
 def _output(text: str) -> Path:

@@ -6,21 +6,17 @@ import os
 import sys
 from dataclasses import replace
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from kit.commands.database import settings_of, transact
-from kit.commands.options import Data, DatabaseUrl
+from kit.commands.options import Data, DatabaseUrl, LogFormat, LogStyle
 from kit.service import logs, server
 from kit.service.domain import accounts
 from kit.service.settings import describe_settings
 
 _SWITCH_SECONDS = 0.0005
-
-
-LogStyle = StrEnum("LogStyle", ["TEXT", "JSON"])
 
 
 def command(
@@ -37,9 +33,7 @@ def command(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Log every request and every step of a job.")
     ] = False,
-    log_format: Annotated[
-        LogStyle, typer.Option(help="Format of log lines.", envvar="KIT_LOG_FORMAT")
-    ] = LogStyle.TEXT,
+    log_format: LogFormat = LogStyle.TEXT,
     print_config: Annotated[
         bool, typer.Option("--print-config", help="Print the value of every setting, and exit.")
     ] = False,

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.options import Data
+from kit.commands.options import Data, LogFormat, LogStyle
 from kit.errors import ConfigError
 from kit.service import logs, settings
 from kit.service.app import create_pool, create_storage, load_cluster
@@ -47,6 +47,7 @@ def command(
     port: Annotated[int, typer.Option(help="Port to listen on; 0 for a free one.")] = 0,
     name: Annotated[str | None, typer.Option(help="Name on the scheduler's dashboard.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every step of a job.")] = False,
+    log_format: LogFormat = LogStyle.TEXT,
 ) -> None:
     """Render for the services on a Dask cluster.
 
@@ -54,7 +55,7 @@ def command(
     jobs of the models installed or configured here (KIT_ENGINES), with API keys from its own
     environment. Run one worker per GPU; choose it with CUDA_VISIBLE_DEVICES.
     """
-    logs.configure("text", verbose=verbose)
+    logs.configure(log_format.value, verbose=verbose)
     given = settings.load(cluster=cluster, data=data, storage_url=storage, workers=workers)
     prepare(given.data)
     has_gpu = any(_GPUS.glob("*")) if gpu is None else gpu

@@ -111,8 +111,8 @@ class ServiceMetrics:
         self.database = gauge("kit_database_up", "Whether the database answers, 1 or 0.")
         self.jobs = gauge("kit_jobs", "Generations of the database by state.", ["state"])
         self.queued = gauge("kit_queue_depth", "Those that wait.")
-        self.jobs_here = gauge("kit_jobs_here", "Jobs that this process has rendered.")
-        self.workers = gauge("kit_workers", "Jobs this process renders at a time.")
+        self.jobs_here = gauge("kit_jobs_here", "Jobs that this process renders now.")
+        self.workers = gauge("kit_workers", "Jobs that this process can render at a time.")
         self.streams = gauge("kit_event_streams", "Open event streams.")
         text = "Webhook deliveries that this process ended by an attempt, delivered or failed."
         self.deliveries = counter("kit_webhook_deliveries", text, ["state"])

@@ -15,6 +15,7 @@ from PIL import Image
 
 from kit.service import logs
 from tests.conftest import Service
+from tests.ports import free_port
 from tests.waiting import GENERATIONS, generate, until, wait_for_end, wait_for_start
 
 PROMPT = "a very private lake"
@@ -213,6 +214,21 @@ def test_serve_logs_events_with_the_given_options(tmp_path: Path) -> None:
 
     assert [it["event"] for it in events] == ["started", "request", "stopping"]
     assert (events[1]["path"], events[1]["status"]) == ("/healthz", 200)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a signal")
+def test_a_worker_logs_json_lines_too(tmp_path: Path) -> None:
+    options = ("--cluster", f"tcp://127.0.0.1:{free_port()}", "--data", str(tmp_path / "worker"))
+    options += ("--storage", f"file://{tmp_path / 'objects'}", "--host", "127.0.0.1")
+    command = [sys.executable, "-m", "kit", "worker", *options]
+    environment = os.environ | {"KIT_LOG_FORMAT": "json"}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr
+    line = json.loads(process.stderr.readline())
+    process.kill()
+    process.communicate(timeout=30)
+
+    assert {"time", "level", "logger", "message"} <= line.keys()
 
 
 @pytest.mark.parametrize("part", ["engines", "http", "service", "store", "worker"])
