@@ -171,6 +171,19 @@ def test_a_trend_has_the_day_of_a_clock_change() -> None:
     assert costs.trend(spending, "hour")["net"].sum() == 0.2
 
 
+@pytest.mark.parametrize("timezone", ["Europe/Berlin", "Asia/Kolkata", "UTC"])
+def test_an_hour_that_the_clock_shows_twice_is_two_hours(timezone: str) -> None:
+    change = datetime(2026, 10, 25, 0, 40, tzinfo=UTC)  # at 2:40, twenty minutes before 2:00
+    rows = [{"created_at": change + timedelta(minutes=30 * n)} for n in range(5)]
+    spending = spend(*rows, timezone=timezone)
+    parts = {"UTC": [1, 2, 2], "Europe/Berlin": [1, 2, 2], "Asia/Kolkata": [2, 2, 1]}[timezone]
+
+    for frame in (costs.by(spending, "hour"), costs.trend(spending, "hour")):
+        assert frame["count"].tolist() == parts
+        assert frame["hour"].dtype == f"datetime64[us, {timezone}]"
+        assert frame["hour"].diff().dropna().eq(timedelta(hours=1)).all()
+
+
 def test_a_day_without_a_midnight_is_counted_like_others() -> None:
     begins = datetime(2026, 4, 23, 22, tzinfo=UTC)  # 1:00 in Cairo, where midnight was skipped
     cairo, now = ZoneInfo("Africa/Cairo"), begins + 15 * DAY + timedelta(hours=11)

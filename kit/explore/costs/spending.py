@@ -53,7 +53,7 @@ _GROUPS: Mapping[str, str] = {
     "status": "status",
     "source": "source",
     "error": "error",
-    "hour": "date_trunc('hour', {clock})",
+    "hour": "created_at - ({clock} - date_trunc('hour', {clock}))",
     "day": "({clock})::date::timestamp",
     "week": "date_trunc('week', {clock})::timestamp",
     "month": "date_trunc('month', {clock})::timestamp",
@@ -194,6 +194,8 @@ class Spending:
         for name in names:
             if any(split_key(name)):
                 found[name] = found[name].astype("object").map(_cell)
+            elif name == "hour":  # an instant, as an hour of the clock may come twice
+                found[name] = found[name].dt.tz_convert(self.timezone)
             elif name in PERIODS:
                 found[name] = instants(found[name], self.timezone)
         return found

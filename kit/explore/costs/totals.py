@@ -156,13 +156,14 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
     undated = found.loc[found[every].isna(), "count"].sum()
     warn("trend", f"charges without a time, not in any {every}", undated)
     if len(sums):
-        # a day without midnight, because of daylight saving time, must not shift the others
-        first, last = (
-            edge.tz_localize(None).floor("h" if every == "hour" else "D")
-            for edge in (sums[every].min(), sums[every].max())
-        )
-        clock = pd.Series(pd.date_range(first, last, freq=_PERIODS[every]), name=every)
-        periods = instants(clock, spent.timezone).drop_duplicates()
+        first, last = sums[every].min(), sums[every].max()
+        if every != "hour":
+            # a day without midnight, because of daylight saving time, must not shift the others
+            first, last = (edge.tz_localize(None).floor("D") for edge in (first, last))
+        clock = pd.date_range(first, last, freq=_PERIODS[every], unit="us", name=every)
+        periods = pd.Series(clock)
+        if every != "hour":
+            periods = instants(periods, spent.timezone).drop_duplicates()
         sums = sums.set_index(every).reindex(pd.Index(periods)).reset_index()
         filled = ["count", "unknown", "charged", "refunded", "net", "share", *spent.currencies]
         sums.loc[sums["count"].isna(), filled] = 0
