@@ -226,11 +226,13 @@ def remark(sentence: str) -> str:
 
 def caption(item: wire.Generation, charged: Decimal | None) -> str:
     """Describe a generation in one line: model, size, length, price."""
-    output = item.output or wire.Output()
-    refunded = item.credits_refunded
-    refund = f"{figure(refunded)} refunded" if refunded else ""
     name = item.model_id or item.model_name or ""
-    return _join([name, *measures(output), _money(charged), refund])
+    return _join([name, *measures(item.output or wire.Output()), *_costs(item, charged)])
+
+
+def _costs(item: wire.Generation, charged: Decimal | None) -> list[str]:
+    refunded = item.credits_refunded
+    return [_money(charged), f"{figure(refunded)} refunded" if refunded else ""]
 
 
 def output(item: wire.Output, *, media: str = "") -> str:
@@ -242,7 +244,7 @@ def output(item: wire.Output, *, media: str = "") -> str:
 
 def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
     """Return a generation in one line."""
-    words = [item.model_id, item.asset_type, item.state, _money(charged)]
+    words = [item.model_id, item.asset_type, item.state, *_costs(item, charged)]
     return f"<Generation {' · '.join(filter(None, words))}>"
 
 

@@ -195,6 +195,7 @@ def test_a_missing_rate_is_reported() -> None:
 def test_a_studio_exports_its_costs(studio: Studio) -> None:
     studio.generate("flat", "a", tags={"campaign": "winter"})
     studio.titles.suggest("SPACE")
+    studio.scripts.write("SPACE", "Rain", variations=2)
     studio.costs.rate("EUR", "0.012")
     found = studio.costs.focus()
 
@@ -202,3 +203,5 @@ def test_a_studio_exports_its_costs(studio: Studio) -> None:
     assert found["BillingAccountId"].unique().tolist() == [studio.account.id]
     assert found["PricingQuantity"].sum() == pytest.approx(studio.costs.total())
     assert found["BilledCost"].sum() == pytest.approx(studio.costs.by()["EUR"].sum())
+    amounts = found.set_index("ConsumedUnit")[["ConsumedQuantity", "PricingQuantity"]]
+    assert amounts.loc["Script Requests"].tolist() == [1, 0.3]  # for two scripts

@@ -233,6 +233,7 @@ def test_a_refund_is_shown() -> None:
     failed = wire.Generation(id="g", status="failed", credits_refunded=Decimal("0.40"))
 
     assert "0.4 credits · 0.4 refunded" in preview.generation(failed, Decimal("0.4"))
+    assert "failed · 0.4 credits · 0.4 refunded>" in preview.generation_text(failed, Decimal("0.4"))
 
 
 def test_a_ledger_has_signed_amounts_and_times() -> None:

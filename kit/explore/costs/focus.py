@@ -19,7 +19,7 @@ from kit.explore.costs.totals import warn_of_unknown
 from kit.explore.frames import PARTS
 
 #: The pricing unit of each kind of charge.
-_UNITS = {"generation": "Generations", "title": "Titles", "script": "Scripts"}
+_UNITS = {"generation": "Generations", "title": "Titles", "script": "Script Requests"}
 #: One row for the charges of a day, and a negative one for their refunds.
 _DAILY_CHARGES = """
 , rolled as (
