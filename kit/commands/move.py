@@ -38,11 +38,12 @@ def command(
     in_bucket = target.storage_url.startswith("s3://")
     source = replace(target, database_url="", storage_url="" if in_bucket else target.storage_url)
     counts = asyncio.run(move(source, target))
-    variables = "KIT_DATABASE_URL" + (" and KIT_STORAGE_URL" if in_bucket else "")
+    variables = "KIT_DATABASE_URL" + (", KIT_STORAGE_URL" if in_bucket else "")
     text = (
         f"{table(('table', 'rows'), list(counts.items()))}\n"
         "Every balance is the sum of its entries on both sides, and every row is the same.\n"
-        f"Run the service with this {variables} and the same secret from now on."
+        f"Run services and commands with this {variables} and the same secret; remove "
+        f"{source.database_path}, so that none uses it by mistake."
     )
     show(as_json, counts, text)
 

@@ -33,8 +33,7 @@ def open_database(
         settings.make_secret()
         return embedded
     settings.make_secret()
-    server = load_postgresql()
-    secret = settings.secret()
+    server, secret = load_postgresql(), settings.secret()
     database: Database = server.PostgreSQL(settings.database_url, measure, secret, seconds)
     return database
 
@@ -77,7 +76,7 @@ def check_data_folder(settings: ServiceSettings) -> None:
         state = "gone" if size is None else "empty"
         raise ConfigError(
             f"the database {path} is {state}, and its secret {secret} is here; "
-            f"{RESTORE}, or remove the secret to start with an empty database"
+            f"{RESTORE}, set KIT_DATABASE_URL if it was moved, or remove the secret to start anew"
         )
     if size and not has_secret and has_keys(path) and not secret.exists():
         raise ConfigError(

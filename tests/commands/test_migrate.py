@@ -1,6 +1,7 @@
 """``kit migrate`` and ``kit move``: both databases get the newest schema, and commands work."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +64,16 @@ def test_a_data_folder_can_be_moved_to_postgresql(
     assert kit("accounts", "list", "--json").json[0]["id"] == account
     assert kit("ledger", "verify").code == 0
     assert kit("move", "--database", "sqlite:///x").code == 2
+
+
+def test_after_a_move_commands_that_lack_the_database_are_refused(
+    kit: Kit, account: str, empty_postgresql: str
+) -> None:
+    done = kit("move", "--database", empty_postgresql)
+    advice = re.search(r"remove (\S+kit\.db), so that none uses it by mistake", done.out)
+    assert advice
+    Path(advice[1]).unlink()
+
+    refused = kit("accounts", "create", "--name", "Bob", "--email", "bob@example.org")
+    assert refused.code == 2
+    assert "set KIT_DATABASE_URL if it was moved" in refused.err
