@@ -30,8 +30,7 @@ from kit.errors import (
     RequestTimeoutError,
     UnavailableError,
 )
-from kit.service.http.errors import envelope
-from kit.service.http.request_handler import WRITE_WHOLE, new_request_id
+from kit.service.http.request_handler import WRITE_WHOLE, envelope, new_request_id
 from kit.service.settings import ServiceSettings
 
 _log = logging.getLogger("kit.http")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -102,19 +101,12 @@ def list_problems(error: ValidationError) -> list[tuple[str, str]]:
     """Return the invalid fields of a request, each with our message."""
     found: dict[str, str] = {}
     for detail in error.errors(include_url=False, include_input=False):
-        found.setdefault(name_field(detail["loc"]), describe(detail))
+        field = ".".join(map(str, detail["loc"]))
+        message = (
+            detail["msg"].replace("Input should be", "must be").replace("String should", "must")
+        )
+        found.setdefault(field, SENTENCES.get(detail["type"], message))
     return list(found.items())
-
-
-def name_field(place: Iterable[Any]) -> str:
-    """Return the path of the invalid field in a request."""
-    return ".".join(map(str, place))
-
-
-def describe(detail: Mapping[str, Any]) -> str:
-    """Return the message for an error of pydantic."""
-    message: str = detail["msg"].replace("Input should be", "must be")
-    return SENTENCES.get(detail["type"], message.replace("String should", "must"))
 
 
 #: Our messages for types of pydantic errors.

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import AbstractContextManager, aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -103,15 +103,8 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
         raise RateLimitError(sentence, headers=after)
     watch = partial(watchers.watch, generation_id, caller.account_id)
     chunks = stream_events(watchers, watch, read, last, context.settings.heartbeat_seconds)
-    first = await anext(chunks)  # counted from here on, not only when it is sent
-    return StreamingResponse(_chain(first, chunks), headers=_HEADERS)
-
-
-async def _chain(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
-    async with aclosing(rest):
-        yield first
-        async for chunk in rest:
-            yield chunk
+    await anext(chunks)  # counted from here on
+    return StreamingResponse(chunks, headers=_HEADERS)
 
 
 def parse_last_id(text: str) -> int:
@@ -139,13 +132,14 @@ def events_of(
 async def stream_events(
     watchers: Watchers, watch: Watch, read: ReadEvents, last: int, heartbeat: float
 ) -> AsyncGenerator[bytes, None]:
-    """Yield events after the id `last` until the generation is finished or the service stops.
+    """Yield nothing, then events after the id `last` until the generation or the service ends.
 
     After `heartbeat` seconds without events, a comment keeps proxies from closing the connection.
     """
     loop = asyncio.get_running_loop()
     last_sent, progress_sent = loop.time(), 0.0
     with watch() as changed:
+        yield b""
         yield b"retry: %d\n\n" % _RETRY_MS
         while not watchers.closed:
             try:

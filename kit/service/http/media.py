@@ -10,8 +10,8 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,7 +98,10 @@ async def fill_ticket(
     sign_outs = await context.database.read(accounts.count_sign_outs(upload_id))
     grant = _claimed_grant(request, upload_id, expires)._replace(sign_outs=sign_outs)
     context.signer.check(grant, signature, context.clock())
-    with _lock_ticket(context.receiving, upload_id):
+    if upload_id in context.receiving:  # each transfer needs disk space
+        raise ConflictError("a file for this ticket is being received: one PUT at a time")
+    context.receiving.add(upload_id)
+    try:
         row = await context.database.read(uploads.get_open_ticket(upload_id, context.clock()))
         path, digest = await _receive(request.stream(), context.settings.scratch, row.size_bytes)
         try:
@@ -107,6 +110,8 @@ async def fill_ticket(
                 await _store(context, row, path, digest, facts)
         finally:
             await asyncio.to_thread(path.unlink, missing_ok=True)
+    finally:
+        context.receiving.discard(upload_id)
     return JsonResponse({"uploadId": upload_id, "sha256": digest})
 
 
@@ -145,18 +150,6 @@ async def _receive_direct(context: Context, row: Any) -> None:
         finally:
             await asyncio.to_thread(path.unlink, missing_ok=True)
         await context.storage.discard_received(row.id)
-
-
-@contextmanager
-def _lock_ticket(receiving: set[str], upload_id: str) -> Iterator[None]:
-    """Allow one transfer per ticket at a time: each needs disk space."""
-    if upload_id in receiving:
-        raise ConflictError("a file for this ticket is being received: one PUT at a time")
-    receiving.add(upload_id)
-    try:
-        yield
-    finally:
-        receiving.discard(upload_id)
 
 
 def _claimed_grant(request: Request, upload_id: str, expires: int) -> Grant:

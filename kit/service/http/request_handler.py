@@ -6,20 +6,25 @@ exceptions of the handlers become error envelopes.
 
 from __future__ import annotations
 
+import errno
 import logging
 import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
+from typing import Any
 from urllib.parse import quote
 
+import orjson
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from kit.errors import (
     ApiError,
     InsufficientScopeError,
+    InternalError,
     MissingApiKeyError,
     RateLimitError,
     UnavailableError,
@@ -27,7 +32,6 @@ from kit.errors import (
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
 from kit.service.http.context import GENERATIONS, Context, get_context
-from kit.service.http.errors import DISCONNECTED_STATUS, envelope, explain
 from kit.service.http.rate_limits import Verdict
 from kit.service.http.routing import METHODS, RouteTable
 from kit.service.store import ids
@@ -48,6 +52,15 @@ WRITE_WHOLE = "kit.whole"
 _TOUCH_MS = 60_000
 #: Maximum of cached callers.
 _MAX_CALLERS = 1000
+#: Errors of the operating system if nothing can be written: a full disk, an exceeded quota, the
+#: limit of a file's size, a read-only folder, a failing disk, missing rights, too many open
+#: files.
+_STORAGE_ERRNOS = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+    *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
+}
+#: The status in the log of a request whose client disconnected before the response.
+DISCONNECTED_STATUS = 499
 
 
 class RequestHandler:
@@ -71,7 +84,7 @@ class RequestHandler:
         try:
             if path.startswith("/v1/"):
                 await self._authorize(request, path, response)
-            operation, arguments = self._routes.find(scope["method"], path)
+            operation, arguments = self._routes.find(request.method, path)
             scope["route"] = operation
             answer = await operation.call(request, arguments)
             await answer(scope, receive, response.send)
@@ -156,6 +169,30 @@ class _ResponseStart:
         """Send an error, unless a response has begun."""
         if self.status == 0:
             await envelope(error, self._request_id)(scope, receive, self.send)
+
+
+def envelope(error: ApiError, request_id: str) -> Response:
+    """Return the response for an error. Source: API document, "Errors"."""
+    problem: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.details is not None:
+        problem["details"] = error.details
+    problem["requestId"] = request_id
+    headers = dict(error.headers)
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    body = orjson.dumps({"error": problem})
+    return Response(body, error.status, headers, "application/json")
+
+
+def explain(error: Exception, scope: Scope) -> ApiError:
+    """Return the error that the client gets for an exception; unexpected ones are logged."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, OSError) and error.errno in _STORAGE_ERRNOS:
+        _log.warning("%s cannot be stored: %s", scope["request_id"], error)
+        return UnavailableError("nothing can be stored now; nothing was charged")
+    _log.error("%s failed", scope["request_id"], exc_info=error)
+    return InternalError("the service failed unexpectedly")
 
 
 def path_below_mount(scope: Scope) -> str:
