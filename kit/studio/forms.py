@@ -158,7 +158,8 @@ class FormService(PaidService):
         )
         found, _ = self._client.block(flows.fetch_page(listed))
         available = (one for one in found if one.state == "completed" and not one.deletion)
-        matching = [one for one in available if asset_type in (None, _kind(one))][:MAX_EARLIER]
+        kinds = ((one, one.asset_type or "image") for one in available)
+        matching = [one for one, each in kinds if asset_type in (None, each)][:MAX_EARLIER]
         with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-earlier") as pool:
             pictures = list(pool.map(find_thumbnail, map(self._session.wrap, matching)))
         found_pictures = zip(matching, pictures, strict=True)
@@ -218,13 +219,9 @@ class FormService(PaidService):
 
 def _input_for(model: wire.Model, facts: wire.Generation) -> str:
     """Return the parameter of a model that accepts a generation's output, or an empty text."""
-    others = {*wire.MEDIA_TYPES} - {_kind(facts)}
+    others = {*wire.MEDIA_TYPES} - {facts.asset_type or "image"}
     fits = (p for p in model.media_parameters if p.type not in others and p.name != "mask")
     return next((one.name for one in fits), "")
-
-
-def _kind(facts: wire.Generation) -> str:
-    return facts.asset_type or "image"
 
 
 def open_model(session: Session[Any], model: wire.Model) -> tuple[wire.Model, Presets]:
@@ -295,7 +292,9 @@ class WritingService(PaidService):
         Raises `KitError` if the service has no such model.
         """
         models = self._client.block(self._operations.models()).values()
-        model = next((m for m in models if _takes_captions(m)), None)
+        editors = (m for m in models if any(p.type == "video" for p in m.media_parameters))
+        parameters = ((m, p.name) for m in editors for p in m.setting_parameters)
+        model = next((m for m, name in parameters if name == _CAPTIONS), None)
         if model is None:
             raise KitError("no model of this service takes captions; copy the text instead")
         given = {_CAPTIONS: text}
@@ -313,8 +312,3 @@ def build_writing(session: Session[Any], topic: str) -> Writing:
     if own and topic not in wire.TOPICS:
         raise ParameterError(f"unknown topic {topic!r}{suggest(topic, wire.TOPICS)}")
     return Writing(WritingService(session), topic, own=own, awaited=session.client.awaited)
-
-
-def _takes_captions(model: wire.Model) -> bool:
-    takes_video = any(p.type == "video" for p in model.media_parameters)
-    return takes_video and any(p.name == _CAPTIONS for p in model.setting_parameters)

@@ -21,7 +21,7 @@ from kit.widgets.panel.pages import CreatePage, ModelPage, needs_a_file, page
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.explore.costs import CostFrame, Spending
+    from kit.explore.costs import Spending
 
 #: The source of an amount -> how it is described.
 _SOURCES = {
@@ -59,25 +59,18 @@ def cost_page(
         ("spent in all", _credits(total["net"].sum())),
         ("refunded", _credits(total["refunded"].sum())),
     ]
+    counts = dict(zip(sources["source"], sources["count"], strict=True))
+    counted = [f"{counts[name]:,} {words}" for name, words in _SOURCES.items() if counts.get(name)]
+    basis = f"Amounts: {', '.join(counted)}. Days are in UTC." if counted else ""
     days = [(day.isoformat(), amount) for day, amount in net.items()]
     doubts = costs.list_doubts(sources["source"].astype(str), ledger=ledger)
-    parts = [
-        draw.figures(totals, _basis(sources), doubts),
-        draw.columns("Day by day", days, doubts),
-    ]
+    parts = [draw.figures(totals, basis, doubts), draw.columns("Day by day", days, doubts)]
     top = models.head(MAX_MODELS)
     rows = zip(top["model"].fillna("none"), top["net"], top["count"], strict=True)
     amounts = [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]
     title = f"By model, the {MAX_MODELS} most expensive" if len(models) > MAX_MODELS else "By model"
     bars = draw.bars(title, amounts, doubts)
     return "".join([*parts, bars] if len(models) else parts[:1])
-
-
-def _basis(sources: CostFrame) -> str:
-    """Return a sentence about the sources of the amounts."""
-    counts = dict(zip(sources["source"], sources["count"], strict=True))
-    counted = [f"{counts[name]:,} {words}" for name, words in _SOURCES.items() if counts.get(name)]
-    return f"Amounts: {', '.join(counted)}. Days are in UTC." if counted else ""
 
 
 def _credits(amount: Any) -> Decimal:

@@ -49,9 +49,9 @@ def script(package: str, *files: str) -> traitlets.Unicode[str, str]:
 class Accessibility(PageScript):
     """Adds shortcuts, names and focus to the box whose child it is; it is invisible.
 
-    Changes of an `ipywidgets.HTML` with the class ``kit-status`` are announced, and one with the
-    class ``kit-field-note`` describes the widget before it. In a `Tab` with the class ``kit-tabs``,
-    boxes with the class ``kit-page`` are named after their tabs.
+    Messages ``{"say": text}`` and changes of an `ipywidgets.HTML` with the class ``kit-status`` are
+    announced, and one with the class ``kit-field-note`` describes the widget before it. In a `Tab`
+    with the class ``kit-tabs``, boxes with the class ``kit-page`` are named after their tabs.
     """
 
     _anywidget_id = traitlets.Unicode("kit.widgets.Accessibility").tag(sync=True)

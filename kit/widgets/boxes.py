@@ -29,6 +29,11 @@ def close_all(widget: Any) -> None:
     widget.close()
 
 
+def mark_open(button: Any, is_open: bool) -> None:
+    """Show screen readers whether the part of a button with the class ``kit-opens`` is open."""
+    (button.add_class if is_open else button.remove_class)("kit-is-open")
+
+
 def find_styles(widget: Any) -> set[Any]:
     """Return the layouts and styles of a widget and all its children, which are models, too."""
     own = {getattr(widget, name, None) for name in ("layout", "style")} - {None}

@@ -17,6 +17,7 @@ function render({ model, el }) {
     const traits = { type: "button", title: TITLE, className: "jupyter-button", ariaExpanded: "false" };
     const button = make("button", traits, "Open");
     button.style.cssText = LOOKS;
+    button.ariaLabel = `Open #${mark.dataset.kitResult}`;
     button.onclick = () => {
       const opens = button.ariaExpanded === "false";
       for (const one of buttons) one.ariaExpanded = String(one === button && opens);

@@ -259,7 +259,10 @@ DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
         lambda e: f"<Entry {_join([e.kind, signed_amount(e.credits), e.model_id or ''])}>",
         lambda e: entries([e]),
     ),
-    wire.Model: (lambda m: f"<Model {_join([m.id, m.asset_type, _from(m.credits_from)])}>", model),
+    wire.Model: (
+        lambda m: f"<Model {_join([m.id, m.asset_type, _money(m.credits_from, 'from ')])}>",
+        model,
+    ),
     wire.Parameter: (
         lambda p: f"<Parameter {_join([_input(p), p.type, limits_text(p)])}>",
         lambda p: card("", parameters([p])),
@@ -289,13 +292,9 @@ def _join(words: Iterable[str]) -> str:
     return " · ".join(filter(None, words))
 
 
-def _money(amount: Decimal | None) -> str:
+def _money(amount: Decimal | None, before: str = "") -> str:
     """Return an amount with its unit; empty if unknown."""
-    return "" if amount is None else credits(amount)
-
-
-def _from(amount: Decimal | None) -> str:
-    return "" if amount is None else f"from {credits(amount)}"
+    return "" if amount is None else f"{before}{credits(amount)}"
 
 
 def measures(item: wire.Output) -> tuple[str, str]:

@@ -70,10 +70,6 @@ class ProgressUpdates:
         if not generation.finished:
             self.show_text(self._label, generation.progress)
 
-    def show_upload(self, name: str, share: float) -> None:
-        """Show the share of a file sent so far, 0 to 1."""
-        self.show_text(f"sending {name}", share)
-
     def show_text(
         self, words: str, fraction: float | None = None, pictures: Sequence[str] = ()
     ) -> None:

@@ -32,8 +32,8 @@ function dress(root) {
     if (!words(button)) button.ariaLabel = button.title;
   all(".kit-field-note").forEach(describe);
   for (const box of all(TELL)) box.checked = told();
-  for (const more of all(".kit-more"))
-    more.ariaExpanded = !more.nextElementSibling.matches(".kit-hidden");
+  for (const part of all(".kit-opens")) part.ariaExpanded = part.matches(".kit-is-open");
+  for (const part of all("label[title=null]")) part.title = ""; // of a widget without a tooltip
   // The content of such a widget is replaced as a whole; its container stays.
   for (const part of all(".kit-status > .widget-html-content")) part.ariaLive = "polite";
   const tabs = all(".kit-tabs [role=tab]");
@@ -75,22 +75,26 @@ function serveForm(model, form, signal) {
     if (target.checked) await window.Notification?.requestPermission();
     target.checked = told();
   };
-  const status = document.createElement("span"); // the end of a run, for screen readers
-  Object.assign(status, { role: "status", className: "kit-screen-reader" });
-  form.append(status);
-  const heard = ({ ended }) => {
-    if (!ended) return;
-    status.textContent = ended;
-    if (document.hidden && told()) new Notification(ended);
-  };
   const on = (heard, ...kinds) =>
     kinds.forEach((kind) => form.addEventListener(kind, heard, { capture: true, signal }));
   on(({ target }) => target.matches(".widget-readout") && (edited = target), "input");
   on(settle, "keydown", "blur");
   on(drag, "dragenter", "dragover", "drop");
   on(choose, "change");
-  model.on("msg:custom", heard);
-  signal.addEventListener("abort", () => (model.off("msg:custom", heard), status.remove()));
+}
+
+// What the kernel says, for screen readers; the end of a run also as a notification.
+function hearKernel(model, root, signal) {
+  const status = document.createElement("span");
+  Object.assign(status, { role: "status", className: "kit-screen-reader" });
+  root.append(status);
+  const hear = ({ say, notify }) => {
+    if (!say) return;
+    status.textContent = say;
+    if (notify && document.hidden && told()) new Notification(say);
+  };
+  model.on("msg:custom", hear);
+  signal.addEventListener("abort", () => (model.off("msg:custom", hear), status.remove()));
 }
 
 function render({ model, el }) {
@@ -111,6 +115,7 @@ function render({ model, el }) {
     keepFocus(root, signal);
     inTurn(model, root, signal);
     lookAround(model, root, signal);
+    hearKernel(model, root, signal);
     if (root.matches(SERVED)) serveForm(model, root, signal);
     watcher.observe(root, { attributeFilter: ["class"], childList: true, subtree: true });
     look();

@@ -11,6 +11,7 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from itertools import chain
 from typing import Any
 
 import ipywidgets
@@ -109,7 +110,8 @@ class SnapshotBox(ipywidgets.VBox):
         self._on_close = on_close
         self._check: ChangeCheck = None
         self._made_in = find_run()
-        self._replaced, self._owner = False, None
+        self._replaced = False
+        self._owner: Any = None
         #: Number of pages that show it; None until the first one does.
         self._pages: int | None = None
         self._changes = Throttled(lambda: None, FOLLOW_SECONDS, self._background)
@@ -149,10 +151,20 @@ class SnapshotBox(ipywidgets.VBox):
                     box._replaced = True
                     box._close_unused()
 
+    def is_shown_by_another_cell(self, box: SnapshotBox) -> bool:
+        """Return whether it is shown by another cell than the one that has made a box."""
+        is_shown = self._owner is not None and self._pages != 0 and self.comm is not None
+        return is_shown and box._made_in[0] not in ("", self._made_in[0])
+
     def _close_unused(self) -> None:
-        """Close it once a later run of its cell has replaced it, and no page or name has it."""
-        names = getattr(find_shell(), "user_ns", {}).copy().items()
-        named = any(v is self._owner for name, v in names if not name.startswith("_"))
+        """Close it once a rerun has replaced it, and no page, name, named list or dict has it."""
+        shell = find_shell()
+        hidden = getattr(shell, "user_ns_hidden", ())  # such as the results of all cells
+        names = getattr(shell, "user_ns", {}).copy().items()
+        held = [v for name, v in names if not name.startswith("_") and name not in hidden]
+        lists = [v for v in held if isinstance(v, (list, tuple))]
+        dicts = [list(v.values()) for v in held if isinstance(v, dict)]
+        named = any(v is self._owner for v in chain(held, *lists, *dicts))
         if self._replaced and self._pages == 0 and not named:
             self.close()
 

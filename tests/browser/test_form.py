@@ -82,7 +82,7 @@ def test_a_form_shows_prices_problems_results_and_costs_of_canceling(notebook: N
     expect(flat.get_by_text("Cancel still costs 1.4 credits")).to_be_visible()
     flat.get_by_role("button", name="Cancel").focus()
     notebook.page.keyboard.press("Enter")
-    expect(flat.get_by_text("canceled; 1.4 credits charged")).to_be_visible()
+    expect(flat.get_by_text("canceled; 1.4 credits charged", exact=True)).to_be_visible()
     expect(flat.get_by_role("button", name="Generate")).to_be_focused()
     flat.get_by_role("button", name="Code").click()
     expect(flat.get_by_text('does="hangs"')).to_be_visible()

@@ -43,6 +43,12 @@ def check_names(form: Locator) -> None:
     expect(form.get_by_role("group", name="style").get_by_role("button")).to_have_count(2)
     expect(form.get_by_role("button", name="ink", pressed=True)).to_have_count(1)
     expect(form.get_by_role("button", name="Reset", exact=True)).to_have_count(1)
+    code = form.get_by_role("button", name="Code", exact=True)
+    for is_open in (False, True, False):
+        expect(code).to_have_attribute("aria-expanded", str(is_open).lower())
+        code.click()
+    code.click()
+    expect(form.locator("[title=null]")).to_have_count(0)
     expect(form.get_by_role("button", name="Draw a new seed", exact=True)).to_have_count(1)
     expect(form.locator("[contenteditable]:not([aria-label])")).to_have_count(0)
 

@@ -11,13 +11,13 @@ pytestmark = pytest.mark.browser
 
 COUNT = "from ipywidgets.widgets.widget import _instances\nprint('widgets:', len(_instances))"
 CELLS = (
-    "import kit\nstudio = kit.connect()\nforms = []",
-    'form = studio.form("poster", "a lake")\nforms.append(form)\nform',
+    "import kit\nstudio = kit.connect()\n_forms = []",
+    'form = studio.form("poster", "a lake")\n_forms.append(form)\nform',
     "studio.panel()",
     COUNT,
     "form",
-    "[one.comm is not None for one in forms]",
-    "kept = form",
+    "[one.comm is not None for one in _forms]",
+    "kept = [form]",
 )
 
 
@@ -93,7 +93,7 @@ def test_a_cell_that_is_run_again_closes_the_widget_that_it_replaces(
         run_cell(notebook, 5)
         expect(notebook.output(5)).to_contain_text("[False, False, False, True]")
 
-        # one that has another name stays
+        # one in a list of the user stays
         run_cell(notebook, 6)
         notebook.page.evaluate("jupyterapp.commands.execute('notebook:clear-cell-output')")
         run_form()

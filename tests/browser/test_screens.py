@@ -20,6 +20,7 @@ CELLS = (
     'made = [studio.generate("flat", "a lake", seed=n) for n in range(2)]',
     'studio.form("flat", "a lake")',
     "kit.compare(*made, blind=True)",
+    'studio.form("clay")',
 )
 
 
@@ -106,6 +107,10 @@ def check_a_narrow_output(notebook: Notebook) -> None:
     slider, typed = (read_box(form.get_by_role(it, name="count")) for it in ("slider", "textbox"))
     middle, other = (box["y"] + box["height"] / 2 for box in (slider, typed))
     assert middle == pytest.approx(other, abs=3), "a slider and its number are in one line"
+    path = notebook.output(3).get_by_role("textbox", name="portrait")
+    for width in (600, 500, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("part => part.clientWidth > 140", arg=path.element_handle())
 
 
 def test_long_words_do_not_widen_the_output(browser: Browser) -> None:

@@ -1,6 +1,7 @@
 """Gallery and comparison in JupyterLab, also in an untrusted notebook."""
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -77,6 +78,7 @@ OPENED = (
     "sweep.sheet(size=120)",
     "kit.compare(*sweep[:2])",
 )
+_OPEN = re.compile(r"Open #\d")
 
 
 def test_a_picture_of_a_gallery_sheet_or_comparison_opens_in_a_form(
@@ -89,9 +91,10 @@ def test_a_picture_of_a_gallery_sheet_or_comparison_opens_in_a_form(
             shown = notebook.output(cell)
             if cell == 1:
                 shown.locator("summary").last.click()
-            buttons = shown.get_by_role("button", name="Open", exact=True, include_hidden=True)
+            buttons = shown.get_by_role("button", name=_OPEN, include_hidden=True)
             expect(buttons).to_have_count(count)
             last = buttons.last
+            expect(last).to_have_accessible_name(f"Open #{count - 1}")
             last.click()
             card = shown.locator(".kit-result")
             expect(card).to_contain_text(words if cell != 3 else "a lake")
@@ -108,11 +111,11 @@ def test_a_picture_of_a_gallery_sheet_or_comparison_opens_in_a_form(
         # without its kernel there are no buttons
         notebook.save()
         notebook.open(lab, notebook.path)
-        expect(notebook.output(2).get_by_role("button", name="Open", exact=True)).to_have_count(4)
+        expect(notebook.output(2).get_by_role("button", name=_OPEN)).to_have_count(4)
         notebook.page.evaluate(
             "() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
         )
-        expect(notebook.output(2).get_by_role("button", name="Open", exact=True)).to_have_count(0)
+        expect(notebook.output(2).get_by_role("button", name=_OPEN)).to_have_count(0)
         expect(notebook.output(2).locator("img")).to_have_count(4)
         notebook.open(lab, notebook.path)
         expect(notebook.output(2).locator("img")).to_have_count(4)

@@ -20,7 +20,7 @@ from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
 from tests.widgets.forms import Api, Clock, model, price
 from tests.widgets.table.histories import history
-from tests.widgets.tree import every, send
+from tests.widgets.tree import Announcements, every, send
 
 
 class FakeService:
@@ -129,14 +129,17 @@ def test_a_table_shows_new_rows_and_keeps_the_selection(clock: Clock) -> None:
     )
     assert len(table) == len(history()) - 1
     chosen = str(table.frame.index[0])
-    _ = table.controls
+    announced = Announcements(table.controls)
     table.select([chosen])
+    assert announced.texts == ["1–5 of 5 · 1 chosen"]
 
     service.change()
     clock.wait(0.9)
 
     assert len(table) == len(history())
     assert table.ids == [chosen]
+    assert "1–6 of 6 · 1 chosen" in table.controls.words.value
+    assert len(announced.texts) == 1, "only changes by the user are announced"
 
 
 def test_a_panel_updates_its_heading_and_the_open_page(clock: Clock) -> None:

@@ -395,8 +395,10 @@ def test_the_open_code_panel_is_updated_with_the_values(clock: Clock) -> None:
 
     (panel,) = styled(form, "kit-below").children
     assert "count=4" in panel.value
+    assert "kit-is-open" in button(form, "Code")._dom_classes
     button(form, "Code").click()
     assert styled(form, "kit-below").children == ()
+    assert "kit-is-open" not in button(form, "Code")._dom_classes
 
 
 def test_the_code_for_an_async_studio_uses_await() -> None:

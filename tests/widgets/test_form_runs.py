@@ -31,7 +31,7 @@ from tests.widgets.forms import (
     shown,
     submit_button,
 )
-from tests.widgets.tree import every
+from tests.widgets.tree import Announcements, every
 
 
 def test_a_click_returns_at_once_and_the_result_appears(form: Form, clock: Clock, api: Api) -> None:
@@ -281,6 +281,21 @@ def test_a_failure_is_shown_with_its_refund(form: Form, clock: Clock, api: Api) 
     assert form.generation == ("held", "gen_1", "failed")
     with pytest.raises(GenerationFailedError):
         form.runs[0].result(0)
+
+
+def test_the_end_of_a_run_is_announced_once_with_its_reason(
+    form: Form, clock: Clock, api: Api
+) -> None:
+    announced = Announcements(form)
+    click(form, clock)
+    facts = wire.Generation(id="gen_2", status="failed", error="the clay is dry")
+    api.error = GenerationFailedError("failed", facts)
+    click(form, clock)
+
+    assert announced.texts == ["Flat: completed", "Flat: failed: the clay is dry"]
+    assert all(message["notify"] for message in announced.messages)
+    assert "the clay is dry" in shown(form)[0]
+    assert "role=" not in shown(form)[0], "it would be announced twice"
 
 
 def test_an_error_before_the_start_is_shown(form: Form, clock: Clock, api: Api) -> None:

@@ -16,6 +16,7 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
+from kit import wire
 from kit.explore.archive import search_rows
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
@@ -24,7 +25,7 @@ from kit.widgets.panel import PageSet, Panel, PanelPage, render_panel
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.table import HistoryTable
 from kit.widgets.writing import Writing
-from tests.widgets.forms import Clock, control, model
+from tests.widgets.forms import Api, Clock, control, model
 from tests.widgets.table.histories import history
 from tests.widgets.tree import every, find, send
 from tests.widgets.writers import FakeWriter
@@ -184,6 +185,28 @@ def test_a_closed_widget_does_not_close_a_layout_that_is_used_elsewhere() -> Non
     assert ipywidgets.Button(layout=layout).layout.comm is not None
 
 
+def test_a_new_form_does_not_show_what_runs_in_another_cell(clock: Clock, api: Api) -> None:
+    kernel = SimpleNamespace(get_parent=dict)
+    InteractiveShell.instance().kernel = kernel
+    api.unfinished = [wire.Generation(id="gen_8", model_id="flat")]
+
+    def run_cell(cell: str, run: str) -> Form:
+        request = {"metadata": {"cellId": cell}, "header": {"msg_id": run}}
+        kernel.get_parent = lambda: request
+        form = Form(model(), service=api, background=clock.background)
+        shown(form)
+        clock.run()
+        return form
+
+    first = run_cell("a", "1")
+    other = run_cell("b", "2")
+    again = run_cell("a", "3")
+    assert [len(form.runs) for form in (first, other, again)] == [1, 0, 1]
+    first.close()
+    again.close()
+    assert len(run_cell("b", "4").runs) == 1
+
+
 def html_widgets(widget: Any) -> list[Any]:
     below = [one for child in getattr(widget, "children", ()) for one in html_widgets(child)]
     return [widget, *below] if isinstance(widget, ipywidgets.HTML) else below
@@ -220,10 +243,12 @@ def test_a_widget_is_closed_once_a_rerun_replaced_it_and_no_page_shows_it(
     assert other is not run_cell("a", "3")
     show_on(first, -1)
     assert box(first).comm is not None, "another cell shows it"
-    shell.user_ns["mine"] = first
-    show_on(first, -1)
-    assert box(first).comm is not None, "it has a name"
-    show_on(first, 1)
+    shell.user_ns["Out"][1] = first  # as the result of each cell
+    for mine in (first, [first], {"first": first}):
+        shell.user_ns["mine"] = mine
+        show_on(first, -1)
+        assert box(first).comm is not None, "it has a name, or is in a list or dict that has one"
+        show_on(first, 1)
     del shell.user_ns["mine"]
     show_on(first, -1)
     assert box(first).comm is None

@@ -13,7 +13,7 @@ from kit.errors import KitError, NoAnswerError
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.writing import ScriptCard, Writing, WritingOrder, copy_button
 from tests.widgets.forms import Clock
-from tests.widgets.tree import send
+from tests.widgets.tree import Announcements, send
 from tests.widgets.writers import FakeWriter, click, control, search, text
 
 
@@ -85,6 +85,15 @@ def test_a_suggestion_fills_title_and_hook_angle(panel: Writing, clock: Clock) -
     clock.wait()
 
     assert panel.title == wire.Title(title="SPACE title 1", hook_angle="angle 1")
+
+
+def test_a_suggested_title_is_announced(panel: Writing, clock: Clock) -> None:
+    announced = Announcements(panel)
+
+    click(panel, "Suggest")
+    clock.wait()
+
+    assert announced.messages == [{"say": "suggested: SPACE title 1"}]
 
 
 def test_an_earlier_suggestion_can_be_chosen_again(panel: Writing, clock: Clock) -> None:

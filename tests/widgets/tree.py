@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from ipywidgets import Widget
 
+from kit.widgets.accessibility import Accessibility
+
 W = TypeVar("W", bound=Widget)
 
 
@@ -30,6 +32,29 @@ def styled(root: Widget, name: str) -> Any:
 def every(root: Widget, kind: type[W]) -> list[W]:
     """Return all widgets of a type in another."""
     return [one for one in below(root) if isinstance(one, kind)]
+
+
+class Announcements:
+    """The page's end of a box's script: what it announces to screen readers."""
+
+    comm_id = "page"
+
+    def __init__(self, box: Any) -> None:
+        self.messages: list[dict[str, Any]] = []
+        every(box, Accessibility)[0].comm = self
+
+    @property
+    def texts(self) -> list[str]:
+        """What was announced."""
+        return [message["say"] for message in self.messages]
+
+    def on_msg(self, call: Any) -> None: ...
+
+    def send(self, data: Any, buffers: Any = None) -> None:
+        if data["method"] == "custom":
+            self.messages.append(data["content"])
+
+    def close(self, *arguments: Any, **more: Any) -> None: ...
 
 
 def send(widget: Any, message: Any, buffers: Any = ()) -> None:

@@ -324,7 +324,7 @@ class Studio(BaseStudio):
                 again=again,
                 timeout=timeout,
                 on_update=on_update,
-                on_sent=on_update.show_upload,
+                on_sent=lambda name, share: on_update.show_text(f"sending {name}", share),
                 trace=trace,
             )
             reported = flows.report_waits(flow, on_update.show_text)

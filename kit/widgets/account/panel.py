@@ -15,6 +15,7 @@ from kit import wire
 from kit.widgets.account import Key, Keys, Profiles, Spent
 from kit.widgets.account.signin import STYLE, SignIn, code
 from kit.widgets.background import BackgroundRunner, Subscribe, guard
+from kit.widgets.boxes import mark_open
 from kit.widgets.markup import FAINT, FONT, card, credits, faint, pairs, problem
 from kit.widgets.secret import OneTimeSecret
 from kit.widgets.snapshots import SnapshotBox, rerun_line
@@ -226,6 +227,7 @@ class ProfileSelector(ipywidgets.VBox):
             self._toggle_sign_in,
             tooltip="To another service, or with a new key",
         )
+        self._open.add_class("kit-opens")
         self._form = ipywidgets.VBox(_dom_classes=("kit-part",))
         row = ipywidgets.HBox((self._dropdown, self._open), _dom_classes=("kit-line",))
         parts = (heading("Profiles"), row, self._line, self._form)
@@ -262,6 +264,7 @@ class ProfileSelector(ipywidgets.VBox):
 
     def _toggle_sign_in(self, _: Any) -> None:
         """Open or close the login form; the key field is created when needed."""
+        mark_open(self._open, not self._form.children)
         if self._form.children:
             self._form.children = ()
             return

@@ -7,6 +7,7 @@ their fields and updates the price. Only valid requests are sent.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -40,6 +41,7 @@ from kit.wire import Model, Parameter
 
 #: Seconds of quiet before a refresh.
 QUIET_SECONDS = 0.15
+_forms: weakref.WeakSet[Form] = weakref.WeakSet()
 
 
 class Form(SnapshotBox):
@@ -102,6 +104,7 @@ class Form(SnapshotBox):
         self._script.on_msg(self._receive)
         self._models = {model.id: (model, presets)}
         self._open(model.id, initial or {})  # may reject the initial values
+        _forms.add(self)
         if service is not None:
             self.follow(service.subscribe, self._prices.refresh)
             self.background.begin(self._prices.learn_balance)
@@ -343,8 +346,11 @@ class Form(SnapshotBox):
 
     def _show_unfinished(self, service: Service) -> None:
         """Show what was started before, such as by a kernel that was restarted meanwhile."""
+        others = [form for form in tuple(_forms) if form.is_shown_by_another_cell(self)]
+        shown = {run.facts.id for form in others for run in form.runs if run.facts}
         with suppress(KitError):  # the history has it, too
-            for place, facts in enumerate(service.list_unfinished(self.model.id)):
+            found = service.list_unfinished(self.model.id)
+            for place, facts in enumerate(one for one in found if one.id not in shown):
                 names = {parameter.name for parameter in self.model.setting_parameters}
                 given = {n: v for n, v in (facts.parameters or {}).items() if n in names}
                 self._begin(Request(self.model, facts.prompt, given), service, facts, place)
@@ -379,7 +385,8 @@ class Form(SnapshotBox):
 
     def _finish_run(self, run: Run) -> None:
         self._show_changed_run()
-        self._script.send({"ended": f"{self.model.title or self.model.id}: {run.state}"})
+        words = f"{self.model.title or self.model.id}: {run.ending}"
+        self._script.send({"say": words, "notify": True})
         if isinstance(run.error, BadRequestError) and run.request.model is self.model:
             self._service_problems = values.problems_by_field(run.error)
             self._refresh()

@@ -185,20 +185,13 @@ def build(path: str, parameter: Parameter, factory: WidgetFactory) -> Field:
     return Field(path, parameter, widget, build_note(parameter, factory), read, write, control)
 
 
-def _build_buttons(parameter: Parameter, factory: WidgetFactory, label: str) -> Parts:
-    # without a tooltip the page shows one that reads "null"
-    return _build_choice(parameter, factory, label, ipywidgets.ToggleButtons, tooltip=label)
-
-
-def _build_choice(
-    parameter: Parameter, factory: WidgetFactory, label: str, kind: Any, **traits: Any
-) -> Parts:
+def _build_choice(parameter: Parameter, factory: WidgetFactory, label: str, kind: Any) -> Parts:
     options = [
         (word, _NO_VALUE if value is None else value) for word, value in controls.choices(parameter)
     ]
     initial = controls.default(parameter)
     shown = _NO_VALUE if initial is None else initial
-    control = factory.new(kind, options=options, value=shown, description=label, **traits)
+    control = factory.new(kind, options=options, value=shown, description=label)
 
     def read() -> Any:
         return None if control.value is _NO_VALUE else control.value
@@ -335,7 +328,7 @@ def _set_value(control: Any, value: Any) -> None:
 
 #: Name of a control -> function that builds it.
 _BUILDERS: dict[str, Callable[[Parameter, WidgetFactory, str], Parts]] = {
-    "buttons": _build_buttons,
+    "buttons": partial(_build_choice, kind=ipywidgets.ToggleButtons),
     "dropdown": partial(_build_choice, kind=ipywidgets.Dropdown),
     "switch": _build_switch,
     "slider": _build_slider,

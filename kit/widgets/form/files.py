@@ -23,7 +23,7 @@ from kit.pictures import INPUT_FORMATS, open_picture
 from kit.private import user_path
 from kit.widgets import markup, media
 from kit.widgets.background import BackgroundRunner, Debounced
-from kit.widgets.boxes import OpenedBox, close_all
+from kit.widgets.boxes import OpenedBox, close_all, mark_open
 from kit.widgets.form import controls, parts
 from kit.widgets.form.fields import Field, build_note
 from kit.widgets.form.parts import WidgetFactory
@@ -95,12 +95,15 @@ class FileField(ipywidgets.VBox):
             background=background,
             folder=service.uploads if service else None,
         )
-        toggle = partial(self._toggle, "folders", self._list_folder)
-        row = [self.box, factory.button("Browse", "folder-open", toggle)]
+        opener = partial(factory.button, _dom_classes=("kit-opens",))
+        folder = partial(Picker, factory, parameter.type, self._choose)
+        toggle = partial(self._toggle, "folders", lambda: folder().widget)
+        self._openers = {"folders": opener("Browse", "folder-open", toggle)}
         if service is not None and parameter.type != "audio":
             toggle = partial(self._toggle, "results", partial(self._list_results, service))
             words = "Choose among earlier results"
-            row.append(factory.button("Earlier", "history", toggle, tooltip=words))
+            self._openers["results"] = opener("Earlier", "history", toggle, tooltip=words)
+        row = (self.box, *self._openers.values())
         line = factory.new(ipywidgets.HBox, children=row, _dom_classes=("kit-row",))
         self._chips = factory.new(ipywidgets.VBox, _dom_classes=("kit-chips",))
         self._opened = factory.new(OpenedBox, background=background)
@@ -193,18 +196,16 @@ class FileField(ipywidgets.VBox):
     def _toggle(self, name: str, make: Callable[[], Any]) -> None:
         """Open a way to choose files instead of the open one, or close it."""
         self._open = "" if self._open == name else name
+        for one, button in self._openers.items():
+            mark_open(button, one == self._open)
         self._opened.fill(make if self._open else None)
-
-    def _list_folder(self) -> Any:
-        return Picker(self._factory, self._parameter.type, self._choose).widget
 
     def _list_results(self, service: Service) -> Any:
         found = service.list_earlier(self._parameter.type)
         return thumbnails(self._factory, found, partial(self._choose_result, service))
 
     def _choose(self, path: Path, name: str = "") -> None:
-        self._open = ""
-        self._opened.fill(None)
+        self._toggle(self._open, lambda: None)
         self.add(path, name)
 
     def _choose_result(self, service: Service, facts: wire.Generation) -> None:
@@ -238,11 +239,10 @@ class FileField(ipywidgets.VBox):
                 move, possible = partial(self._move, index, offset), 0 <= index + offset <= last
                 words = f"Move {name} {word}"
                 row.append(button("", icon, move, tooltip=words, disabled=not possible))
-        row.append(button("", "times", partial(self._remove, index), tooltip=f"Remove {name}"))
+        rest = (*self.value[:index], *self.value[index + 1 :])
+        remove = partial(setattr, self, "value", rest)
+        row.append(button("", "times", remove, tooltip=f"Remove {name}"))
         return self._factory.new(ipywidgets.HBox, children=row, _dom_classes=("kit-chip",))
-
-    def _remove(self, index: int) -> None:
-        self.value = (*self.value[:index], *self.value[index + 1 :])
 
     def _move(self, index: int, offset: int) -> None:
         lines = list(self.value)

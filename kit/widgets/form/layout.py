@@ -18,7 +18,7 @@ import ipywidgets
 from kit.parameters import Request
 from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner
-from kit.widgets.boxes import NewestFirst, close_all
+from kit.widgets.boxes import NewestFirst, close_all, mark_open
 from kit.widgets.form import parts
 from kit.widgets.form.fields import Field
 from kit.widgets.form.parts import WidgetFactory
@@ -32,7 +32,9 @@ DOUBLE_CLICK_SECONDS = 0.5
 #: Seconds that a user needs to read a notice at a field.
 READING_SECONDS = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark", "File": "file-import"}
-_TOOLTIPS = {"File": "Fill in from the metadata of a generated file"}
+_FILL_IN = "Fill in from the metadata of a generated file"
+_OPENS: dict[str, Any] = {"_dom_classes": ("kit-opens",)}
+_TRAITS = {"Reset": {}, "Code": _OPENS, "Presets": _OPENS, "File": {"tooltip": _FILL_IN, **_OPENS}}
 
 
 class FormLayout:
@@ -79,7 +81,7 @@ class FormLayout:
             "",
             "chevron-right",
             lambda: self._open_advanced(not self._is_open),
-            _dom_classes=("kit-more",),
+            _dom_classes=("kit-more", "kit-opens"),
         )
         basic = [one for one in fields if one not in self._advanced]
         self._rare = box(children=_cells(self._advanced), _dom_classes=("kit-fields", "kit-hidden"))
@@ -87,11 +89,11 @@ class FormLayout:
             ipywidgets.HTML, value=parts.NOTIFY_CHECKBOX, _dom_classes=("kit-notify", "kit-hidden")
         )
         more = (self._advanced_button, self._rare, self._notify) if self._advanced else ()
-        buttons = [
-            factory.button(word, _ICONS[word], act, tooltip=_TOOLTIPS.get(word))
+        self._tools = {
+            word.lower(): factory.button(word, _ICONS[word], act, **_TRAITS[word])
             for word, act in tools.items()
-        ]
-        row = (self.submit, self.price, self.variants, *buttons)
+        }
+        row = (self.submit, self.price, self.variants, *self._tools.values())
         bar = factory.new(ipywidgets.HBox, children=row, _dom_classes=("kit-bar",))
         self._below = box(_dom_classes=("kit-below",))
         inputs = (
@@ -133,6 +135,7 @@ class FormLayout:
         if self._panels.pop(name, None) is None:
             self._panels[name] = make()
         self._below.children = tuple(self._panels.values())
+        mark_open(self._tools[name], name in self._panels)
 
     def close(self) -> None:
         """Close all widgets but the results, which another layout shows."""
@@ -186,6 +189,7 @@ class FormLayout:
 
     def _open_advanced(self, is_open: bool) -> None:
         self._is_open = is_open
+        mark_open(self._advanced_button, is_open)
         self._advanced_button.icon = "chevron-down" if is_open else "chevron-right"
         for part in (self._rare, self._notify):
             (part.remove_class if is_open else part.add_class)("kit-hidden")

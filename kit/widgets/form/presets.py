@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +82,10 @@ class PresetFolder:
     def __init__(self, factory: WidgetFactory, presets: Presets, form: Any) -> None:
         self._presets = presets
         self._form = form
-        self.name = factory.new(
-            ipywidgets.Combobox, placeholder="name of a preset", continuous_update=True
-        )
+        self.name = factory.new(ipywidgets.Combobox, description="preset", placeholder="its name")
         self.load = factory.button("Load", "", lambda: self._run(self._load, ""))
-        self.save = factory.button("Save", "", lambda: self._run(self._save, "saved"))
+        save = partial(self._run, lambda: presets.__setitem__(self.name.value, form.value), "saved")
+        self.save = factory.button("Save", "", save)
         self.drop = factory.button("Delete", "", lambda: self._run(self._drop, "deleted"))
         self._message = factory.new(ipywidgets.HTML)
         parts = (self.name, self.load, self.save, self.drop, self._message)
@@ -105,9 +105,6 @@ class PresetFolder:
         problems = self._form.take(self._presets[self.name.value])
         loaded = f"loaded, but not {'; '.join(problems)}" if problems else "loaded"
         return (markup.notice if problems else markup.note)(loaded)
-
-    def _save(self) -> None:
-        self._presets[self.name.value] = self._form.value
 
     def _drop(self) -> None:
         del self._presets[self.name.value]

@@ -147,6 +147,7 @@ class Run:
         """Reset the state, and show the panel of a new attempt."""
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         self.error = None
+        self.ending = "completed"  # or why it has none
         self._cancel_requested = False
         self._cancel_problem = self._wait_text = ""
         self._sent_share: float | None = None
@@ -172,7 +173,8 @@ class Run:
             result = attempt()
             html = self._service.show(result)
         except BaseException as error:  # noqa: BLE001 - shown in the panel, and kept for `result`
-            self._finish(None, error, markup.problem(_error_sentence(error)))
+            self.ending = _error_sentence(error)
+            self._finish(None, error, markup.warning(self.ending))
         else:
             self._finish(result, None, html)
 

@@ -57,14 +57,12 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
     if settings is not None:
         parameters = {name: settings[name] for name in request.parameters if name in settings}
         request = replace(request, parameters=parameters)
-    if any(path.startswith("parameters.") for path in unread):
+    if malformed := _part(unread, "parameters."):
         settings = None
     problems = {**problems, **unread}
-    invalid = {
-        path.removeprefix("parameters.") for path in problems if path.startswith("parameters.")
-    }
-    given = {*request.parameters, *(path.removeprefix("parameters.") for path in unread)}
-    return Checked(request, settings, problems, incomplete=invalid.isdisjoint(given))
+    given = {*request.parameters, *malformed}
+    incomplete = given.isdisjoint(_part(problems, "parameters."))
+    return Checked(request, settings, problems, incomplete)
 
 
 def to_value(request: Request) -> dict[str, Any]:

@@ -33,17 +33,16 @@ class ModelPage(ipywidgets.VBox):
         self._message = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._use = use
         self._rows: dict[str, Any] = {}
-        self._limit = _MODELS_PER_PORTION
         self._list = ipywidgets.VBox(_dom_classes=("kit-models",))
         self._more = ipywidgets.Button(description="Show more", icon="plus")
-        self._more.on_click(lambda _: self._show_more())
+        self._more.on_click(lambda _: self._show(len(self._list.children) + _MODELS_PER_PORTION))
         filters = ipywidgets.HBox(
             children=(self._kind, self._words, self._message), _dom_classes=("kit-filter",)
         )
         super().__init__(children=(filters, self._list, self._more))
-        self._kind.observe(self._filter, "value")
-        self._words.observe(self._filter, "value")
-        self._filter()
+        for control in (self._kind, self._words):
+            control.observe(lambda _: self._show(), "value")
+        self._show()
 
     @property
     def shown(self) -> list[str]:
@@ -57,18 +56,10 @@ class ModelPage(ipywidgets.VBox):
         found = all(word in text for word in self._words.value.lower().split())
         return found and kind in ("all", model.asset_type)
 
-    def _filter(self, _: Any = None) -> None:
-        self._limit = _MODELS_PER_PORTION
-        self._show()
-
-    def _show_more(self) -> None:
-        self._limit += _MODELS_PER_PORTION
-        self._show()
-
-    def _show(self) -> None:
+    def _show(self, limit: int = _MODELS_PER_PORTION) -> None:
         self._matching = matching = [one for one in self._models if self._matches(one)]
-        self._list.children = tuple(self._row(one) for one in matching[: self._limit])
-        self._more.layout.display = None if len(matching) > self._limit else "none"
+        self._list.children = tuple(self._row(one) for one in matching[:limit])
+        self._more.layout.display = None if len(matching) > limit else "none"
         self._message.value = note(f"{len(matching)} of {len(self._models)}")
 
     def _row(self, model: wire.Model) -> Any:

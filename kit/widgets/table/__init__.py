@@ -79,6 +79,11 @@ class Thumbnails:
                 list(pool.map(self._get, missing[start : start + _MAX_FETCHES]))
                 yield
 
+    def forget_missing(self) -> None:
+        """Forget which thumbnails do not exist, because they may be there by now."""
+        with self._lock:
+            self._contents = {name: content for name, content in self._contents.items() if content}
+
     def _get(self, name: str) -> None:
         self._keep(name, _try_fetch(self._fetch, name) or b"")
 
@@ -239,7 +244,7 @@ class HistoryTable:
                     "step": lambda pages: setattr(self, "page", self.page + pages),
                     "clear": lambda: self.select(()),
                     "show_similar": lambda: background.begin(self._show_similar),
-                    "renew": lambda: background.begin(self._reload_frame),
+                    "renew": lambda: background.begin(partial(self._reload_frame, asked=True)),
                 }
                 self._controls = TableControls(
                     self._frame, self._size, actions, self.html, self._lock, background
@@ -247,7 +252,7 @@ class HistoryTable:
                 if self._renew is not None:
                     self._controls.follow(self._subscribe, self._reload_frame)
                     self._controls.renew.layout.display = None
-                self._draw()
+                self._draw(say=False)
             return self._controls
 
     def _ipython_display_(self) -> None:
@@ -267,10 +272,12 @@ class HistoryTable:
 
     # ── what the user does ───────────────────────────────────────────────────────────────────────
 
-    def _reload_frame(self) -> None:
-        """Update the frame and keep the position; runs in the background."""
+    def _reload_frame(self, *, asked: bool = False) -> None:
+        """Update the frame and keep the position; may block. If `asked`, try thumbnails again."""
         if self._renew is None or self._controls is None:
             return
+        if asked:
+            self._thumbnails.forget_missing()
         try:
             frame, problem = self._renew(), ""
         except (KitError, OSError) as error:
@@ -283,7 +290,7 @@ class HistoryTable:
                 self._page = min(self._page, self.pages - 1)
             if self._controls is not None:
                 self._controls.show_choices(self._frame)
-                self._draw()
+                self._draw(say=asked)
                 self._controls.show_problem(problem)
 
     def _filter_by(self, name: str, wanted: Any) -> None:
@@ -324,7 +331,7 @@ class HistoryTable:
         start = self._page * self._size
         return self._frame.iloc[self._positions[start : start + self._size]]
 
-    def _draw(self) -> None:
+    def _draw(self, *, say: bool = True) -> None:
         if self._controls is None:
             return
         self._pictures_ready.clear()
@@ -332,12 +339,12 @@ class HistoryTable:
         images = self._thumbnails.cached(_names(page))
         self._controls.show_view(self._view, self.page, self.pages)
         self._controls.show_page(page, drawing.live_page(page, images, self._view), self._selected)
-        self._update_words()
+        self._update_words(say=say)
         self._background.begin(partial(self._fill_pictures, page, number))
 
-    def _update_words(self) -> None:
+    def _update_words(self, *, say: bool = True) -> None:
         if self._controls:
-            self._controls.show_words(self._words(), self._view, chosen=bool(self._selected))
+            self._controls.show_words(self._words(), self._view, self._selected, say=say)
 
     def _words(self) -> str:
         count, first = len(self._positions), self._page * self._size

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from html import escape
 from typing import Any
 
 import ipywidgets as w
@@ -136,7 +135,7 @@ class TableControls(SnapshotBox):
         self.number = w.BoundedIntText(
             value=1, min=1, max=1, description="page", style=_STYLE, layout=narrow
         )
-        self.words = w.HTML(_dom_classes=("kit-status",))
+        self.words = w.HTML()
         self.clear = w.Button(description="clear selection", layout=auto)
         self.similar = w.Button(
             description="more like this",
@@ -183,12 +182,15 @@ class TableControls(SnapshotBox):
                     box.layout = self._shown if is_used else self._hidden
             self.page.value = html
 
-    def show_words(self, words: str, view: TableView, *, chosen: bool) -> None:
-        """Show the numbers of rows and selected ones, and the order for screen readers."""
+    def show_words(
+        self, words: str, view: TableView, chosen: Collection[str], *, say: bool
+    ) -> None:
+        """Show the numbers of rows and selected ones, and tell screen readers also the order."""
         by = next((c.title for s, c in self._columns if s == view.sort), "")
         order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""
-        hidden = f'<span class="kit-screen-reader">{escape(order)}</span>'
-        self.words.value = markup.faint(words) + hidden
+        self.words.value = markup.faint(words)
+        if say:
+            self._script.send({"say": words + order})
         for button in (self.clear, self.similar):
             button.layout.visibility = "visible" if chosen else "hidden"
 

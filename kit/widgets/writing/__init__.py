@@ -24,7 +24,7 @@ from kit.widgets import preview, prices
 from kit.widgets.background import SETTLE_SECONDS, BackgroundRunner, ChangeCheck, guard
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form.fields import watch_field
-from kit.widgets.markup import card, facts, faint, note, problem, style_element
+from kit.widgets.markup import card, facts, faint, label, note, problem, style_element
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 from kit.wire import Parameter
 
@@ -199,7 +199,8 @@ class Writing(SnapshotBox):
         topic = self._topic.value
         code = f"{'await ' if self._awaited else ''}studio.writing({json.dumps(topic)})"
         scripts, title = self.scripts, self.title
-        rows = {"topic": _word(topic), "title": title.title, "hook angle": title.hook_angle}
+        word = label(topic).capitalize()
+        rows = {"topic": word, "title": title.title, "hook angle": title.hook_angle}
         hidden = len(scripts) - MAX_SAVED
         more = faint(f"and {hidden} older scripts") if hidden > 0 else ""
         shown = (card("Titles and scripts", facts(rows)), *map(preview.script, scripts[:MAX_SAVED]))
@@ -208,10 +209,10 @@ class Writing(SnapshotBox):
     def _build(self, topic: str) -> list[Any]:
         new = ipywidgets
         once = ("kit-click-once",)
-        names = [(_word(name), name) for name in wire.TOPICS] if self._own else wire.TOPICS
-        self._topic = (new.Dropdown if self._own else new.Combobox)(
-            options=names, value=topic, description="Topic", _dom_classes=("kit-grow",)
-        )
+        words = [(label(name).capitalize(), name) for name in wire.TOPICS]
+        names, kind = (words, new.Dropdown) if self._own else (wire.TOPICS, new.Combobox)
+        grow = ("kit-grow",)
+        self._topic = kind(options=names, value=topic, description="Topic", _dom_classes=grow)
         self._suggest = new.Button(description="Suggest a title", _dom_classes=once)
         self._title_price, self._script_price = new.HTML(), new.HTML()
         self._suggestions = new.RadioButtons(options=[], description="Suggestions")
@@ -308,6 +309,7 @@ class Writing(SnapshotBox):
         found = self._writer.title(topic)
         with self._lock:
             self._titles.setdefault(topic, []).append(found)
+        self._script.send({"say": f"suggested: {found.title}"})
         if topic == self._topic.value:
             self._show_titles()
 
@@ -382,11 +384,6 @@ def _switch(label: str, tooltip: str) -> Any:
 
 def _line(*children: Any) -> Any:
     return ipywidgets.HBox(children=children, _dom_classes=("kit-line",))
-
-
-def _word(topic: str) -> str:
-    """Return a topic as a label."""
-    return topic.replace("_", " ").capitalize()
 
 
 def price(each: Decimal, count: int, balance: Decimal | None) -> str:

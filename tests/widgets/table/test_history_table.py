@@ -17,6 +17,7 @@ from kit.widgets.table import HistoryTable
 from kit.widgets.table.rows import TableView
 from tests.widgets.gallery_items import photo
 from tests.widgets.table.histories import history
+from tests.widgets.tree import Announcements
 
 Work = Callable[[], None]
 
@@ -418,9 +419,24 @@ def test_thumbnails_that_load_late_are_added_to_the_static_snapshot(tasks: Tasks
     assert captured.outputs[-1].data["text/html"].count("<img") == 4
 
 
+def test_the_refresh_button_fetches_missing_thumbnails_again(tasks: Tasks) -> None:
+    made: list[bytes] = []
+    found: Any = {"thumbnail": lambda _: next(iter(made), None), "renew": history}
+    controls = make_table(tasks, **found).controls
+    tasks.run()
+    assert "<img" not in controls.page.value
+
+    made.append(photo(64, 64))  # such as of a video that was downloaded meanwhile
+    controls.renew.click()
+    tasks.run()
+
+    assert controls.page.value.count("<img") == 4
+
+
 def test_the_sort_order_is_announced_to_screen_readers(tasks: Tasks) -> None:
     table = make_table(tasks)
     head = table.controls.heads["net"]
+    announced = Announcements(table.controls)
     assert "aria-sort" not in table.controls.page.value
     assert head.tooltip == "sort by credits"
 
@@ -430,7 +446,7 @@ def test_the_sort_order_is_announced_to_screen_readers(tasks: Tasks) -> None:
         table.controls.page.value
     )
     assert head.tooltip == "sorted, descending"
-    assert "sorted by credits, descending" in table.controls.words.value
+    assert announced.texts == ["1–4 of 6, sorted by credits, descending"]
     head.click()
     assert 'aria-sort="ascending">credits' in table.controls.page.value
     head.click()
