@@ -82,7 +82,7 @@ class S3Storage:
         make_folder(folder)
         self._bucket = bucket
         self._clock = clock
-        self._retry_seconds = retry_seconds
+        self._retry_seconds, self._head_seconds = retry_seconds, read_seconds / 3
         config: S3Config = {
             "endpoint": bucket.address,
             "virtual_hosted_style_request": True,  # the endpoint is the bucket's own URL
@@ -128,7 +128,8 @@ class S3Storage:
         key = f"{UPLOADS}{upload_id}{_RECEIVED_FILE}"
         try:
             with _translate_errors(reading=True):
-                size = (await obstore.head_async(self._store, key))["size"]
+                async with asyncio.timeout(self._head_seconds):  # a client waits for it
+                    size = (await obstore.head_async(self._store, key))["size"]
             if size != length:
                 sentence = f"the file has {size:,} bytes, {length:,} were announced"
                 raise BadRequestError.fields([("fileSizeBytes", sentence)])
@@ -277,20 +278,19 @@ def _translate_errors(*, reading: bool = False) -> Iterator[None]:
     """
     try:
         yield
-    except (FileNotFoundError, BaseError) as error:
+    except (FileNotFoundError, BaseError, TimeoutError) as error:
         if reading and isinstance(error, FileNotFoundError):
             raise NotFoundError("the file is gone") from None
         _log.warning("the storage failed: %s", _first_line(error))
-        refused = isinstance(error, (PermissionDeniedError, UnauthenticatedError))
-        problem = (
-            "refuses the keys or the permissions of the service" if refused else "does not answer"
-        )
+        problem = "does not answer"
+        if isinstance(error, (PermissionDeniedError, UnauthenticatedError)):
+            problem = "refuses the keys or the permissions of the service"
         raise UnavailableError(f"the storage {problem}; try again later") from None
 
 
 def _first_line(error: Exception) -> str:
     """Return an error's message without the address, which may be signed, and the response."""
-    first, _, rest = str(error).partition("\n")
+    first, _, rest = (str(error) or type(error).__name__).partition("\n")
     line = re.sub(r"https?://\S*\s*", "", first.partition(": <")[0])[:300]
     if not line.endswith("error sending request") or not (cause := _CAUSE.search(rest)):
         return line

@@ -200,6 +200,19 @@ def test_requests_to_a_slow_or_busy_storage_are_retried(
     assert failing_proxy.connections > len(faults)
 
 
+def test_a_client_does_not_wait_for_retries_of_a_storage_that_hangs(
+    s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path
+) -> None:
+    url = s3_server.new_bucket().replace(s3_server.url, failing_proxy.url)
+    storage = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs", read_seconds=0.9)
+    failing_proxy.faults += [stall] * 9
+    started = time.monotonic()
+
+    with pytest.raises(UnavailableError, match="the storage does not answer"):
+        asyncio.run(storage.fetch_received("upl_1", 10, tmp_path / "in"))
+    assert time.monotonic() - started < 1.5
+
+
 def test_an_interrupted_download_is_repeated_and_never_kept_in_part(
     s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path
 ) -> None:
