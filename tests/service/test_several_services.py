@@ -164,10 +164,14 @@ def test_a_rate_limit_counts_the_requests_of_all_services(start: Start) -> None:
 
 
 def test_a_shared_rate_limit_allows_as_much_as_one_in_memory(database_url: str) -> None:
-    async def count() -> list[float]:
+    async def count() -> None:
         database = PostgreSQL(database_url)
         limiter = RateLimiter({"any": 600}, database.shared)
+        begin = time.monotonic()
         verdicts = await asyncio.gather(*(limiter.count("any", "key") for _ in range(700)))
+        # While the requests are counted, more are allowed: 10 a second.
+        most = 601 + 10 * (time.monotonic() - begin)
+        assert 600 <= [verdict.wait for verdict in verdicts].count(0) <= most
         await asyncio.sleep(max(verdict.wait for verdict in verdicts))
         after = [await limiter.count("any", "key"), await limiter.count("any", "other")]
         assert [verdict.wait for verdict in after] == [0, 0]
@@ -177,10 +181,8 @@ def test_a_shared_rate_limit_allows_as_much_as_one_in_memory(database_url: str) 
         known = await database.read(sql("SELECT key FROM rate_limits"))
         assert [row.key for row in known] == ["any key"], "the other key is back at its full limit"
         await database.close()
-        return [verdict.wait for verdict in verdicts]
 
-    # While the requests are counted, more are allowed: 10 a second.
-    assert 600 <= asyncio.run(count()).count(0) <= 640
+    asyncio.run(count())
 
 
 def test_a_shared_rate_limit_recovers_from_a_clock_that_was_ahead(database_url: str) -> None:
