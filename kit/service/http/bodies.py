@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from codecs import BOM_UTF8
+from contextlib import AsyncExitStack
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -18,14 +19,16 @@ from starlette.requests import Request
 
 from kit.errors import MAX_SHOWN, BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
 from kit.parameters import shorten, suggest
+from kit.service.http.context import get_slots
 from kit.wire import Body
 
 B = TypeVar("B", bound=Body)
 
 #: Maximum size of a JSON body in bytes.
 BODY_LIMIT = 1_000_000
-#: Size in bytes from which a body counts as large.
-_LARGE_BYTES = 65_536
+#: Size in bytes from which a body counts as large, and how many of an account are received at once:
+#: slow ones would fill the memory.
+_LARGE_BYTES, _MAX_LARGE = 65_536, 4
 #: Values in a body: far more than any valid body has. Creating more takes long, above all objects,
 #: because the garbage collector of the interpreter scans all memory repeatedly meanwhile.
 _MAX_VALUES = 60_000
@@ -40,11 +43,14 @@ async def read_body(request: Request, kind: type[B]) -> B:
         )
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise UnsupportedMediaTypeError("the body must not be compressed: omit Content-Encoding")
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > BODY_LIMIT:
-            raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
+    raw, slots = bytearray(), get_slots(request, "receiving", _MAX_LARGE)
+    async with AsyncExitStack() as stack:
+        async for chunk in request.stream():
+            if len(raw) <= _LARGE_BYTES < len(raw) + len(chunk):
+                await stack.enter_async_context(slots)  # meanwhile the client cannot send more
+            raw += chunk
+            if len(raw) > BODY_LIMIT:
+                raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
     request.scope["content"] = content = bytes(raw)
     value = _parse(content)
     if len(content) > _LARGE_BYTES:

@@ -88,8 +88,10 @@ class Context:
     responses: ResponseCache = field(default_factory=ResponseCache)
     #: Uploads whose file is being received.
     receiving: set[str] = field(default_factory=set)
-    #: Semaphores of accounts whose texts are being written.
-    writing_slots: WeakValueDictionary[str, Semaphore] = field(default_factory=WeakValueDictionary)
+    #: Semaphores in use, by kind of work and account.
+    slots: WeakValueDictionary[tuple[str, str], Semaphore] = field(
+        default_factory=WeakValueDictionary
+    )
 
 
 def get_context(request: Request) -> Context:
@@ -102,6 +104,12 @@ def get_caller(request: Request) -> Caller:
     """Return the caller of a request, as authenticated by the request handler."""
     caller: Caller = request.scope["caller"]
     return caller
+
+
+def get_slots(request: Request, work: str, number: int) -> Semaphore:
+    """Return the semaphore for a kind of work that an account does `number` times at once."""
+    key = work, get_caller(request).account_id
+    return get_context(request).slots.setdefault(key, Semaphore(number))
 
 
 def get_base_url(request: Request) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -23,6 +22,7 @@ from kit.service.http.context import (
     get_caller,
     get_context,
     get_request_label,
+    get_slots,
     make_response,
 )
 from kit.service.http.routing import Router
@@ -88,8 +88,7 @@ async def _answer_once(
     request: Request, work: Callable[[], Awaitable[Transaction[Answer]]]
 ) -> Response:
     """Write a text and deliver it once for an idempotency key; a failure releases the key."""
-    context, account_id = get_context(request), get_caller(request).account_id
-    slots = context.writing_slots.setdefault(account_id, asyncio.Semaphore(_MAX_PER_ACCOUNT))
+    context, slots = get_context(request), get_slots(request, "writing", _MAX_PER_ACCOUNT)
     label = get_request_label(request)
     if label:
         mark = idempotency.begin(label, context.clock(), context.dispatcher.name)

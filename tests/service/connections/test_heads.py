@@ -3,8 +3,10 @@
 import gc
 import json
 import socket
+import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -82,6 +84,36 @@ def test_a_body_in_one_byte_chunks_is_refused(service: Service, key: str) -> Non
         (answer,) = read_responses(one)
 
     assert (answer.status, answer.code) == (400, "validation_error")
+
+
+def test_an_account_sends_few_large_bodies_at_once(service: Service, key: str) -> None:
+    other = service.key(service.account(), *ALL_SCOPES)
+    body = b'{"modelId": "flat", "prompt": "%b"}' % (b"x" * 900_000)
+
+    def begin(stack: ExitStack, key: str, size: int) -> socket.socket:
+        one = stack.enter_context(connection(service))
+        head = f"POST {GENERATIONS} HTTP/1.1\r\nAuthorization: Bearer {key}\r\n".encode()
+        one.sendall(head + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body))
+        sending = threading.Thread(target=one.sendall, args=[body[:size]])
+        sending.start()
+        stack.callback(sending.join)
+        return one
+
+    with ExitStack() as stack:
+        first, *_ = [begin(stack, key, 800_000) for _ in range(4)]
+        time.sleep(0.3)
+        fifth = begin(stack, key, len(body))
+        (answer,) = read_responses(begin(stack, other, len(body)))
+        assert answer.code == "validation_error"
+        fifth.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            fifth.recv(1)
+
+        first.sendall(body[800_000:])
+        fifth.settimeout(20)
+        for one in (first, fifth):
+            (answer,) = read_responses(one)
+            assert answer.code == "validation_error"
 
 
 def test_trailers_are_not_read_as_headers(service: Service, key: str, http: httpx.Client) -> None:
