@@ -104,11 +104,15 @@ class Notices:
 
 
 class Journal:
-    """All starts from this computer at one service."""
+    """All starts from this computer at one service.
+
+    `checked` are hashes of keys, and whether they are of this account, as far as that is known.
+    """
 
     def __init__(self, path: Path, by: str = "") -> None:
         self._lines = JsonLines(path)
         self._by = by
+        self.checked = {"": True, by: True}
         self._begin()
 
     def _begin(self) -> None:
@@ -229,6 +233,12 @@ class Journal:
         same = sorted(same[-_RECENT_DURATIONS:])
         return (same[len(same) // 2] + same[(len(same) - 1) // 2]) / 2 if same else None
 
+    def unchecked(self) -> dict[str, str]:
+        """Return the newest generation of each key that may be of another account, by its hash."""
+        with self._read() as contents:
+            newest = contents.newest.items()
+            return {by: each for by, each in newest if by not in self.checked}
+
     def find_earlier(self, request: str) -> list[str]:
         """Return the generations of an equal request, without failed ones.
 
@@ -242,11 +252,15 @@ class Journal:
     def starts(self) -> dict[str, list[tuple[str, bool]]]:
         """Return the starts of each request, oldest first: the id, and whether it has not failed.
 
-        One call serves a whole sweep.
+        One call serves a whole sweep. Starts with keys of other accounts are left out.
         """
         with self._read() as contents:
             return {
-                request: [(each, not contents.has_failed(each)) for each in ids]
+                request: [
+                    (each, not contents.has_failed(each))
+                    for each in ids
+                    if self.checked.get(contents.starts[each].by, True)
+                ]
                 for request, ids in contents.requests.items()
                 if request
             }
@@ -278,6 +292,7 @@ class _JournalContents:
     length: int = 0
     starts: dict[str, JournalEntry] = field(default_factory=dict)
     ends: dict[str, str] = field(default_factory=dict)
+    newest: dict[str, str] = field(default_factory=dict)  # start of each key, by its hash
     requests: dict[str, list[str]] = field(default_factory=dict)
     intents: dict[str, Intent] = field(default_factory=dict)
     settled: set[tuple[str, str]] = field(default_factory=set)  # key of the intent, and `by`
@@ -318,6 +333,7 @@ class _JournalContents:
                 self._add_duration(self.starts[entry.id], entry)
             return
         self.starts[entry.id] = entry
+        self.newest[entry.by] = entry.id
         self.requests.setdefault(entry.request, []).append(entry.id)
 
     def _add_duration(self, start: JournalEntry, end: JournalEntry) -> None:

@@ -101,6 +101,22 @@ def body_of(
     )
 
 
+def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Generation:
+    """Return the generation as it is known from its request and receipt, before it is fetched."""
+    return wire.Generation(
+        id=receipt.id,
+        status=receipt.status,
+        asset_type=receipt.asset_type or request.model.asset_type,
+        model_id=request.model.id,
+        model_name=request.model.title,
+        prompt=request.prompt,
+        parameters=dict(request.complete),
+        tags=dict(request.tags),
+        credits_charged=receipt.credits_charged,
+        created_at=receipt.created_at,
+    )
+
+
 def digest_of(request: Request) -> str:
     """Return a hash that equal requests share: of model, prompt, parameters and files.
 

@@ -28,7 +28,13 @@ from kit.client.settings import Settings
 from kit.errors import KitError, NoAnswerError
 from kit.parameters import Request
 from kit.studio.billing import Billing
-from kit.studio.requests import body_of, digest_of, fingerprint, matches_request
+from kit.studio.requests import (
+    body_of,
+    digest_of,
+    fingerprint,
+    generation_of_receipt,
+    matches_request,
+)
 
 References: TypeAlias = Mapping[str, str | list[str]]
 OnSent: TypeAlias = Callable[[str, float], None]
@@ -82,22 +88,6 @@ class StartTrace:
                 f"once the service lists it, and {same} is not charged a second time"
             )
         return "it was stopped before a start was accepted: nothing was charged"
-
-
-def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Generation:
-    """Return the generation as it is known from its request and receipt, before it is fetched."""
-    return wire.Generation(
-        id=receipt.id,
-        status=receipt.status,
-        asset_type=receipt.asset_type or request.model.asset_type,
-        model_id=request.model.id,
-        model_name=request.model.title,
-        prompt=request.prompt,
-        parameters=dict(request.complete),
-        tags=dict(request.tags),
-        credits_charged=receipt.credits_charged,
-        created_at=receipt.created_at,
-    )
 
 
 def suggest_again(error: KitError) -> KitError:
@@ -155,6 +145,18 @@ class Starts:
             with suppress(OvertakenError):
                 return (yield from self.send(request, on_sent=on_sent, trace=trace, known=known))
         return (yield from self.send(request, on_sent=on_sent, trace=trace))
+
+    def check_keys(self) -> Flow[None]:
+        """Find out which keys in the journal are of other accounts, whose starts are unknown here.
+
+        A sweep must not count them as made before.
+        """
+        for key, newest in self.journal.unchecked().items():
+            try:
+                yield from self.get(newest)
+                self.journal.checked[key] = True
+            except errors.ApiError as error:
+                self.journal.checked[key] = error.response_status not in _MISSING_STATUSES
 
     def send(
         self,
@@ -259,7 +261,9 @@ class Starts:
         if gone is not None:
             raise suggest_again(gone)
         if reasons:
-            self.notices.log(f"the request is sent again, because {'; '.join(reasons)}")
+            self.notices.log(
+                f"the request is sent again, because {'; '.join(dict.fromkeys(reasons))}"
+            )
         return None
 
     def _check_one(
@@ -273,7 +277,10 @@ class Starts:
                 status = getattr(error, "response_status", None)
                 general = status in _OUTAGE_STATUSES or flows.is_connection_error(error)
                 raise (error if general else suggest_again(error)) from None
-            reasons.append(f"its earlier result {name} cannot be fetched ({error})")
+            yield from self.check_keys()
+            is_own = self.journal.checked.get(self.journal.start(name).by, True)
+            what = f"{name} cannot be fetched ({error})" if is_own else "is of another account"
+            reasons.append(f"its earlier result {what}")
             return None
         if facts.state not in ("processing", "completed"):
             return None

@@ -395,6 +395,26 @@ def test_a_new_take_is_generated_again(studio: Studio, api: Server, take: Any, p
     assert len(list_starts(api)) == paid
 
 
+def test_a_sweep_of_another_account_on_the_computer_is_not_made_before(
+    own: Studio, service: Service, account: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    given: Any = {"prompt": ["a lake", "a fox"], "count": [1, 2]}
+    own.sweep("flat", **given).run()
+    keys = [service.key(who, "creative:generate") for who in (service.account(), account)]
+    theirs, rotated = (replace(own.client.settings, api_key=key) for key in keys)
+
+    with Studio(theirs) as other:
+        sweep = other.sweep("flat", **given)
+        assert sweep.credits == Decimal("2.6")
+        assert sweep.run().frame()["charged"].sum().round(3) == 2.6
+        assert caplog.text.count("its earlier result is of another account") == 1
+        assert other.sweep("flat", **given).credits == 0
+    with Studio(rotated) as later:
+        assert later.sweep("flat", **given).credits == 0
+    assert own.sweep("flat", **given).credits == 0
+    assert own.account.credits == Decimal("97.4")
+
+
 def test_a_named_take_is_reused(studio: Studio, api: Server) -> None:
     for _ in range(2):
         studio.sweep("paint", "a", again="second").run()

@@ -198,6 +198,7 @@ def price_cells(
     """
     is_new = again is True or (not again and not operations.settings.reuse)
     run_id = uuid.uuid4().hex if is_new else again or ""
+    yield from operations.starts.check_keys()
     prices: dict[str, wire.Quote | None] = {}
     counts: dict[str, int] = {}
     cells = []
