@@ -21,7 +21,7 @@ from pydantic_core import from_json
 from kit import errors
 from kit.client.calls import ACCOUNT, GENERATIONS, MODELS, Call, NoReply, Reply
 from kit.errors import ApiError, KitError
-from kit.internet import parse_date, retry_after
+from kit.internet import origin, parse_date, retry_after
 
 T = TypeVar("T")
 E = TypeVar("E", bound=KitError)
@@ -156,8 +156,10 @@ def _default_message(reply: Reply) -> str:
     with suppress(ValueError):
         status += f" {HTTPStatus(reply.status).phrase}"
     if 300 <= reply.status < 400:
+        place = origin(reply.headers.get("location", ""))
+        target = "{}://{}:{}".format(*place) if all(place) else "another address"
         return (
-            f"the service answered {status}, which points to another address; "
+            f"the service answered {status}, which points to {target}; "
             "redirects are not followed with a key: check base_url"
         )
     return f"the service answered {status} and gave no reason"

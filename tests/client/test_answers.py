@@ -161,6 +161,23 @@ def test_the_error_message_of_an_object_store_is_read(content: bytes, message: s
 
 
 @pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("https://studio.example/v1/account?key=1", "https://studio.example:443;"),
+        ("//u:p@a.example:81/x", "another address;"),
+        ("http://u:p@a.example:81/x", "http://a.example:81;"),
+        ("/v1/account/", "another address;"),
+        ("https://[", "another address;"),
+        (None, "another address;"),
+    ],
+)
+def test_a_redirect_names_where_it_leads(location: str | None, target: str) -> None:
+    headers = {} if location is None else {"location": location}
+
+    assert f"points to {target}" in str(answers.find_error(Reply(301, headers)))
+
+
+@pytest.mark.parametrize(
     ("header", "url"),
     [
         (None, None),
