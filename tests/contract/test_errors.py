@@ -162,6 +162,8 @@ def test_a_body_may_begin_with_a_byte_order_mark(http: httpx.Client) -> None:
         # the plus sign stands for a blank
         ("createdAfter=2026-01-01T00:00:00+02:00", "createdAfter", "must be a time such as"),
         ("createdBefore=2026-13-01", "createdBefore", "must be a time such as"),
+        ("status=completed&status=failed", "status", "may be given only once"),
+        ("x=1&x=2&assetType=image&limit=1&assetType=image", "assetType", "may be given only once"),
     ],
 )
 def test_a_wrong_query_names_the_field_and_what_is_right(

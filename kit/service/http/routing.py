@@ -92,8 +92,12 @@ class Operation:
         if request.scope["query_string"].count(b"&") >= _MAX_FIELDS:
             raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
         if self.query is not None:
+            given = request.query_params
+            names = {it.alias or name for name, it in self.query.model_fields.items()}
+            if repeated := sorted(it for it in names if len(given.getlist(it)) > 1):
+                raise BadRequestError.fields([(it, "may be given only once") for it in repeated])
             try:
-                values |= dict(self.query.model_validate(dict(request.query_params)))
+                values |= dict(self.query.model_validate(dict(given)))
             except ValidationError as error:
                 raise BadRequestError.fields(list_problems(error)) from None
         body = [await read_body(request, self.body)] if self.body else []
