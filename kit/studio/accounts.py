@@ -82,9 +82,8 @@ class AccountConnections:
             if name not in opened
         ]
 
-    def describe(self, connection: AccountConnection) -> AccountChoice:
+    def describe(self, one: AccountConnection) -> AccountChoice:
         """Return a connection as a choice of the account switcher."""
-        one = connection
         return self._describe(one.name, one.address, one.saved, own=one.own)
 
     def open(self, name: str) -> AccountConnection:
@@ -157,12 +156,8 @@ class AccountConnections:
             else "This panel uses a new key. The studio in your cells still uses the old one. "
             "To connect a cell:"
         )
-        code = (
-            f"studio = {self._connect}(profile={saved!r})"
-            if saved
-            else f"studio = kit.login({address!r})"
-        )
-        return replace(choice, remark=remark, code=code)
+        call = f"{self._connect}(profile={saved!r})" if saved else f"kit.login({address!r})"
+        return replace(choice, remark=remark, code=f"studio = {call}")
 
 
 @dataclass(slots=True)

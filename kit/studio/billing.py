@@ -163,14 +163,9 @@ class Billing:
         if self._settings.ours and (problems := [*parameters.script_problems(order)]):
             raise errors.ParameterError.fields(problems)
         request = ["scripts", order.model_dump(mode="json", by_alias=True)]
-        several = str(order.variations) == "2"
-        what, credits = (
-            ("2 scripts", 2 * pricing.SCRIPT_CREDITS)
-            if several
-            else ("a script", pricing.SCRIPT_CREDITS)
-        )
-        call = calls.write_scripts(order)
-        texts, reused = yield from self._buy(request, again, what, credits, call)
+        what, count = ("2 scripts", 2) if str(order.variations) == "2" else ("a script", 1)
+        price, call = count * pricing.SCRIPT_CREDITS, calls.write_scripts(order)
+        texts, reused = yield from self._buy(request, again, what, price, call)
         return [wire.Script.model_validate(each) for each in texts], reused
 
     def _buy(

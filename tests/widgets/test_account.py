@@ -174,7 +174,8 @@ def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: Backgro
     assert "cs_test_aaaa" in texts(panel)
     assert "in use here" in texts(panel)
     assert "&lt;old&gt;" in texts(panel)
-    assert len(buttons(panel, "Revoke")) == 1
+    (revoke,) = buttons(panel, "Revoke")
+    assert revoke.tooltip == "Revoke cs_test_aaaa… forever"
 
 
 def test_a_new_key_is_shown_once_and_not_stored_in_the_widgets(

@@ -22,7 +22,7 @@ from tests.widgets.forms import (
     price,
     submit_button,
 )
-from tests.widgets.tree import styled
+from tests.widgets.tree import Announcements, styled
 
 BLANK = {"prompt": None, "parameters": {"count": 1, "size": "small"}, "media": {}}
 
@@ -150,10 +150,12 @@ def test_submitting_an_invalid_form_raises(clock: Clock, api: Api) -> None:
 def test_an_error_of_the_service_is_shown_at_its_field(clock: Clock, api: Api) -> None:
     api.error = BadRequestError.fields([("parameters.count", "not on a Monday")])
     form = make_form(clock, api, {"prompt": "x"})
+    announced = Announcements(form)
 
     click(form, clock)
 
     assert "not on a Monday" in note(form, "parameters.count")
+    assert announced.texts == ["Flat: failed"], "its field announces why"
     assert "not on a Monday" in form.runs[0].widget.children[0].value
     control(form, "parameters.count").value = 2
     clock.wait()

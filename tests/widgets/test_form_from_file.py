@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ipywidgets import HTML
+from ipywidgets import HTML, Button
 from PIL import Image, PngImagePlugin
 
 from kit import file_metadata, wire
@@ -52,6 +52,22 @@ def test_a_file_fills_in_known_parameters_and_the_unused_ones_are_named(
         "media": {"face": [face.as_posix()]},
     }
     assert "filled in from made.png (not used: steps: " in text
+
+
+def test_a_chosen_output_of_the_cache_is_named_by_its_prompt(
+    api: Api, clock: Clock, picture: Path
+) -> None:
+    file_metadata.embed(picture, FileMetadata(model="flat", prompt="a hill", parameters={}))
+    output = picture.rename(picture.with_name(f"{'5e' * 32}.png"))
+    initial = {"media": str(output)}
+    with_face = model(media_parameters=[FACE])
+    form = Form(with_face, initial, service=api, background=clock.background)
+    clock.run()
+
+    texts = [one.value for one in every(form, HTML)]
+    assert any("a hill · " in text for text in texts)
+    assert not any("5e5e" in text for text in texts)
+    assert [one.tooltip for one in every(form, Button) if one.icon == "times"] == ["Remove a hill"]
 
 
 def test_a_file_switches_the_form_to_its_model_and_keeps_the_results(

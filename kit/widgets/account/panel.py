@@ -156,7 +156,7 @@ class KeyList(ipywidgets.VBox):
             self._keys.revoke(key.id)
             self.show()
 
-        ask = button("Revoke", lambda _: ask_back(True), tooltip=f"Make {key.prefix}… permanently")
+        ask = button("Revoke", lambda _: ask_back(True), tooltip=f"Revoke {key.prefix}… forever")
         yes = button("Yes, revoke", lambda _: self._begin(revoke), button_style="danger")
         keep = button("Keep", lambda _: ask_back(False))
         ask_back(False)

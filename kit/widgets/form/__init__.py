@@ -385,11 +385,13 @@ class Form(SnapshotBox):
 
     def _finish_run(self, run: Run) -> None:
         self._show_changed_run()
-        words = f"{self.model.title or self.model.id}: {run.ending}"
-        self._script.send({"say": words, "notify": True})
+        found = values.problems_by_field(run.error)
         if isinstance(run.error, BadRequestError) and run.request.model is self.model:
-            self._service_problems = values.problems_by_field(run.error)
+            self._service_problems = found
             self._refresh()
+        ending = run.state if found.keys() & self.fields.keys() else run.ending  # said by a field
+        words = f"{self.model.title or self.model.id}: {ending}"
+        self._script.send({"say": words, "notify": True})
 
     def _card(self, run: Run, shown: Any, *, has_files: bool) -> Any:
         """Return the widget of a result; `has_files`: its input files are known."""
