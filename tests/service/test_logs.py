@@ -13,6 +13,7 @@ import httpx
 import pytest
 from PIL import Image
 
+from kit.errors import UnavailableError
 from kit.service import logs
 from tests.conftest import Service
 from tests.ports import free_port
@@ -187,6 +188,17 @@ def test_the_message_of_an_exception_is_not_logged(logger: logging.Logger, style
     assert "ValueError" in text
     assert "test_logs.py" in text
     assert PROMPT not in text
+
+
+def test_an_outage_is_logged_without_a_stack(logger: logging.Logger) -> None:
+    out = io.StringIO()
+    logs.configure("text", to=out)
+    try:
+        raise UnavailableError("the database cannot be used now")
+    except UnavailableError:
+        logger.exception("gen_1 could not be settled")
+
+    assert out.getvalue().endswith("gen_1 could not be settled\n  UnavailableError\n")
 
 
 def test_only_warnings_are_logged_without_verbose(logger: logging.Logger) -> None:

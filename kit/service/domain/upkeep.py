@@ -21,7 +21,7 @@ from kit.service.settings import ServiceSettings
 from kit.service.storage import Storage
 from kit.service.storage.keys import OUTPUTS
 from kit.service.store import Database, checks
-from kit.service.store.database import Transaction, one
+from kit.service.store.database import Transaction, attempt, one
 
 T = TypeVar("T")
 _log = logging.getLogger("kit.service")
@@ -147,10 +147,7 @@ class Sweeper:
         """Sweep in rounds until canceled; examine the database daily."""
         while True:
             for step in (self.sweep, self.readiness.examine):
-                try:
-                    await step()
-                except Exception:  # noqa: BLE001 - logged; the next round may succeed
-                    _log.exception("the sweeper failed")
+                await attempt(step, "the sweeper failed")
             await asyncio.sleep(ROUND_SECONDS)
 
     async def sweep(self) -> None:

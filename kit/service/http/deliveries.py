@@ -13,6 +13,7 @@ from kit.service import machine
 from kit.service.domain import webhooks
 from kit.service.http.context import Context, format_time
 from kit.service.http.serializers import GenerationSerializer
+from kit.service.store.database import attempt
 from kit.version import __version__
 
 if TYPE_CHECKING:
@@ -39,10 +40,7 @@ class Deliveries:
         """Send until canceled; an interrupted attempt is repeated when its lease expires."""
         try:
             while True:
-                try:
-                    await self._start_due()
-                except Exception:  # noqa: BLE001 - logged; the next check may find a database
-                    _log.exception("due deliveries could not be read")
+                await attempt(self._start_due, "due deliveries could not be read")
                 if self._tasks:  # a finished one makes room for the next
                     first = asyncio.FIRST_COMPLETED
                     await asyncio.wait(self._tasks, timeout=_POLL_SECONDS, return_when=first)

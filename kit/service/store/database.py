@@ -7,16 +7,22 @@ authentication flow. Statements are written by hand, see `kit.service.store.stat
 
 from __future__ import annotations
 
+import logging
+import time
 from collections import namedtuple
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from kit.errors import KitError, NotFoundError
+from kit.errors import KitError, NotFoundError, UnavailableError
 from kit.parameters import shorten
 from kit.service.store.statements import Step
 
 T = TypeVar("T")
+_log = logging.getLogger("kit.store")
+
+#: When the next outage of a database may be logged.
+_log_due: dict[str, float] = {}
 
 
 class DuplicateError(KitError):
@@ -61,3 +67,19 @@ def row_maker(columns: Iterable[str]) -> Callable[[Iterable[Any]], Any]:
     """Return a function that turns rows of a driver into named tuples."""
     kind: Any = namedtuple("Row", [*columns])  # type: ignore[misc]
     return partial(tuple.__new__, kind)  # as namedtuple's own, without a Python call per row
+
+
+def log_outage(database: object, reason: object) -> None:
+    """Log that a database cannot be used, at most once in ten seconds."""
+    if (now := time.monotonic()) >= _log_due.get(str(database), 0.0):
+        _log_due[str(database)] = now + 10.0
+        _log.warning("the database cannot be used now: %s", reason)
+
+
+async def attempt(step: Callable[[], Awaitable[object]], failure: str) -> None:
+    """Run a step of a loop; an error is logged, unless it is an outage, which was logged."""
+    try:
+        await step()
+    except Exception as error:  # noqa: BLE001 - the next round may succeed
+        if not isinstance(error, UnavailableError):
+            _log.exception(failure)

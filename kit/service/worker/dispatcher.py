@@ -26,7 +26,7 @@ from kit.service.settings import ServiceSettings
 from kit.service.storage import Storage
 from kit.service.storage.keys import upload_key
 from kit.service.store import Database
-from kit.service.store.database import Transaction
+from kit.service.store.database import Transaction, attempt
 from kit.service.worker.pool import JobError, LostError
 from kit.service.worker.renderer import Renderer
 from kit.service.worker.watchers import Watchers
@@ -196,11 +196,7 @@ class Dispatcher:
 
     async def _repeat(self, step: Callable[[], Any], every: float) -> None:
         while True:
-            try:
-                await step()
-            except Exception:  # noqa: BLE001 - logged
-                # The database may be available in the next round.
-                _log.exception("the dispatcher could not %s", step.__name__.strip("_"))
+            await attempt(step, f"the dispatcher could not {step.__name__.strip('_')}")
             with suppress(TimeoutError):
                 async with asyncio.timeout(every):
                     await self._wake.wait() if step == self._fill else await asyncio.sleep(every)

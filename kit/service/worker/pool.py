@@ -244,18 +244,14 @@ class Pool:
             return RenderProcess(process, channel, self._new_folder(), resident)
 
 
-def _write_script() -> str:
-    """Return a program with our path, which scripts and archives of `shiv` may have extended."""
-    path = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - zipped ones too
-    return _SCRIPT.format(path=path)
-
-
 def _spawn(
     connection: socket.socket, memory: int, cpu_seconds: int, offline: bool, log: Path | None
 ) -> subprocess.Popen[bytes]:
     environment = allowed_variables(os.environ, network=not offline) | ENVIRONMENT
     descriptor = connection.fileno()
     limits = (descriptor, memory, cpu_seconds, int(offline))
+    # Scripts and archives of `shiv` may have extended our path.
+    path = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - zipped ones too
     # Ctrl-C in the terminal is for the service, not for this process.
     options: dict[str, Any] = {"pass_fds": (descriptor,), "start_new_session": True}
     if sys.platform == "win32":
@@ -265,7 +261,7 @@ def _spawn(
     with log.open("ab") if log else nullcontext() as errors:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # -P excludes the working directory: a notebook may have a `random.py` beside it.
-            [sys.executable, "-P", "-c", _write_script(), *map(str, limits)],
+            [sys.executable, "-P", "-c", _SCRIPT.format(path=path), *map(str, limits)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,

@@ -151,7 +151,9 @@ def parse_answer(answer: str, kind: type[A], example: str) -> A:
         try:
             return kind.model_validate(found)
         except ValidationError as error:
-            problem = _problem(error)
+            detail = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(map(str, detail["loc"]))
+            problem = f"{field}: {detail['msg'].lower()}" if field else detail["msg"].lower()
     request = f"That cannot be used: {problem}. Answer with this object and nothing else: {example}"
     raise RejectedError("shape", "the language model does not follow the format", request)
 
@@ -163,9 +165,3 @@ def _find_objects(text: str) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             continue
         yield found
-
-
-def _problem(error: ValidationError) -> str:
-    detail = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(map(str, detail["loc"]))
-    return f"{field}: {detail['msg'].lower()}" if field else detail["msg"].lower()

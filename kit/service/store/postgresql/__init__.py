@@ -28,6 +28,7 @@ from kit.service.store.database import (
     Transaction,
     Work,
     begin,
+    log_outage,
     row_maker,
 )
 from kit.service.store.postgresql import schema
@@ -212,7 +213,10 @@ class PostgreSQL:
             connection = await pool.acquire(timeout=_WAIT_SECONDS)
             try:
                 if time.monotonic() - self._clock_read_at > _CLOCK_SECONDS:
-                    await self._read_clock(connection)
+                    before = time.monotonic()
+                    moment = await connection.fetchval(_SELECT_TIME)
+                    self._clock_read_at = time.monotonic()
+                    self._clock_offset = moment - (before + self._clock_read_at) / 2 * 1000
                 yield connection
             finally:
                 # A lost connection must not hide the original error.
@@ -225,7 +229,7 @@ class PostgreSQL:
         except _TEMPORARY_ERRORS as error:
             if isinstance(error, ValueError):  # a value of the wrong type for its column
                 raise
-            _log.warning("the database cannot be used now: %s", type(error).__name__)
+            log_outage(self._url, type(error).__name__)
             raise _unavailable("the database cannot be used now; nothing was charged") from None
 
     async def _open(self) -> Any:
@@ -241,12 +245,6 @@ class PostgreSQL:
                     raise
                 self._pool = pool
             return self._pool
-
-    async def _read_clock(self, connection: Any) -> None:
-        before = time.monotonic()
-        moment = await connection.fetchval(_SELECT_TIME)
-        self._clock_read_at = time.monotonic()
-        self._clock_offset = moment - (before + self._clock_read_at) / 2 * 1000
 
 
 async def migrate(url: str) -> list[int]:
@@ -267,7 +265,7 @@ async def _create_pool(url: str, seconds: float) -> Any:
     with _explain_errors(url):
         pool = await asyncpg.create_pool(
             url,
-            min_size=1,
+            min_size=0,
             max_size=_MAX_CONNECTIONS,
             reset=_keep_session,
             timeout=_CONNECT_SECONDS,

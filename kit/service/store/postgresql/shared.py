@@ -6,7 +6,6 @@ A notification is only a hint: it may be lost, so waiting code also checks regul
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
@@ -15,8 +14,6 @@ from typing import Any
 import asyncpg
 
 from kit.errors import UnavailableError
-
-_log = logging.getLogger("kit.store")
 
 _CHANNEL = "kit"
 _NOTIFY = "SELECT pg_notify($1, $2)"
@@ -110,5 +107,4 @@ class Shared:
                     await ended.wait()
                 finally:
                     connection.terminate()
-            _log.warning("notices of other services are not received")
             await asyncio.sleep(_RECONNECT_SECONDS)

@@ -27,6 +27,7 @@ from kit.service.store.database import (
     Transaction,
     Work,
     begin,
+    log_outage,
     row_maker,
 )
 from kit.service.store.sqlite.file import DAMAGE_ERRORS, NAME, find_damage, migrate, open_connection
@@ -220,7 +221,7 @@ class SQLite:
             _log.error("the database is damaged: %s", error)
             return UnavailableError("the database is damaged; nothing was charged")
         if isinstance(error, _TEMPORARY_ERRORS):
-            _log.warning("the database cannot be used now: %s", error)
+            log_outage(self._path, error)
             return UnavailableError("the database cannot be used now; nothing was charged")
         return error
 
