@@ -29,6 +29,8 @@ from kit.widgets.boxes import close_all, find_styles
 from kit.widgets.hosts import find_host, find_run, find_shell
 from kit.widgets.markup import COLOR, FONT, faint
 
+#: Items of a list or dict that is searched for a widget: data of users may be large.
+_MAX_HELD = 1000
 #: Seconds without a change before the snapshot is updated.
 QUIET_SECONDS = 1.0
 
@@ -158,14 +160,15 @@ class SnapshotBox(ipywidgets.VBox):
 
     def _close_unused(self) -> None:
         """Close it once a rerun has replaced it, and no page, name, named list or dict has it."""
+        if not self._replaced or self._pages:
+            return
         shell = find_shell()
         hidden = getattr(shell, "user_ns_hidden", ())  # such as the results of all cells
         names = getattr(shell, "user_ns", {}).copy().items()
         held = [v for name, v in names if not name.startswith("_") and name not in hidden]
-        lists = [v for v in held if isinstance(v, (list, tuple))]
-        dicts = [list(v.values()) for v in held if isinstance(v, dict)]
-        named = any(v is self._owner for v in chain(held, *lists, *dicts))
-        if self._replaced and self._pages == 0 and not named:
+        groups = [v for v in held if isinstance(v, (list, tuple, dict)) and len(v) <= _MAX_HELD]
+        parts = [[*v.values()] if isinstance(v, dict) else v for v in groups]
+        if not any(v is self._owner for v in chain(held, *parts)):
             self.close()
 
     def close(self) -> None:
