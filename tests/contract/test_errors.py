@@ -139,6 +139,10 @@ def test_a_body_of_another_type_is_refused(http: httpx.Client) -> None:
     assert "text/plain" in problem(answer, 415, "unsupported_media_type")["message"]
 
 
+def test_an_empty_body_is_reported_as_such(http: httpx.Client) -> None:
+    assert fields(http.post(START, content=b" ")) == {"": "the body is empty: send a JSON object"}
+
+
 def test_a_compressed_body_is_refused(http: httpx.Client) -> None:
     content = gzip.compress(b'{"modelId": "flat", "prompt": "x"}')
     answer = http.post(START, content=content, headers={"Content-Encoding": "gzip"})

@@ -69,7 +69,8 @@ def _parse(content: bytes) -> Any:
     try:
         return from_json(content.removeprefix(BOM_UTF8), cache_strings="none")
     except ValueError as error:
-        raise BadRequestError.fields([("", f"the body is not JSON: {error}")]) from None
+        what = f"is not JSON: {error}" if content.strip() else "is empty: send a JSON object"
+        raise BadRequestError.fields([("", f"the body {what}")]) from None
 
 
 def _check(value: Any, kind: type[B]) -> B:

@@ -89,12 +89,14 @@ class Operation:
     async def call(self, request: Request, arguments: Mapping[str, str]) -> Response:
         """Call the handler with a valid query and body; raises `BadRequestError` otherwise."""
         values: dict[str, Any] = {**arguments}
-        if request.scope["query_string"].count(b"&") >= _MAX_FIELDS:
+        separators = request.scope["query_string"].count(b"&")
+        if separators >= _MAX_FIELDS:
             raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
         if self.query is not None:
             given = request.query_params
-            names = {it.alias or name for name, it in self.query.model_fields.items()}
-            if repeated := sorted(it for it in names if len(given.getlist(it)) > 1):
+            fields = self.query.model_fields.items() if separators else ()
+            names = [it.alias or name for name, it in fields]
+            if repeated := [it for it in names if len(given.getlist(it)) > 1]:
                 raise BadRequestError.fields([(it, "may be given only once") for it in repeated])
             try:
                 values |= dict(self.query.model_validate(dict(given)))
