@@ -33,7 +33,8 @@ class Budget:
         self.limit = limit
         self._warn_at = warn_at
         self._budgets = budgets
-        self._spent: dict[str, Decimal] = {}
+        self._charged: dict[str, Decimal] = {}
+        self._refunded: dict[str, Decimal] = {}
         self._held: dict[int, Decimal] = {}
         self._warned = False
 
@@ -60,7 +61,7 @@ class Budget:
     @property
     def spent(self) -> Decimal:
         """Credits charged while it was open, minus refunds."""
-        return sum(self._spent.values(), Amount())
+        return sum(self._charged.values(), Amount()) - sum(self._refunded.values(), Amount())
 
     @property
     def held(self) -> Decimal:
@@ -196,18 +197,18 @@ class Budgets:
         with self._lock:
             for budget in self._open:
                 if budget._held.pop(hold.number, None) is not None and charged:
-                    budget._spent[what] = charged
+                    budget._charged[what] = charged
             sentences = [text for budget in self._open if (text := budget._warning())]
         for sentence in sentences:
             # without a file name: notebooks save output, and threads have no line of the user
             warnings.warn_explicit(sentence, BudgetWarning, "studio.budget", 1)
 
     def refund(self, what: str, credits: Decimal) -> None:
-        """Count the refund of a charge made inside an open budget."""
+        """Count the refund of a charge made inside an open budget, once."""
         with self._lock:
             for budget in self._open:
-                if what in budget._spent:
-                    budget._spent[what] = max(Decimal(0), budget._spent[what] - credits)
+                if what in budget._charged:
+                    budget._refunded[what] = min(credits, budget._charged[what])
 
 
 def _text(amount: Decimal) -> str:

@@ -227,12 +227,13 @@ def remark(sentence: str) -> str:
 def caption(item: wire.Generation, charged: Decimal | None) -> str:
     """Describe a generation in one line: model, size, length, price."""
     name = item.model_id or item.model_name or ""
-    return _join([name, *measures(item.output or wire.Output()), *_costs(item, charged)])
+    return _join([name, *measures(item.output or wire.Output()), costs(item, charged)])
 
 
-def _costs(item: wire.Generation, charged: Decimal | None) -> list[str]:
+def costs(item: wire.Generation, charged: Decimal | None) -> str:
+    """Return the charge of a generation and its refund."""
     refunded = item.credits_refunded
-    return [_money(charged), f"{figure(refunded)} refunded" if refunded else ""]
+    return _join([_money(charged), f"{figure(refunded)} refunded" if refunded else ""])
 
 
 def output(item: wire.Output, *, media: str = "") -> str:
@@ -244,7 +245,7 @@ def output(item: wire.Output, *, media: str = "") -> str:
 
 def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
     """Return a generation in one line."""
-    words = [item.model_id, item.asset_type, item.state, *_costs(item, charged)]
+    words = [item.model_id, item.asset_type, item.state, costs(item, charged)]
     return f"<Generation {' · '.join(filter(None, words))}>"
 
 

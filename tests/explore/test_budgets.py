@@ -144,8 +144,9 @@ def test_a_budget_warns_once_at_eighty_percent(budget: Budgets) -> None:
 def test_a_refund_increases_what_is_left(budget: Budgets) -> None:
     with budget(credits=1) as mine:
         spend(budget, "0.5", "a")
-        budget.refund("a", Decimal("0.5"))
-        budget.refund("a", Decimal("0.5"))
+        for refunded in ("0.2", "0.2", "0.5", "0.7"):  # it is known again with each answer
+            budget.refund("a", Decimal(refunded))
+            assert mine.left == min(Decimal("0.5") + Decimal(refunded), 1)
         budget.refund("unknown", Decimal(3))
         assert mine.left == 1
 

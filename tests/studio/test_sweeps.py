@@ -455,6 +455,14 @@ def test_the_sheet_shows_the_cell_numbers_for_ratings(studio: Studio) -> None:
     assert captions == ["#0 · 0.25 credits", "#1 · 0.25 credits"]
 
 
+def test_the_sheet_shows_what_was_refunded(own: Studio) -> None:
+    sheet = own.sweep("flat", "x", does=["works", "fails"]).run().sheet()
+
+    captions = [tile.caption for tile in sheet.tiles.values()]
+    assert captions == ["#0 · 0.6 credits", "#1 · failed · 0.6 credits · 0.6 refunded"]
+    assert sheet.title.endswith("1 completed, 1 failed, 0.6 credits refunded, 0.6 credits")
+
+
 def test_the_price_of_a_sweep_is_as_exact_as_its_least_exact_cell(studio: Studio) -> None:
     sweep = studio.sweep("paint", ["a", "b"])
 

@@ -21,7 +21,7 @@ from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
 from kit.studio.sweeps.runner import RunStopped, SweepRun
 from kit.studio.views import result_card
-from kit.widgets import markup, media, prices
+from kit.widgets import markup, media, preview, prices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,7 +216,8 @@ class BaseSweep(Generic[H]):
         generation = self._session.wrap(result.generation)
         limit = max(_SMALL, min(_LARGE, _SHEET_BYTES // len(self)))
         picture = _draw(generation, limit, 2 * size)
-        caption = markup.credits(generation.credits)
+        charged = self._session.operations.find_charge(generation.facts)
+        caption = preview.costs(generation.facts, charged) or markup.credits(None)
         if result.status != "completed":
             caption = f"{result.status} · {caption}"
         if picture is None and generation.facts.deletion:
