@@ -64,11 +64,6 @@ def get_account() -> Call[wire.Account]:
     return Call("GET", ACCOUNT, wire.Account.model_validate_json)
 
 
-def get_credits() -> Call[wire.Balance]:
-    """Additive: what the account can spend. Source: contract, "Account and keys"."""
-    return Call("GET", "/v1/account/credits", wire.Balance.model_validate_json)
-
-
 def list_models() -> Call[wire.Models]:
     """Operation 2."""
     return Call("GET", MODELS, wire.Models.model_validate_json)

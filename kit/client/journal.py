@@ -31,7 +31,6 @@ _log = logging.getLogger("kit")
 _MAX_DURATIONS, _RECENT_DURATIONS = 200, 9
 #: Seconds beyond which a duration is ignored: its end was noticed late, maybe a day later.
 _MAX_SECONDS = 3600
-_NO_TAGS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,45 +124,18 @@ class Journal:
         """Return the journal of a service, which may not exist yet."""
         return cls(settings.records("journal").path, settings.key_hash)
 
-    def add_intent(
-        self,
-        key: str,
-        body: Mapping[str, Any],
-        *,
-        request: str = "",
-        tags: Mapping[str, str] = _NO_TAGS,
-    ) -> None:
-        """Record a start before it is sent."""
-        line = {"intent": key, "at": _now(), "request": request, "body": body, "by": self._by}
-        self._lines.append({**line, "tags": dict(tags)} if tags else line)
+    def add_intent(self, key: str, body: Mapping[str, Any], **facts: Any) -> None:
+        """Record a start before it is sent; `facts` are other fields of its `Intent`."""
+        self._lines.append({"intent": key, "at": _now(), "body": body, "by": self._by, **facts})
 
     def settle_intent(self, key: str) -> None:
         """Record that a start was refused and had no effect."""
         self._lines.append({"intent": key, "at": _now(), "settled": "refused", "by": self._by})
 
-    def add_start(
-        self,
-        receipt: wire.Receipt,
-        *,
-        request: str = "",
-        model_id: str = "",
-        key: str = "",
-        tags: Mapping[str, str] = _NO_TAGS,
-        inputs: Sequence[str] = (),
-    ) -> None:
-        """Record a start; it settles the intent with its key."""
+    def add_start(self, receipt: wire.Receipt, **facts: Any) -> None:
+        """Record a start; `facts` are fields of its `JournalEntry`; the key settles its intent."""
         charged = None if receipt.credits_charged is None else str(receipt.credits_charged)
-        start = JournalEntry(
-            id=receipt.id,
-            at=_now(),
-            request=request,
-            model_id=model_id,
-            credits=charged,
-            key=key,
-            tags=dict(tags),
-            inputs=list(inputs),
-            by=self._by,
-        )
+        start = JournalEntry(id=receipt.id, at=_now(), credits=charged, by=self._by, **facts)
         self._lines.append(asdict(start))
 
     def add_end(self, generation: wire.Generation, *, shown: str = "") -> None:

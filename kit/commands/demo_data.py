@@ -84,9 +84,7 @@ def _needs_no_file(model: Model) -> bool:
 
 #: Initial credits, credits of each purchase, and the balance below which one happens.
 INITIAL_CREDITS, PURCHASED_CREDITS, LOW_BALANCE = (
-    1000 * UNITS_PER_CREDIT,
-    2000 * UNITS_PER_CREDIT,
-    200 * UNITS_PER_CREDIT,
+    credits * UNITS_PER_CREDIT for credits in (1000, 2000, 200)
 )
 #: Optional columns of the ledger.
 _OPTIONAL = ("generation_id", "model_id", "key_id", "key_prefix", "tags", "details")

@@ -140,11 +140,6 @@ class Billing:
                 f"the price of {receipt.id}",
             )
 
-    def count_refund(self, generation: wire.Generation) -> None:
-        """Count the refund of a generation that ended."""
-        if generation.credits_refunded:
-            self.budgets.refund(generation.id, generation.credits_refunded)
-
     def buy_title(self, topic: str, *, again: bool = True) -> Flow[tuple[wire.Title, bool]]:
         """Return a title and whether it is reused: the earlier one of its topic, unless `again`."""
         with convert_errors():

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import parameters, pricing, wire
-from kit.client import answers, calls, flows
+from kit.client import calls, flows
 from kit.client.calls import Flow
 from kit.errors import ConfigError
 from kit.explore import costs
@@ -73,10 +73,7 @@ class BaseCosts:
 
     def _read_balance(self) -> Flow[Decimal | None]:
         """Return the balance, or None if the service does not report it."""
-        try:
-            return (yield from flows.ask(calls.get_credits())).balance
-        except answers.UNKNOWN_PATH:
-            return (yield from flows.ask(calls.get_account())).credits
+        return (yield from flows.ask(calls.get_account())).credits
 
     def _read_report(
         self, month: str | None, budget: Decimal | float | str | None, timezone: str, sync: bool

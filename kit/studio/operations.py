@@ -355,7 +355,7 @@ class Operations:
         return self.journal.start(generation.id).charged
 
     def _record_end(self, generation: wire.Generation) -> None:
-        self.billing.count_refund(generation)
+        self.billing.budgets.refund(generation.id, generation.credits_refunded or Decimal(0))
         self.notices.try_write(partial(self._write_end, generation), f"the end of {generation.id}")
 
     def _write_end(self, generation: wire.Generation) -> None:

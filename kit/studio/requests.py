@@ -101,7 +101,7 @@ def body_of(
     )
 
 
-def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Generation:
+def new_generation(request: Request, receipt: wire.Receipt) -> wire.Generation:
     """Return the generation as it is known from its request and receipt, before it is fetched."""
     return wire.Generation(
         id=receipt.id,

@@ -28,13 +28,7 @@ from kit.client.settings import Settings
 from kit.errors import KitError, NoAnswerError
 from kit.parameters import Request
 from kit.studio.billing import Billing
-from kit.studio.requests import (
-    body_of,
-    digest_of,
-    fingerprint,
-    generation_of_receipt,
-    matches_request,
-)
+from kit.studio.requests import body_of, digest_of, fingerprint, matches_request, new_generation
 
 References: TypeAlias = Mapping[str, str | list[str]]
 OnSent: TypeAlias = Callable[[str, float], None]
@@ -199,14 +193,13 @@ class Starts:
                 trace.id, trace.credits = receipt.id, receipt.credits_charged
                 if receipt.status_url and self.settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
-                # before anything else: whatever fails from here on, the generation can be found
-                error = self._write_start(receipt, request, digest, key)
+                try:  # before anything else: whatever fails from here on, it can be found
+                    self._write_start(receipt, request, digest, key)
+                finally:
+                    self.billing.count_payment(request, receipt, hold)
             finally:
                 self._in_flight.discard(key)
-            self.billing.count_payment(request, receipt, hold)
-        if error is not None:
-            raise error
-        return generation_of_receipt(request, receipt)
+        return new_generation(request, receipt)
 
     def upload(
         self, request: Request, on_sent: OnSent = lambda _name, _share: None
@@ -385,10 +378,8 @@ class Starts:
                 f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
             ) from None
 
-    def _write_start(
-        self, receipt: wire.Receipt, request: Request, digest: str, key: str
-    ) -> NoAnswerError | None:
-        """Write a start to the journal; return the error if that fails."""
+    def _write_start(self, receipt: wire.Receipt, request: Request, digest: str, key: str) -> None:
+        """Write a start to the journal; raises `NoAnswerError` if that fails."""
         facts: Any = {"request": digest, "key": key, "tags": request.tags, "inputs": request.inputs}
         try:
             self.journal.add_start(receipt, model_id=request.model.id, **facts)
@@ -399,8 +390,7 @@ class Starts:
                 f"studio.history[{receipt.id!r}] finds it"
             )
             failure.generation_id = receipt.id
-            return failure
-        return None
+            raise failure from None
 
     def _repeat(
         self, request: Request, intent: Intent, trace: StartTrace

@@ -122,16 +122,6 @@ def studio_text(name: str, owner: wire.Account | None, models: Sequence[wire.Mod
     return f"<Studio {name}{': ' if described else ''}{described}>"
 
 
-def balance(item: wire.Balance) -> str:
-    """Draw the balance of an account and its spending."""
-    rows = {
-        "reserved": item.reserved and credits(item.reserved),
-        "charged in 30 days": credits(item.charged30d),
-        "refunded in 30 days": credits(item.refunded30d),
-    }
-    return card(credits(item.balance), facts(rows))
-
-
 def entries(items: Iterable[wire.Entry]) -> str:
     """Draw ledger entries as a table; charges are negative."""
     header = ("when (UTC)", "what", "credits", "balance after", "for")
@@ -255,7 +245,6 @@ DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
         lambda a: f"<Account {_join([a.name, a.email or '', _money(a.credits)])}>",
         account,
     ),
-    wire.Balance: (lambda b: f"<Balance {credits(b.balance)}>", balance),
     wire.Entry: (
         lambda e: f"<Entry {_join([e.kind, signed_amount(e.credits), e.model_id or ''])}>",
         lambda e: entries([e]),

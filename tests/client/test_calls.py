@@ -14,7 +14,6 @@ ORDER = wire.StartGeneration(model_id="m", prompt="p", parameters={"steps": 3})
     ("call", "method", "path"),
     [
         (calls.get_account(), "GET", "/v1/account"),
-        (calls.get_credits(), "GET", "/v1/account/credits"),
         (calls.list_models(), "GET", "/v1/creative-studio/models"),
         (calls.get_model("a/b"), "GET", "/v1/creative-studio/models/a%2Fb"),
         (calls.start_generation(ORDER), "POST", "/v1/creative-studio/generations"),

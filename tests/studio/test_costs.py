@@ -202,8 +202,9 @@ def test_figures_name_the_charges_that_they_leave_out(studio: Studio, backend: T
 def test_a_balance_that_changes_meanwhile_is_no_difference(studio: Studio, api: Server) -> None:
     grant = {"id": "led_1", "kind": "grant", "credits": 5, "balanceAfter": 5}
     api.script("GET", "/v1/usage", *[Answer(200, [grant])] * 7)
-    balances = [*range(10, 16), *[4] * 6]
-    api.script("GET", "/v1/account/credits", *[Answer(200, {"balance": n}) for n in balances])
+    balances = [10, *range(10, 16), *[4] * 6]  # the second response tells whose history it is
+    accounts = [Answer(200, {"id": "a1", "credits": n}) for n in balances]
+    api.script("GET", "/v1/account", *accounts)
 
     moving, settled = studio.costs.reconcile(), studio.costs.reconcile()
 

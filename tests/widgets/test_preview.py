@@ -92,7 +92,6 @@ def test_a_preview_is_escaped_well_formed_and_in_theme_colors(
         (wire.Model(id="m"), "<Model m · image>"),
         (wire.Quote(total=Decimal("0.2")), "<Quote 0.2 credits · rule>"),
         (wire.Title(title="Why?"), "<Title 'Why?'>"),
-        (wire.Balance(balance=Decimal("2.50")), "<Balance 2.5 credits>"),
         (ENTRY.model_copy(update={"kind": "refund", "model_id": "m"}), "<Entry refund · -0.1 · m>"),
         (
             wire.Parameter(name="size", type="integer", required=True, minimum=1, maximum=8),

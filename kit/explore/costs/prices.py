@@ -16,27 +16,18 @@ from kit.explore.costs.totals import warn
 from kit.explore.frames import OBJECTS, PARTS
 
 _EXPLAINED = {
-    "term": "string",
-    "parameter": "string",
-    "value": "string",
-    "factor": "float64",
-    "credits": "float64",
+    **dict.fromkeys(("term", "parameter", "value"), "string"),
+    **dict.fromkeys(("factor", "credits"), "float64"),
 }
 _SENSITIVITY = {
-    "parameter": "string",
-    "value": "string",
+    **dict.fromkeys(("parameter", "value"), "string"),
     "default": "bool",
-    "total": "float64",
-    "added": "float64",
-    "factor": "float64",
+    **dict.fromkeys(("total", "added", "factor"), "float64"),
 }
 _REPRICED = {
     "model_id": "string",
-    "count": "int64",
-    "unknown": "int64",
-    "charged": "float64",
-    "repriced": "float64",
-    "difference": "float64",
+    **dict.fromkeys(("count", "unknown"), "int64"),
+    **dict.fromkeys(("charged", "repriced", "difference"), "float64"),
 }
 #: Returns the price for these parameters and seconds of input files, or None if it is unknown.
 Price = Callable[[Mapping[str, Any], Mapping[str, float]], wire.Quote | None]
