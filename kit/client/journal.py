@@ -208,8 +208,7 @@ class Journal:
     def unchecked(self) -> dict[str, str]:
         """Return the newest generation of each key that may be of another account, by its hash."""
         with self._read() as contents:
-            newest = contents.newest.items()
-            return {by: each for by, each in newest if by not in self.checked}
+            return {by: n for by, n in contents.newest.items() if by not in self.checked}
 
     def find_earlier(self, request: str) -> list[str]:
         """Return the generations of an equal request, without failed ones.

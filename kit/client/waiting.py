@@ -43,13 +43,6 @@ _MIN_PER_PAGE = 2
 _GENERAL = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
 #: Errors that may be temporary, like a lost connection.
 _TEMPORARY_ERRORS = (errors.UnavailableError, errors.RateLimitError)
-#: Errors of the list that concern other requests, too.
-_GENERAL_ERRORS = (
-    *_TEMPORARY_ERRORS,
-    errors.MissingApiKeyError,
-    errors.InvalidApiKeyError,
-    errors.ExpiredApiKeyError,
-)
 
 
 @dataclass(slots=True)
@@ -339,7 +332,7 @@ class SharedWait:
 
         A list that fails or is malformed is no reason to stop waiting.
         """
-        if isinstance(error, _GENERAL_ERRORS):
+        if error.response_status in (401, 429, 503):
             raise error
         self._misses += 1
         if not isinstance(error, answers.WebPageError):

@@ -31,9 +31,7 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
     if is_complete(table) or not (receipts or models):
         return table
 
-    @functools.cache
-    def estimate(model_id: str, parameters: str | None) -> float | None:
-        return _estimate(models[model_id], parameters)
+    estimate = functools.cache(lambda model, parameters: _estimate(models[model], parameters))
 
     def charge(row: Mapping[str, Any]) -> tuple[float | None, str]:
         if row["credits"] is not None:

@@ -121,10 +121,8 @@ class PriceBook:
     def _load(self) -> dict[str, list[Sample]]:
         if self._samples is None:
             self._samples = {}
-            for record in self._lines:
-                sample = _read(record)
-                if sample is not None:
-                    self._samples.setdefault(sample.model_id, []).append(sample)
+            for sample in filter(None, map(_read, self._lines)):
+                self._samples.setdefault(sample.model_id, []).append(sample)
         return self._samples
 
 

@@ -331,8 +331,7 @@ class Starts:
         listed = yield from self._list_since(min(intent.moment for intent in intents))
         found = {}
         for intent in intents:
-            facts = self._claim(intent, listed)
-            if facts is not None:
+            if facts := self._claim(intent, listed):
                 found[facts.id] = facts
             else:
                 self.notices.log(self._doubt_text(intent, listed))

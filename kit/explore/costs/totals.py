@@ -160,8 +160,7 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
         if every != "hour":
             # a day without midnight, because of daylight saving time, must not shift the others
             first, last = (edge.tz_localize(None).floor("D") for edge in (first, last))
-        clock = pd.date_range(first, last, freq=_PERIODS[every], unit="us", name=every)
-        periods = pd.Series(clock)
+        periods = pd.Series(pd.date_range(first, last, freq=_PERIODS[every], unit="us", name=every))
         if every != "hour":
             periods = instants(periods, spent.timezone).drop_duplicates()
         sums = sums.set_index(every).reindex(pd.Index(periods)).reset_index()

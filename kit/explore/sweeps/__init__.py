@@ -83,10 +83,8 @@ def plan_values(
         picked = sorted(random.Random(_make_seed({**axes, **fixed})).sample(range(size), how))  # noqa: S311
         return SweepPlan(axes, fixed, [_combine(axes, number) for number in picked], grid=False)
     _check_size(size)
-    combinations = itertools.product(*axes.values())
-    return SweepPlan(
-        axes, fixed, [dict(zip(axes, found, strict=True)) for found in combinations], grid=True
-    )
+    requests = [dict(zip(axes, found, strict=True)) for found in itertools.product(*axes.values())]
+    return SweepPlan(axes, fixed, requests, grid=True)
 
 
 def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> SweepPlan:
@@ -174,10 +172,7 @@ def table(
     """Return one row per request: what varies, with `constants` also the rest, then `COLUMNS`."""
     import pandas as pd
 
-    rows = [
-        _row(price, result, receipts, ratings)
-        for price, result in zip(prices, results, strict=True)
-    ]
+    rows = [_row(*given, receipts, ratings) for given in zip(prices, results, strict=True)]
     index = pd.RangeIndex(len(rows), name="cell") if plan.rows is None else plan.rows.index
     result = pd.DataFrame(rows, columns=list(COLUMNS), index=index, dtype="object").astype(COLUMNS)
     requests = [{**plan.fixed, **request} for request in plan.requests]
