@@ -56,7 +56,6 @@ _RANGES = re.compile(
     r"bytes=\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})(?:\s*,\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})){0,9}",
     re.IGNORECASE,
 )
-_REDIRECT = {"307": {"description": "the file is in a bucket: follow `Location`"}}
 Expires = Annotated[int, Field(description="seconds since 1970")]
 Signature = Annotated[str, Field(description="over method, path, time, type and length")]
 
@@ -95,8 +94,11 @@ async def fill_ticket(
     """Receive the file of a ticket; it is checked and decoded before the answer."""
     context = get_context(request)
     local_storage(context)
+    length, kind = (request.headers.get(f"content-{name}", "") for name in ("length", "type"))
+    if not length.isascii() or not length.isdigit():
+        raise AccessDeniedError("send the header Content-Length as the ticket has it")
     sign_outs = await context.database.read(accounts.count_sign_outs(upload_id))
-    grant = _claimed_grant(request, upload_id, expires)._replace(sign_outs=sign_outs)
+    grant = Grant("PUT", UPLOADS + upload_id, expires, kind, int(length), sign_outs)
     context.signer.check(grant, signature, context.clock())
     if upload_id in context.receiving:  # each transfer needs disk space
         raise ConflictError("a file for this ticket is being received: one PUT at a time")
@@ -152,15 +154,6 @@ async def _receive_direct(context: Context, row: Any) -> None:
         await context.storage.discard_received(row.id)
 
 
-def _claimed_grant(request: Request, upload_id: str, expires: int) -> Grant:
-    """Return the grant that a request claims, to be checked against its signature."""
-    length = request.headers.get("content-length", "")
-    if not length.isascii() or not length.isdigit():
-        raise AccessDeniedError("send the header Content-Length as the ticket has it")
-    kind = request.headers.get("content-type", "")
-    return Grant("PUT", UPLOADS + upload_id, expires, kind, int(length))
-
-
 async def _receive(body: AsyncIterator[bytes], folder: Path, length: int) -> tuple[Path, str]:
     """Write a body to a temporary file; return its path and SHA-256."""
     make_folder(folder)
@@ -202,9 +195,7 @@ async def _store(
         raise
 
 
-@router.route(
-    "GET", "/media/{key:path}", response_model=None, responses=_REDIRECT, tag="media", tagged=True
-)
+@router.route("GET", "/media/{key:path}", response_model=None, tag="media", tagged=True)
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
     """Return a file, or redirect to its bucket; `Range`, `If-Range` and `HEAD` work."""
     context = get_context(request)

@@ -88,7 +88,6 @@ def _describe(it: Operation, answer: Mapping[str, Any]) -> dict[str, Any]:
         "parameters": [*parameters, *_describe_query(it), *_request_headers(it)],
         "responses": {
             str(it.status_code): _describe_success(it, answer),
-            **it.responses,
             **dict(_other_answers(it)),
             **{str(status): _failure(it, status) for status in _failures(it)},
         },
@@ -133,6 +132,7 @@ def _other_answers(it: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "204", describe("the client has received all events; do not reconnect")
     if it.template == _FILE:
         yield "206", describe("the requested part", _ETAG, *_FILE_HEADERS, _CONTENT_RANGE)
+        yield "307", {"description": "the file is in a bucket: follow `Location`"}
     if it.tagged:
         yield "304", describe("the client has it already", _ETAG)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, TypeVar, get_type_hints
@@ -26,7 +26,7 @@ H = TypeVar("H", bound=Handler)
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 #: Maximum of fields in a query; parsing thousands takes long.
 _MAX_FIELDS = 100
-#: A part of a path that is an argument of the handler; ``{name:path}`` may contain slashes.
+#: An argument of the handler in a path; ``{name:path}`` may contain slashes and line breaks.
 _ARGUMENT = re.compile(r"\{(\w+)(:path)?\}")
 _VALUES = {None: "[^/]+", ":path": r"[\s\S]*"}
 
@@ -54,7 +54,6 @@ class Operation:
     tag: str
     status_code: int = 200
     response_model: Any = Any
-    responses: Mapping[str, Any] = field(default_factory=dict)
     tagged: bool = False
     repeatable: bool = False
 
@@ -135,8 +134,10 @@ class RouteTable:
         for it in operations:
             methods = ("GET", "HEAD") if it.method == "GET" else (it.method,)
             self._exact.setdefault(it.path, {}).update(dict.fromkeys(methods, it))
-        templates = [path for path in self._exact if "{" in path]
-        self._patterns = [(_compile(path), self._exact.pop(path)) for path in templates]
+        self._patterns = []
+        for path in [path for path in self._exact if "{" in path]:
+            pattern = _ARGUMENT.sub(lambda it: f"(?P<{it[1]}>{_VALUES[it[2]]})", path)
+            self._patterns.append((re.compile(pattern), self._exact.pop(path)))
 
     def find(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
         """Return the operation of a request and the arguments in its path.
@@ -155,8 +156,3 @@ class RouteTable:
             raise NotFoundError("there is nothing at this address")
         headers = {"Allow": ", ".join(sorted(allowed, key=METHODS.index))}
         raise MethodNotAllowedError("this address does not take this method", headers=headers)
-
-
-def _compile(path: str) -> re.Pattern[str]:
-    """Return the pattern of a path; an argument may contain line breaks."""
-    return re.compile(_ARGUMENT.sub(lambda it: f"(?P<{it[1]}>{_VALUES[it[2]]})", path))
