@@ -42,8 +42,9 @@ class PageScript(ipywidgets.DOMWidget):
 def script(package: str, *files: str) -> traitlets.Unicode[str, str]:
     """Return a trait with several scripts as one, without spaces and comments, as it is sent."""
     text = "".join((resources.files(package) / one).read_text("utf-8") for one in files)
-    compact = re.sub(r"^ *//.*\n|^\s+| +// .*", "", text, flags=re.MULTILINE)
-    return traitlets.Unicode(re.sub(r" (=>|=+|&&|\|\|) ", r"\1", compact)).tag(sync=True)
+    lines = re.sub(r"^ *//.*\n|^\s+| +// .*", "", text, flags=re.MULTILINE)
+    compact = re.sub(r" (=>|!?=+|&&|\|\|) |(?<=\{) | (?=\})", r"\1", lines)
+    return traitlets.Unicode(compact).tag(sync=True)
 
 
 class Accessibility(PageScript):

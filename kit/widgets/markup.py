@@ -163,9 +163,10 @@ def bar(fraction: float) -> str:
     )
 
 
-def problem(sentence: str) -> str:
-    """Return an error message that screen readers announce; empty for an empty sentence."""
-    return f'<span class="kit-bad" role="alert">{escape(sentence)}</span>' if sentence else ""
+def problem(sentence: str, field: str = "") -> str:
+    """Return an error message, announced with its `field`; empty for an empty sentence."""
+    name = f'<span class="kit-screen-reader">{escape(field)}: </span>' if field else ""
+    return f'<span class="kit-bad" role="alert">{name}{escape(sentence)}</span>' * bool(sentence)
 
 
 def notice(sentence: str) -> str:

@@ -36,6 +36,10 @@ function dress(root) {
   for (const part of all("label[title=null]")) part.title = ""; // of a widget without a tooltip
   // The content of such a widget is replaced as a whole; its container stays.
   for (const part of all(".kit-status > .widget-html-content")) part.ariaLive = "polite";
+  if (root.matches(SERVED)) {
+    root.role = "group";
+    root.ariaLabel = words(root.querySelector("b")); // its heading
+  }
   const tabs = all(".kit-tabs [role=tab]");
   all(".kit-tabs .kit-page").forEach((page, index) => {
     page.role = "tabpanel";

@@ -63,6 +63,7 @@ def test_controls_have_names_and_adjusted_numbers_are_reported(
         one, two, paint = (forms.nth(number) for number in range(3))
         for form in (one, two):
             check_names(form)
+        expect(page.get_by_role("group", name="odd", exact=True)).to_have_count(2)
 
         # an adjusted number is reported in its own form, after Tab and after Enter
         type_text(one.get_by_role("textbox", name="steps"), "60", "Tab")

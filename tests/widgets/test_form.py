@@ -155,6 +155,7 @@ def test_an_error_of_the_service_is_shown_at_its_field(clock: Clock, api: Api) -
     click(form, clock)
 
     assert "not on a Monday" in note(form, "parameters.count")
+    assert ">count: </span>" in note(form, "parameters.count"), "an alert names its field"
     assert announced.texts == ["Flat: failed"], "its field announces why"
     assert "not on a Monday" in form.runs[0].widget.children[0].value
     control(form, "parameters.count").value = 2

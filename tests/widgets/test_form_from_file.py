@@ -67,6 +67,7 @@ def test_a_chosen_output_of_the_cache_is_named_by_its_prompt(
     texts = [one.value for one in every(form, HTML)]
     assert any("a hill · " in text for text in texts)
     assert not any("5e5e" in text for text in texts)
+    assert "a hill<" in form._repr_mimebundle_()["text/html"]
     assert [one.tooltip for one in every(form, Button) if one.icon == "times"] == ["Remove a hill"]
 
 

@@ -140,7 +140,7 @@ class Field:
     def _update_note(self) -> None:
         shown = parts.help_text(self.parameter)
         if self._problem:
-            shown = markup.problem(self._problem)
+            shown = markup.problem(self._problem, markup.label(self.parameter.name))
         elif self._notice:
             shown = markup.notice(self._notice.sentence)
         if self.note.value != shown:

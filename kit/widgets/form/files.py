@@ -230,7 +230,7 @@ class FileField(ipywidgets.VBox):
     def _chip(self, index: int) -> Any:
         """Return the chip of a file with its buttons."""
         line, last, button = self.value[index], len(self.value) - 1, self._factory.button
-        name = self._names[line] = self._names.get(line) or _describe(user_path(line))
+        name = self._names[line] = self._names.get(line) or read_name(user_path(line))
         shown = self._factory.new(ipywidgets.HTML, value=self._previews.get(line, _caption(name)))
         if line not in self._previews:
             self._background.begin(partial(self._draw, line, shown))
@@ -263,10 +263,9 @@ class FileField(ipywidgets.VBox):
             self._notify_typing()
 
 
-def _describe(path: Path) -> str:
+def read_name(path: Path) -> str:
     """Return the name of a file, or the prompt of an output in the cache, named by its hash."""
-    is_output = re.fullmatch(r"[0-9a-f]{64}", path.stem)
-    found = file_metadata.read(path) if is_output else None
+    found = file_metadata.read(path) if re.fullmatch(r"[0-9a-f]{64}", path.stem) else None
     return found.prompt[:100] if found and found.prompt else path.name
 
 

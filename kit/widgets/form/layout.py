@@ -21,6 +21,7 @@ from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import NewestFirst, close_all, mark_open
 from kit.widgets.form import parts
 from kit.widgets.form.fields import Field
+from kit.widgets.form.files import read_name
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.runs import MAX_RUNS
 from kit.widgets.markup import card, facts, faint
@@ -168,7 +169,7 @@ class FormLayout:
 
     def render_snapshot(self, request: Request, quote: Quote | None, code: str) -> str:
         """Return the snapshot of the form in a notebook: its values, and code to show it again."""
-        files = {name: ", ".join(p.name for p in found) for name, found in request.media.items()}
+        files = {name: ", ".join(map(read_name, found)) for name, found in request.media.items()}
         settings = {name: str(value) for name, value in request.parameters.items()}
         rows = facts({"prompt": request.prompt, **files, **settings})
         html = card(self._model.title or self._model.id, rows + faint(prices.text(quote)))

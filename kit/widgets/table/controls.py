@@ -182,9 +182,7 @@ class TableControls(SnapshotBox):
                     box.layout = self._shown if is_used else self._hidden
             self.page.value = html
 
-    def show_words(
-        self, words: str, view: TableView, chosen: Collection[str], *, say: bool
-    ) -> None:
+    def show_words(self, words: str, view: TableView, chosen: Any, *, say: bool) -> None:
         """Show the numbers of rows and selected ones, and tell screen readers also the order."""
         by = next((c.title for s, c in self._columns if s == view.sort), "")
         order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""
