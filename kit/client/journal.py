@@ -152,11 +152,8 @@ class Journal:
     def intents(self, request: str | None = None) -> list[Intent]:
         """Return starts without a response, oldest first; only those of `request` if given."""
         with self._read() as contents:
-            return [
-                each
-                for each in contents.intents.values()
-                if request in (None, each.request) and (each.key, self._by) not in contents.settled
-            ]
+            same = [i for i in contents.intents.values() if request in (None, i.request)]
+            return [each for each in same if (each.key, self._by) not in contents.settled]
 
     def start(self, generation_id: str) -> JournalEntry:
         """Return the start of a generation; an empty entry if it was not started from here."""
@@ -175,8 +172,7 @@ class Journal:
     def credits(self) -> dict[str, Decimal]:
         """Return the charge of each start, by generation id."""
         with self._read() as contents:
-            charged = {name: start.charged for name, start in contents.starts.items()}
-        return {name: credits for name, credits in charged.items() if credits is not None}
+            return {n: c for n, s in contents.starts.items() if (c := s.charged) is not None}
 
     def tags(self) -> dict[str, Mapping[str, str]]:
         """Return the tags of the starts that have some, by generation id."""

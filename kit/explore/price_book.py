@@ -162,9 +162,8 @@ def priced_settings(model: wire.Model, values: Mapping[str, Any]) -> dict[str, A
 def _quote(total: Decimal, error: Decimal, count: int) -> LearnedQuote:
     receipts = f"{count} receipt{'' if count == 1 else 's'}"
     kind = f"learned from {receipts}, ± {float(error):g}"
-    return LearnedQuote(
-        total=total, error=error, samples=count, terms=[wire.Term(kind=kind, credits=total)]
-    )
+    terms = [wire.Term(kind=kind, credits=total)]
+    return LearnedQuote(total=total, error=error, samples=count, terms=terms)
 
 
 def _read(record: Mapping[str, Any]) -> Sample | None:

@@ -64,7 +64,7 @@ class BaseCosts:
         spent = Spending(archive, choice, timezone, self._rates.all())
         if not (ledger := self._operations.history_sync.ledger_of(archive)):
             sources = spent.sums(("source",)).query("known > 0")["source"]
-            for sentence in costs.list_doubts(sources, ledger=ledger):
+            for sentence in costs.list_doubts(sources, ledger=ledger, undated=spent.undated()):
                 self._operations.notices.log(sentence)
         return spent
 

@@ -141,10 +141,7 @@ class Starts:
         return (yield from self.send(request, on_sent=on_sent, trace=trace))
 
     def check_keys(self) -> Flow[None]:
-        """Find out which keys in the journal are of other accounts, whose starts are unknown here.
-
-        A sweep must not count them as made before.
-        """
+        """Find out which keys in the journal are of other accounts, whose starts are not found."""
         for key, newest in self.journal.unchecked().items():
             try:
                 yield from self.get(newest)

@@ -186,6 +186,19 @@ def test_sums_without_a_ledger_name_their_doubts_once(
     assert "Titles and scripts are not counted: the ledger was never synced." in caplog.text
 
 
+def test_charges_without_a_time_are_named_in_sums_of_a_period(
+    studio: Studio, backend: ThirdParty, caplog: pytest.LogCaptureFixture
+) -> None:
+    backend.facts = lambda _: {"createdAt": None}
+    studio.generate("paint", "a")
+
+    assert studio.costs.total() == 0.25
+    assert "without a time" not in caplog.text
+    assert studio.costs.total(since="2026-01-01") == 0
+    assert caplog.text.count("Charges without a time are in no day or month: 1.") == 1
+    assert "Charges without a time are in no day or month: 1." in studio.costs.report().html
+
+
 def test_figures_name_the_charges_that_they_leave_out(studio: Studio, backend: ThirdParty) -> None:
     studio.costs.rate("EUR", 1)
     backend.orders["far-1"] = {"modelId": "retouch", "polled": backend.polls}

@@ -249,7 +249,7 @@ class _Facts:
         unknown = int(self._totals["count"]) - int(self._totals["known"])
         missing = [f"{unknown:,} unknown charges count as 0."] if unknown else []
         sources = {*by(self.spent, "source")["source"].astype(str)} - {"none"}
-        doubts = list_doubts(sources, ledger=ledger)
+        doubts = list_doubts(sources, ledger=ledger, undated=self.spent.undated())
         return " ".join([*missing, *doubts, "Credits are net: charges less refunds."])
 
     def chart(self) -> dict[str, Any]:

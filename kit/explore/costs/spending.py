@@ -209,6 +209,11 @@ class Spending:
         """Return the sums of each day and model: ``day``, ``model_id``, ``net``."""
         return self.sums(("day", "model_id"))
 
+    def undated(self) -> int:
+        """Return the number of charges without a time, which are missing in any period."""
+        query = f"select count(*) as n from ({_SPENDING}) where created_at is null"  # noqa: S608
+        return int(self._archive.ask(query)["n"][0].as_py()) if self._where else 0
+
     def balance(self, until: datetime) -> Decimal | None:
         """Return the balance at a moment according to the ledger; None if there is none."""
         summed = f"sum((credits * {PARTS})::bigint) as total"

@@ -92,13 +92,14 @@ def total(spent: Spending) -> float:
     return int(sums["net"].iloc[0]) / PARTS
 
 
-def list_doubts(sources: Iterable[str], *, ledger: bool | None) -> list[str]:
+def list_doubts(sources: Iterable[str], *, ledger: bool | None, undated: int = 0) -> list[str]:
     """Return the reasons why sums of amounts from these sources may be wrong, as sentences.
 
-    `ledger` is whether there is one; None if it was never synced.
+    `ledger` is whether there is one; None if it was never synced. `undated` are charges left out.
     """
     found = set(sources)
     doubts = [words for name, words in _DOUBTS.items() if name in found]
+    doubts += [f"Charges without a time are in no day or month: {undated:,}."] if undated else []
     why = "the ledger was never synced." if ledger is None else "this service keeps no ledger."
     return doubts if ledger else [*doubts, _UNCOUNTED_TEXTS + why]
 

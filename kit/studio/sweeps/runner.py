@@ -118,9 +118,8 @@ class SweepRun:
             tries = self._tries[task] = self._tries.get(task, 0) + 1
             if tries < _MAX_TRIES and not error.unsettled:
                 self.tasks.appendleft(task)
-                self._busy_until = max(
-                    self._busy_until, self.clock() + (error.retry_after or _BUSY_SECONDS)
-                )
+                until = self.clock() + (error.retry_after or _BUSY_SECONDS)
+                self._busy_until = max(self._busy_until, until)
                 return
         self.on_failure(task, error)
 
