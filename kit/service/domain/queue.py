@@ -55,13 +55,15 @@ def claim(
 def next_round(account_id: str) -> Transaction[int]:
     """Return the round in which an account's next generation is queued.
 
-    It is the round that is being claimed, or the one after the account's last: generations of one
-    account stay in order, and accounts take turns, however many generations each has.
+    It is the round that is being claimed, or the next one if the account has had a job in it, or
+    the one after the account's last that waits: accounts take turns, however many jobs each starts
+    at once or one after the other. (Rounds of the past may be higher: the queue was empty since.)
 
     Source: start-time fair queueing, Goyal, Vin and Cheng, SIGCOMM 1996; every job weighs the same.
     """
-    first, *own = yield from one(generations.rounds(account_id=account_id))
-    return max(int(first or 0), *(int(last) + 1 for last in own if last is not None), 0)
+    first, newest, *own = yield from one(generations.rounds(account_id=account_id))
+    current = int(first or 0) + (newest is not None and newest >= (first or 0))
+    return max(current, *(int(last) + 1 for last in own if last is not None), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +154,12 @@ def _requeue(lost: Rows, attempts: int, now: int) -> Transaction[Rows]:
 
 def list_owners() -> Transaction[list[str]]:
     """Return the ids of workers that have claims."""
-    rows = yield generations.owners()
-    return [row.owner for row in rows]
+    return [row.owner for row in (yield generations.owners())]
 
 
 def running_claims(worker: str) -> Transaction[dict[tuple[str, int], float]]:
     """Return the valid claims of a worker as (id, attempt), with their stored progress."""
-    rows = yield generations.held(owner=worker)
-    return {(row.id, row.attempt): row.progress for row in rows}
+    return {(it.id, it.attempt): it.progress for it in (yield generations.held(owner=worker))}
 
 
 def count_states() -> Transaction[dict[str, int]]:

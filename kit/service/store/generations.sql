@@ -30,11 +30,13 @@ WHERE id = :id AND account_id = :account_id
 SELECT id, state, output, outputs_deleted_at FROM generations WHERE id = :id
 
 -- name: rounds
--- The first round of the queue, and those of an account's newest queued generations, one of each
--- type; none if nothing is queued.
+-- The first round of the queue, that of an account's newest generation, and those of its newest
+-- queued ones, one of each type.
 SELECT
     (SELECT queue_round FROM generations WHERE state = 'queued' ORDER BY queue_round LIMIT 1)
         AS first,
+    (SELECT queue_round FROM generations WHERE account_id = :account_id ORDER BY id DESC LIMIT 1)
+        AS newest,
     (SELECT queue_round FROM generations
         WHERE account_id = :account_id AND state = 'queued' AND asset_type = 'image'
         ORDER BY id DESC LIMIT 1) AS own_image,
