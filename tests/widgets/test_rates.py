@@ -4,6 +4,7 @@ import pytest
 
 from kit import pricing, wire
 from kit.widgets.prices import price_sentence, usual_price
+from kit.widgets.prices import quote as draw_quote
 
 SIZE = {"name": "size", "type": "string", "default": "large", "enum": ["small", "large"]}
 SECOND = {"medium": "audio", "credits": 0.03}
@@ -57,7 +58,7 @@ def test_a_missing_lowest_price_is_left_out() -> None:
 def test_the_label_of_an_estimate_is_escaped_once() -> None:
     quote = wire.Quote(total=Decimal(1), source="default")
 
-    assert "estimated, with the model&#x27;s defaults<" in (quote._repr_html_() or "")
+    assert "estimated, with the model&#x27;s defaults<" in draw_quote(quote)
 
 
 def test_the_displayed_rate_matches_the_charge() -> None:
