@@ -323,6 +323,9 @@ class Starts:
             for each in self.journal.intents()
             if each.key not in self._in_flight and each.moment > oldest
         ]
+        if intents:
+            yield from self.check_keys()
+        intents = [each for each in intents if self.journal.checked.get(each.by) is not False]
         if not intents:
             return {}
         listed = yield from self._list_since(min(intent.moment for intent in intents))
