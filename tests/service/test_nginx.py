@@ -214,7 +214,7 @@ def test_metrics_and_plain_http_are_refused(proxied: Proxied, http: httpx.Client
 
 def test_errors_of_nginx_have_the_form_of_the_service(proxied: Proxied, http: httpx.Client) -> None:
     with ThreadPoolExecutor(8) as threads:
-        answers = [*threads.map(lambda _: http.get("/healthz"), range(400))]
+        answers = [*threads.map(lambda _: http.get("/healthz"), range(1500))]
     limited = next(it for it in answers if it.status_code != 200)
     too_large = http.post(GENERATIONS, content=b"x" * 3_000_000)
     proxied.service.stop()
