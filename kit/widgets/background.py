@@ -18,8 +18,8 @@ from typing import Any
 from kit.widgets.markup import error_text
 
 _IDLE_SECONDS = 10.0
-#: The queues of idle threads, which do not survive a fork.
-_idle: list[queue.SimpleQueue[Callable[[], None]]] = []
+#: Idle threads and their queues; threads do not survive a fork.
+_idle: list[tuple[threading.Thread, queue.SimpleQueue[Callable[[], None]]]] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)
 
@@ -31,7 +31,8 @@ def run_in_thread(work: Callable[[], None]) -> None:
     and all further output fails while there are 1,023.
     """
     try:
-        own = _idle.pop()
+        thread, own = _idle.pop()
+        thread.name = "kit-form"
     except IndexError:
         own = queue.SimpleQueue()
         threading.Thread(target=_run_works, args=(own,), name="kit-form", daemon=True).start()
@@ -39,17 +40,19 @@ def run_in_thread(work: Callable[[], None]) -> None:
 
 
 def _run_works(own: queue.SimpleQueue[Callable[[], None]]) -> None:
+    thread = threading.current_thread()
     while True:
         try:
             work = own.get(timeout=_IDLE_SECONDS)
         except queue.Empty:
             with suppress(ValueError):  # it gets work at this moment
-                _idle.remove(own)
+                _idle.remove((thread, own))
                 return
             continue
         work()
         del work  # an idle thread keeps no widget
-        _idle.append(own)
+        thread.name = "kit-form-idle"
+        _idle.append((thread, own))
 
 
 def run_later(seconds: float, work: Callable[[], None]) -> Callable[[], None]:

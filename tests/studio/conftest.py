@@ -16,6 +16,7 @@ from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from tests.client.fixtures import Clock, api, backend, client, clock, media, policy, settings
 from tests.conftest import Service
+from tests.waiting import until
 
 __all__ = ["api", "backend", "client", "clock", "media", "policy", "settings"]
 
@@ -47,8 +48,4 @@ def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
 def end_forms(studio: Studio, astudio: AsyncStudio) -> Iterator[None]:
     """Let what a form does in the background end before the studio is closed."""
     yield
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.cancel()
-        if thread.name == "kit-form":
-            thread.join(10)
+    until(lambda: all(thread.name != "kit-form" for thread in threading.enumerate()))
