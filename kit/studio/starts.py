@@ -44,6 +44,8 @@ _OUTAGE_STATUSES = _GENERAL_STATUSES | {502, 504}
 _UNCHECKED_STATUSES = _GENERAL_STATUSES | {403}
 #: Error statuses for an id that does not exist, or is not an id of this service.
 _MISSING_STATUSES = frozenset({400, 404, 410, 422})
+#: Maximum of generations of an equal request that are checked before a new start, one by one.
+_MAX_CHECKED = 100
 _MEDIA_FIELD = "mediaUploads"
 #: How long a key is valid, with an hour to spare. Source: contract, "Conventions".
 _KEY_LIFETIME = timedelta(hours=23)
@@ -222,7 +224,7 @@ class Starts:
             raise NoAnswerError(
                 "an equal request is being started and has not been answered yet"
             ) from None
-        known = ids or self.journal.find_earlier(digest)
+        known = ids or self.journal.find_earlier(digest)[:_MAX_CHECKED]
         started = yield from self._find_usable(request, known, fetched=ids is None)
         if started is None:
             return (yield from self._recover(request, digest, trace))

@@ -43,10 +43,11 @@ async def read_body(request: Request, kind: type[B]) -> B:
         )
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise UnsupportedMediaTypeError("the body must not be compressed: omit Content-Encoding")
-    raw, slots = bytearray(), get_slots(request, "receiving", _MAX_LARGE)
+    raw = bytearray()
     async with AsyncExitStack() as stack:
         async for chunk in request.stream():
             if len(raw) <= _LARGE_BYTES < len(raw) + len(chunk):
+                slots = get_slots(request, "receiving", _MAX_LARGE)
                 await stack.enter_async_context(slots)  # meanwhile the client cannot send more
             raw += chunk
             if len(raw) > BODY_LIMIT:
