@@ -81,10 +81,10 @@ def model(rule: Rule) -> Model:
 
 @example(
     rule=Rule(
-        base=Decimal("318.9812614"),
+        base=Decimal("107.6200001"),
         multipliers=[
             Multiplier(parameter="size", values={"480p": Decimal(factor)})
-            for factor in ("0.05", "7.27", "1.0101010101")
+            for factor in ("0.21", "7.01", "0.05")
         ],
     ),
     request={"size": "480p"},

@@ -15,6 +15,7 @@ from pydantic import (
     PlainSerializer,
     ValidationError,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -69,14 +70,15 @@ for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
 _NOISE = Decimal("1e-12")
 
 
-def _check_amount(value: Decimal) -> Amount:
+def _check_amount(sent: Any, parse: Callable[[Any], Decimal]) -> Amount:
     """Refuse unrealistic amounts: written out, 1e99999999 takes a hundred MB.
 
     Noise of services that add floats, as in 0.30000000000000004, is removed; an `Amount` is exact.
     """
+    value = parse(sent)
     if value and not -400 < value.adjusted() < 15:
         raise ValueError("must be an amount of credits")
-    if not isinstance(value, Amount) and len(value.as_tuple().digits) > 15:
+    if not isinstance(sent, Amount) and len(value.as_tuple().digits) > 15:
         short = Decimal(f"{value:.9f}".rstrip("0").rstrip(".")) + 0  # no negative zero
         value = short if abs(value - short) <= _NOISE * max(Decimal(1), abs(value)) else value
     return Amount(value)
@@ -85,7 +87,7 @@ def _check_amount(value: Decimal) -> Amount:
 #: An amount of credits: a Decimal in Python and a number in JSON, never converted to a float.
 Credits = Annotated[
     Decimal,
-    AfterValidator(_check_amount),
+    WrapValidator(_check_amount),
     PlainSerializer(_to_number, return_type=int | float, when_used="json"),
 ]
 
