@@ -13,6 +13,7 @@ import json
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -132,11 +133,14 @@ def _host(settings: ServiceSettings) -> RunningService:
             "a frozen program, as of PyInstaller, has no Python to render with: start `kit serve` "
             "and kit.connect() to its address, or with the same data folder"
         )
-    # imported here, as a running service is found without it
+    # imported here, as a running service is found without them
+    from kit.engines import registry
+    from kit.engines.configured.place import ModelSource
     from kit.service.server import THREAD, start
 
     file = settings.data / _LOG_FILE
     stop_logging = logs.log_to_file(file, THREAD)
+    registry.survey.cache_clear()  # authors change their models while a notebook runs
     try:
         running = start(
             replace(settings, grace_seconds=_GRACE_SECONDS, log=file, webhook_loopback=True)
@@ -144,6 +148,9 @@ def _host(settings: ServiceSettings) -> RunningService:
     except ConfigError as error:
         stop_logging()
         raise ConfigError(f"{error} ({file})") from None
+    found = registry.survey(ModelSource(settings.engines_file, settings.engine_copies))
+    for problem in (*found.left_out, *found.notices):
+        warnings.warn_explicit(str(problem), UserWarning, "kit.connect", 1)
 
     def stop() -> None:
         running.stop()

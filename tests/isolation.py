@@ -96,6 +96,7 @@ def notebook_variables(folder: str) -> dict[str, str]:
         "KIT_DATA": str(Path(folder, "data")),
         "KIT_WRITER_SEED": "1",
         "XDG_CONFIG_HOME": str(Path(folder, "config")),
+        "PYTHONWARNINGS": "ignore::UserWarning:kit.connect",  # of the user's own plug-ins
         "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         "PIP_TARGET": packages,
         "PYTHONPATH": os.pathsep.join(filter(None, (packages, PYTHONPATH))),

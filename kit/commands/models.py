@@ -70,7 +70,7 @@ def command(
     lines = [(m.id, m.asset_type, m.category, usual_price(m) or "?", m.title) for m in found]
     show(as_json, groups, table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines))
     for broken in listing.left_out if listing else ():
-        typer.echo(f"{broken}; {broken.remedy}", err=True)
+        typer.echo(broken, err=True)
 
 
 def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) -> None:

@@ -66,7 +66,7 @@ class Job:
     """What to render: validated parameters including all defaults, and a folder to write to."""
 
     prompt: str
-    parameters: Mapping[str, Any]  # settings by name
+    parameters: Mapping[str, Any]  # settings by name; without a value or default, they are absent
     folder: Path  # private and empty; files that are not in the asset are deleted afterwards
     seed: int = 0  # 0 to 2**32 - 1, for all random numbers
     #: Input files by parameter name, always lists: `job.media["image"][0]`.
@@ -192,7 +192,7 @@ class Engine(ABC):
 
         The process also renders jobs of other models. After any error not listed below it is ended,
         and if it had rendered before, the job is tried once more in a new one. The process of
-        `resident` engines continues.
+        `resident` engines continues. What it prints is in the log of the service.
 
         Raises
         ------

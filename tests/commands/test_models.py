@@ -24,6 +24,7 @@ def test_invalid_models_are_reported_below_the_list(kit: Kit, tmp_path: Path) ->
     assert "; update or uninstall that package" in done.err
     assert "unknown table" in done.err
     assert f"; correct {data / 'engines.toml'}" in done.err
+    assert not (data / "kit.db").exists(), "no service was started"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
@@ -51,12 +52,6 @@ def test_local_problems_are_not_reported_for_another_service(
 
     assert "poster" in done.out
     assert done.err == ""
-
-
-def test_listing_models_starts_no_service(kit: Kit, tmp_path: Path) -> None:
-    kit("models")
-
-    assert not (tmp_path / "data" / "kit.db").exists()
 
 
 def test_one_model_is_shown_with_its_parameters(kit: Kit) -> None:

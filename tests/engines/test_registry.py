@@ -49,16 +49,12 @@ def test_plug_ins_are_listed_with_the_built_in_engines() -> None:
     assert all(engine.definition.id == name for name, engine in list_engines().items())
 
 
-def test_a_broken_plug_in_is_left_out() -> None:
-    assert "broken" not in list_engines()
-    with pytest.raises(ConfigError, match="'broken'"):
-        engine_for("broken")
-
-
-def test_an_engine_is_found_by_its_model() -> None:
+@pytest.mark.parametrize("absent", ["broken", "nothing"])
+def test_an_engine_is_found_by_its_model_unless_it_is_left_out(absent: str) -> None:
     assert engine_for("flat").definition.title == "Flat"
-    with pytest.raises(ConfigError, match="'nothing'"):
-        engine_for("nothing")
+    assert absent not in list_engines()
+    with pytest.raises(ConfigError, match=f"'{absent}'"):
+        engine_for(absent)
 
 
 ENGINE = """
@@ -93,6 +89,7 @@ FAULTS = [
     ("thing", "raise RuntimeError('no license')", "RuntimeError: no license"),
     ("thing", "import sys; sys.exit('no license')", "SystemExit: no license"),
     ("Missing", "", "AttributeError"),
+    ("Odd", "def Odd(\n", 'more4.py", line 1)'),
     ("not an object", "", "AttributeError"),
     ("Odd", define("id='flat'"), "its model's id is 'flat'"),
     ("Odd", ENGINE, "it has no definition"),

@@ -156,6 +156,7 @@ def _persist(progress: Progress) -> None:
 
 
 def _raise(progress: Progress) -> None:
+    print("almost there")  # noqa: T201 - as authors do
     raise RuntimeError("secret path /home/someone")
 
 

@@ -38,7 +38,7 @@ class LeftOut:
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.subject} is left out: {self.reason}"
+        return f"{self.subject} is left out: {self.reason}; {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +56,6 @@ def describe_error(error: BaseException) -> str:
         return str(getattr(error, "detail", "")) or str(error)
     if isinstance(error, ValidationError):
         return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-    return " ".join(traceback.format_exception_only(error)[-1].split())
+    *place, sentence = traceback.format_exception_only(error)
+    where = f" ({place[0].strip()})" if isinstance(error, SyntaxError) and place else ""
+    return " ".join(sentence.split()) + where

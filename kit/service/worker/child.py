@@ -221,6 +221,7 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     """Run tasks until the parent is gone; limits of 0 leave only the limit of wall clock."""
     if offline:
         block_network()  # first: it does not affect threads that are already running
+    sys.stdout = sys.stderr  # what engines print is in the log
     os.umask(0o077)  # new files are private, whatever the umask of the service
     limit_memory(memory)
     lower_priority()
@@ -304,8 +305,8 @@ def _engine_error(error: EngineError, task: Mapping[str, Any]) -> dict[str, Any]
     sentence = _clean(error, _MAX_SENTENCE).strip() or _NO_REASON
     if error.detail:
         _log(task, f"{sentence} ({error.code!s:.64}): {_clean(error.detail, _MAX_DETAIL)}")
-    code = _CODE.fullmatch(str(error.code))
-    return {"error": sentence, "code": str(error.code) if code else "render_failed"}
+    code = str(error.code) if _CODE.fullmatch(str(error.code)) else "render_failed"
+    return {"error": sentence, "code": code, "logged": bool(error.detail)}
 
 
 def _unexpected_error(error: BaseException, task: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,7 +315,7 @@ def _unexpected_error(error: BaseException, task: Mapping[str, Any]) -> dict[str
     if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
         return {"error": "there is no room for the result; try again later", "code": "not_stored"}
     kind = " ".join(_clean(type(error).__name__, _MAX_NAME).split())
-    return {"error": f"the engine failed ({kind})", "code": "engine_failed"}
+    return {"error": f"the engine failed ({kind})", "code": "engine_failed", "logged": True}
 
 
 def _clean(value: object, most: int) -> str:

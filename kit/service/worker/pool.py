@@ -153,7 +153,8 @@ class Pool:
                 child = await self._start(resident)
                 answer = await self._run_in(child, name, task, on_progress)
         if "error" in answer:
-            raise JobError(answer["error"], answer["code"])
+            more = f"; more in {self.log}" if self.log and answer.get("logged") else ""
+            raise JobError(answer["error"] + more, answer["code"])
         result: dict[str, Any] = answer["result"]
         return result
 
@@ -177,12 +178,13 @@ class Pool:
             child.kill()
             sentence = f"the job took longer than {most:g} s"
             raise JobError(sentence, "timed_out") from None
-        except LostError:
+        except LostError as error:
             child.kill()
-            if _XCPU is not None and child.process.wait() == -_XCPU:
+            code = child.process.wait()
+            if _XCPU is not None and code == -_XCPU:
                 sentence = f"the job used more than {self.cpu_seconds:g} s of processor time"
                 raise JobError(sentence, "timed_out") from None
-            raise
+            raise LostError(f"{error}, exit code {code}") from None
         except BaseException:
             child.kill()
             raise

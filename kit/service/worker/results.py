@@ -53,7 +53,7 @@ def store_result(
     `folder`: the job's; all files of the asset must be in it.
     """
     if not isinstance(asset, Asset):
-        raise _bad_result("the engine returned none", f"render() returned {type(asset).__name__}")
+        raise _bad_result(f"render returned {type(asset).__name__!r}, not an Asset", "")
     # The folder itself is not resolved: an engine could have replaced it by a link.
     folder = _resolve(folder.parent) / folder.name
     path = _check_inside(asset.path, folder, "its file")

@@ -250,7 +250,7 @@ def test_closing_a_pool_ends_every_process(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 def test_a_job_may_not_use_more_memory_than_allowed(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
-        with pytest.raises(LostError):
+        with pytest.raises(LostError, match="exit code"):
             await pool.run("a", task(tmp_path), ignore)
 
     use_pool(work, tmp_path / "scratch", memory=1 << 20)

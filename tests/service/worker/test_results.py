@@ -246,7 +246,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(
 
 @pytest.mark.parametrize("value", [None, 7, "a.png"])
 def test_a_result_that_is_not_an_asset_is_refused(tmp_path: Path, folder: Path, value: Any) -> None:
-    with pytest.raises(EngineError, match="the engine returned none"):
+    with pytest.raises(EngineError, match=r"render returned '.*', not an Asset"):
         store_result(value, "image", ID, folder, output_folder(tmp_path))
 
 

@@ -53,7 +53,7 @@ def test_a_forked_copy_of_a_render_process_sends_no_result(run_jobs: RunJobs) ->
     )
 
     assert first == {"copy": 0}, "the copy exited cleanly"
-    assert "the engine returned none" in str(nothing)
+    assert "render returned 'NoneType', not an Asset" in str(nothing)
     assert str(raised) == "the engine failed (_Panic)"
     assert good["process"] == before["process"], "the process is still used"
 
