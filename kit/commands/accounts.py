@@ -28,7 +28,7 @@ def create(
     """Create an account."""
     units = amount(credits, "--credits")
     work = accounts.create(name, email, units, clock(), actor=actor())
-    row = transact(settings_of(data, database), work)
+    row = transact(settings_of(data, database), work, create=True)
     text = f"{row.id}  {row.name} <{row.email}>  {to_credits(row.balance)} credits"
     show(as_json, serialize_account(row), text)
 

@@ -29,17 +29,24 @@ def settings_of(data: Path | None, database: str | None = None, **given: Any) ->
     return service_settings.load(data=data, database_url=database, **given)
 
 
-def transact(settings: ServiceSettings, work: Transaction[T]) -> T:
+def transact(settings: ServiceSettings, work: Transaction[T], *, create: bool = False) -> T:
     """Run a transaction on the service's database, whether the service runs or not."""
+    if not create:
+        check_exists(settings)
     return asyncio.run(with_database(settings, lambda database: database.write(work)))
 
 
 def read(settings: ServiceSettings, work: Transaction[T]) -> T:
-    """Run a read-only transaction; a missing database is an error: its folder may be mistyped."""
+    """Run a read-only transaction on the service's database."""
+    check_exists(settings)
+    return asyncio.run(with_database(settings, lambda database: database.read(work)))
+
+
+def check_exists(settings: ServiceSettings) -> None:
+    """Raise if there is no database: its folder may be mistyped."""
     if settings.embedded and not settings.database_path.exists():
         where = f"there is no database at {settings.database_path}"
         raise ConfigError(f"{where}; 'kit accounts create' creates one")
-    return asyncio.run(with_database(settings, lambda database: database.read(work)))
 
 
 def actor() -> str:

@@ -59,17 +59,17 @@ def command(
     offered = catalog.load(engine.definition for engine in ours).models.values()
     models = sorted(filter(_needs_no_file, offered), key=lambda model: model.id)
 
-    def work() -> Transaction[tuple[str, str, int, int]]:
+    def work() -> Transaction[tuple[int, int]]:
         account = ids.floor("acc", since)
         yield accounts.add(id=account, name="Demo", email="demo@localhost", created_at=since)
         request = keys.KeyRequest(account_id=account, name="demo", scopes=_SCOPES, live=False)
         key = yield from keys.create(request, config.secret(), since)
         events = generate_events(models, generations, seed=seed, since=since + 1, until=end)
         count, balance = yield from write_history(account, key.row, events, since)
-        return account, key.text, count, balance
+        write_private(config.data / _DEMO, json.dumps({"accountId": account, "key": key.text}))
+        return count, balance
 
-    account, key, count, balance = transact(config, work())
-    write_private(config.data / _DEMO, json.dumps({"accountId": account, "key": key}))
+    count, balance = transact(config, work(), create=True)
     typer.echo(
         f"{count:,} generations, {balance / UNITS_PER_CREDIT:,.2f} credits left; "
         f'kit.connect(profile="embedded", data={str(folder)!r}) opens it'

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.database import settings_of
+from kit.commands.database import check_exists, settings_of
 from kit.commands.options import Data, DatabaseUrl, Json, show, table
 from kit.errors import ConfigError
 from kit.service.databases import migrate_database
@@ -50,5 +50,6 @@ def command(
 
 def migrate(data: Data = None, database: DatabaseUrl = None) -> None:
     """Migrate the database to this version; SQLite is migrated when it is opened."""
-    schema = asyncio.run(migrate_database(settings_of(data, database)))
-    typer.echo(f"The database has the schema {schema}.")
+    settings = settings_of(data, database)
+    check_exists(settings)
+    typer.echo(f"The database has the schema {asyncio.run(migrate_database(settings))}.")

@@ -49,7 +49,7 @@ def command(
     if print_config:
         typer.echo("\n".join(described))
         return
-    has_accounts = transact(settings, accounts.list_accounts())
+    has_accounts = transact(settings, accounts.list_accounts(), create=True)
     listener = server.bind(host, port)
     url = server.url_of(listener)
     # Clients use this name to call the service.

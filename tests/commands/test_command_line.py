@@ -65,11 +65,18 @@ def test_a_folder_that_cannot_be_created_is_a_one_line_error(kit: Kit, tmp_path:
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("command", [("ledger", "verify"), ("accounts", "list"), ("audit",)])
-def test_a_mistyped_data_folder_is_not_created(
-    kit: Kit, tmp_path: Path, command: tuple[str, ...]
-) -> None:
-    done = kit(*command, "--data", tmp_path / "dota")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ledger verify",
+        "accounts list",
+        "migrate",
+        "keys revoke k",
+        "credits grant --account a --amount 1",
+    ],
+)
+def test_a_mistyped_data_folder_is_not_created(kit: Kit, tmp_path: Path, command: str) -> None:
+    done = kit(*command.split(), "--data", tmp_path / "dota")
 
     assert done.code == 2
     assert f"there is no database at {tmp_path / 'dota' / 'kit.db'}" in done.err

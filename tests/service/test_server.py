@@ -217,7 +217,7 @@ from kit.service.domain import accounts, keys
 from kit.service.machine import clock
 
 config = settings.load({}, data=sys.argv[1], workers=0)
-account = transact(config, accounts.create("Ada", "ada@localhost", 1000, clock()))
+account = transact(config, accounts.create("Ada", "ada@localhost", 1000, clock()), create=True)
 request = keys.KeyRequest(account_id=account.id, name="a", scopes=("creative:generate",))
 key = transact(config, keys.create(request, config.secret(), clock()))
 running = server.start(config)
