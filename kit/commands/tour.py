@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 import warnings
+from asyncio import CancelledError
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,6 +52,7 @@ def write_page(path: Path, folder: Path) -> str:
     with require_extra("lab", "`kit tour`"):
         import nbformat
         from nbclient import NotebookClient
+        from nbclient.exceptions import DeadKernelError
         from nbconvert import HTMLExporter
         from pygments.formatters import HtmlFormatter
 
@@ -64,7 +67,11 @@ def write_page(path: Path, folder: Path) -> str:
         # The user's own services are neither called nor configured.
         settings = {"XDG_CONFIG_HOME": f"{scratch}/config", "KIT_PROFILE": "embedded"}
         others = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
-        client.execute(env=others | settings | {"KIT_DATA": f"{scratch}/data"})
+        environment = others | settings | {"KIT_DATA": f"{scratch}/data"}
+        try:
+            client.execute(env=environment, stderr=subprocess.DEVNULL)
+        except (AssertionError, AttributeError, CancelledError, DeadKernelError):
+            raise KeyboardInterrupt from None  # the client turns it into one of these
         if (run / "outputs").is_dir():
             shutil.copytree(run / "outputs", folder / "outputs", dirs_exist_ok=True)
     body, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)

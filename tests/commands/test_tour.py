@@ -1,5 +1,6 @@
 """The tour: an executed notebook as a page without kernel, network and script."""
 
+import os
 import re
 from pathlib import Path
 
@@ -39,3 +40,12 @@ def test_a_tour_page_has_the_generated_video_and_requests_no_url(
     assert (out / film).read_bytes()[4:8] == b"ftyp"
     assert "of a lake" in page
     assert not re.search(r'<script|(src|href)="https?://|@import', page)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a word")
+def test_a_tour_can_be_interrupted(tmp_path: Path) -> None:
+    stop = "import os, signal, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(60)"
+    nbformat.write(new_notebook(cells=[new_code_cell(stop)]), tmp_path / "stop.ipynb")
+
+    with pytest.raises(KeyboardInterrupt):
+        write_page(tmp_path / "stop.ipynb", tmp_path)
