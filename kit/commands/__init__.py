@@ -66,6 +66,7 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
+        context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback(help="Creative Studio: explore generative models, and run the service behind it.")(
         _options

@@ -8,7 +8,7 @@ import typer
 
 import kit
 from kit.client import settings
-from kit.commands.options import Data, Output, check_folder, group
+from kit.commands.options import Data, Output, Profile, check_folder, group
 from kit.errors import ConfigError
 
 app = group()
@@ -22,12 +22,13 @@ def report(
     output: Output = None,
     budget: Annotated[str | None, typer.Option(help="Budget in credits.")] = None,
     timezone: Annotated[str, typer.Option(help="Time zone in which days begin.")] = "UTC",
+    profile: Profile = None,
     data: Data = None,
 ) -> None:
     """Write the report of a month as one HTML file."""
     check_folder(output)
-    folder = settings.data_folder(data)
-    if settings.resolve(data=data) is None and not folder.is_dir():  # connecting would create it
+    folder, service = settings.data_folder(data), settings.resolve(profile=profile, data=data)
+    if service is None and not folder.is_dir():  # connecting would create it
         raise ConfigError(f"there is no data folder {folder}")
-    with kit.connect(data=data) as studio:
+    with kit.connect(profile=profile, data=data) as studio:
         typer.echo(studio.costs.report(month, budget=budget, timezone=timezone).save(output))

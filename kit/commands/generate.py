@@ -12,7 +12,7 @@ import typer
 import kit
 from kit import typed, wire
 from kit.client.uploads import is_web_url
-from kit.commands.options import Data, Json, Output, check_folder, show
+from kit.commands.options import Data, Json, Output, Profile, check_folder, show
 from kit.endings import guess_type
 from kit.errors import ConfigError, GenerationFailedError
 from kit.parameters import suggest
@@ -42,12 +42,13 @@ def command(
     again: Annotated[
         bool, typer.Option("--again", help="Generate and pay again, even if it exists.")
     ] = False,
+    profile: Profile = None,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
     """Generate a picture or a video and write it to a file."""
     check_folder(output)
-    with kit.connect(data=data) as studio:
+    with kit.connect(profile=profile, data=data) as studio:
         name = model or (studio.read(like).model if like else None)
         if name is None:
             raise ConfigError("name a model, or a generated file with --from")

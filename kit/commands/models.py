@@ -13,9 +13,10 @@ import kit
 from kit import wire
 from kit.client import settings
 from kit.commands import clean
-from kit.commands.options import Data, Json, show, table
+from kit.commands.options import Data, Json, Profile, show, table
 from kit.engines.configured.place import ModelSource
 from kit.engines.registry import read_listing
+from kit.parameters import suggest
 from kit.service import settings as service_settings
 from kit.service.domain import catalog
 from kit.widgets.prices import price_sentence, usual_price
@@ -40,6 +41,7 @@ def command(
         list[str] | None,
         typer.Option("--model", metavar="ID", help="With --gallery: only this model; repeatable."),
     ] = None,
+    profile: Profile = None,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
@@ -51,19 +53,21 @@ def command(
         return
     if model:
         raise kit.errors.ConfigError("--model goes with --gallery")
-    embedded = settings.resolve(None, None, data=data) is None
+    embedded = settings.resolve(profile=profile, data=data) is None
     listing = None
     if embedded and not as_json:  # installed models are known without the service
         ours = service_settings.load(data=data)
         listing = read_listing(ModelSource(ours.engines_file, ours.engine_copies))
         models: Iterable[wire.Model] = catalog.load_engines(listing.engines).models.values()
     else:
-        with kit.connect(data=data) as studio:
+        with kit.connect(profile=profile, data=data) as studio:
             models = studio.models.values()
     if only is not None:
         show_model(only, {m.id: m for m in models}, as_json=as_json)
         return
     found = [m for m in models if asset_type in (None, m.asset_type)]
+    if category and category not in (known := {m.category for m in found} - {""}):
+        raise kit.errors.ConfigError(f"there is no category {category!r}{suggest(category, known)}")
     found = [m for m in found if category in (None, m.category)]
     bodies = [m.model_dump(mode="json", by_alias=True) for m in found]
     groups = {kind: [m for m in bodies if m["assetType"] == kind] for kind in wire.CATEGORIES}

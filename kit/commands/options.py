@@ -25,6 +25,9 @@ Data = Annotated[
 DatabaseUrl = Annotated[
     str | None, typer.Option("--database", help="Database URL.", envvar="KIT_DATABASE_URL")
 ]
+Profile = Annotated[
+    str | None, typer.Option(help="Saved profile, or `embedded`; default: KIT_PROFILE.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Account = Annotated[str, typer.Option(help="Account id.")]
 LogStyle = StrEnum("LogStyle", ["TEXT", "JSON"])

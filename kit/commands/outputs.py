@@ -9,7 +9,7 @@ import typer
 import kit
 from kit import wire
 from kit.commands import clean
-from kit.commands.options import Data, Json, group, show
+from kit.commands.options import Data, Json, Profile, group, show
 
 app = group()
 
@@ -17,11 +17,12 @@ app = group()
 @app.command()
 def delete(
     generations: Annotated[list[str], typer.Argument(help="Ids of generations.")],
+    profile: Profile = None,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
     """Delete the files of generations permanently; the generations stay."""
-    with kit.connect(data=data) as studio:
+    with kit.connect(profile=profile, data=data) as studio:
         # check all ids first, so that a mistyped one deletes nothing
         found = [studio.history[name] for name in generations]
         deleted = [one.delete_outputs() for one in found]

@@ -24,11 +24,8 @@ def list_webhooks(
 ) -> None:
     """List the webhooks of an account, with their pending and failed messages."""
     found = read(settings_of(data, database), describe_all(account))
-    states = ["disabled" if one["disabledAt"] else "active" for one in found]
-    rows = [
-        (one["id"], one["url"], state, one["pending"], one["failed"])
-        for one, state in zip(found, states, strict=True)
-    ]
+    lines = [one | {"state": "disabled" if one["disabledAt"] else "active"} for one in found]
+    rows = [[one[name] for name in ("id", "url", "state", "pending", "failed")] for one in lines]
     show(as_json, found, table(("ID", "ADDRESS", "STATE", "PENDING", "FAILED"), rows))
 
 

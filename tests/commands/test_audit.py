@@ -17,18 +17,8 @@ def read_acts(kit: Kit, *options: object) -> list[tuple[str, str, str]]:
 def test_every_command_is_recorded_with_actor_act_and_subject(
     kit: Kit, account: str, tmp_path: Path
 ) -> None:
-    arguments = (
-        "--account",
-        account,
-        "--name",
-        "laptop",
-        "--cap",
-        "2.5",
-        "--expires",
-        "2100-01-01",
-        "--json",
-    )
-    key = kit("keys", "create", *arguments).json
+    options = f"--account {account} --name laptop --cap 2.5 --expires 2100-01-01 --json"
+    key = kit("keys", "create", *options.split()).json
     kit("credits", "grant", "--account", account, "--amount", "0.005", "--note", "thanks")
     kit("keys", "revoke", key["id"])
     kit("keys", "revoke", key["id"], "--sign-out")

@@ -23,13 +23,15 @@ def test_a_profile_is_saved_listed_and_removed(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
 
-    login = kit("login", api.url, "--key-stdin", "--profile", "work")
+    login = kit("login", api.url, "--profile", "work")
     listed = kit("profiles", "--json")
+    models = kit("models", "--profile", "work", "--category", "fast")
     kit("logout", "work")
 
     assert login.out.startswith(f"Ada at {api.url}: saved as 'work' in ")
     assert listed.json == [{"name": "work", "baseUrl": api.url, "key": "file"}]
     assert kit("profiles").out.startswith("There are no saved profiles")
+    assert "there is no category 'fast'; there is 'Generation'" in models.err
     assert KEY not in login.out + listed.out
 
 
