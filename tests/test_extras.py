@@ -9,18 +9,8 @@ import pytest
 from tests.conftest import Service
 
 #: Packages that only extras install.
-WITHOUT = [
-    "altair",
-    "apsw",
-    "av",
-    "cv2",
-    "duckdb",
-    "jupyterlab",
-    "matplotlib",
-    "orjson",
-    "starlette",
-]
-WITHOUT += ["prometheus_client", "pyarrow", "uvicorn", "uvloop", "xlsxwriter"]
+WITHOUT = ["altair", "apsw", "av", "cv2", "duckdb", "jupyterlab", "matplotlib", "orjson"]
+WITHOUT += ["prometheus_client", "pyarrow", "starlette", "uvicorn", "uvloop", "xlsxwriter"]
 
 HEAD = f"import sys\nsys.modules.update(dict.fromkeys({WITHOUT!r}))\n"
 PROGRAM = """
@@ -82,6 +72,7 @@ def test_the_toolkit_alone_works_and_names_the_extra_of_what_it_lacks(
         (["models"], 0, "poster"),
         (["profiles"], 0, "kit login"),
         (["serve"], 2, "pip install 'creative-studio-kit[service]'"),
+        (["lab"], 2, "pip install 'creative-studio-kit[lab]'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -87,10 +87,9 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
 
 def build_parser(arguments: Sequence[str]) -> typer.Typer:
     """Return the part of the command line that the arguments need."""
-    with (
-        report_errors(),
-        require_extra("service", f"`kit {arguments[0] if arguments else '--help'}`"),
-    ):
+    name = arguments[0] if arguments else "--help"
+    extra = "lab" if name in ("lab", "tour") else "service"
+    with report_errors(), require_extra(extra, f"`kit {name}`"):
         return command_line(arguments[:1])
 
 

@@ -7,12 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kit.commands.options import Data
+from kit.errors import require_extra
 from kit.local import start_embedded, stop
 from kit.service import settings as service_settings
 
@@ -26,6 +28,8 @@ def command(
     data: Data = None,
 ) -> None:
     """Open JupyterLab on the first tutorial."""
+    with require_extra("lab", "`kit lab`"):
+        version("jupyterlab")
     folder = tutorials()
     settings = service_settings.load(data=data)
     url, _ = start_embedded(settings.data)
