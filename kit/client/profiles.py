@@ -189,5 +189,5 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
-        raise ConfigError(f"the saved profiles cannot be read: {error}") from None
+        raise ConfigError(f"the saved profiles cannot be read: {path}: {error}") from None
     return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}

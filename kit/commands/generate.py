@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,13 +43,20 @@ def command(
     again: Annotated[
         bool, typer.Option("--again", help="Generate and pay again, even if it exists.")
     ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Most credits that it may cost; with 0 it only names the price."),
+    ] = None,
     profile: Profile = None,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
     """Generate a picture or a video and write it to a file."""
     check_folder(output)
-    with kit.connect(profile=profile, data=data) as studio:
+    with (
+        kit.connect(profile=profile, data=data) as studio,
+        nullcontext() if budget is None else studio.budget(credits=budget),
+    ):
         name = model or (studio.read(like).model if like else None)
         if name is None:
             raise ConfigError("name a model, or a generated file with --from")
@@ -106,7 +114,9 @@ def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[str]]:
             raise ConfigError(
                 f"the model {model.id!r} has no medium {name!r}{suggest(name, names)}"
             )
-        for value in values:
+        # not every shell replaces the ~ after a "="
+        files[name] = [v if is_web_url(v) else str(Path(v).expanduser()) for v in values]
+        for value in files[name]:
             if not is_web_url(value) and not Path(value).is_file():
                 raise ConfigError(f"--media {name}: there is no file {value!r}")
     return files

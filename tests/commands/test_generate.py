@@ -39,10 +39,13 @@ def pixels(path: Path) -> bytes:
         return bytes(picture.tobytes())
 
 
-def test_a_medium_is_sent_from_a_file(kit: Kit, tmp_path: Path) -> None:
+def test_a_medium_is_sent_from_a_file(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("USERPROFILE" if os.name == "nt" else "HOME", str(tmp_path))
     kit("generate", "flat", "a lake", "-o", "a.png")
 
-    done = kit("generate", "clay", "--media", "portrait=a.png", "-o", "b.png")
+    done = kit("generate", "clay", "--media", "portrait=~/a.png", "-o", "b.png", "--budget", 1)
 
     assert done.err == ""
     assert pixels(tmp_path / "b.png") == pixels(tmp_path / "a.png")
@@ -107,6 +110,7 @@ def test_parameters_of_any_name_and_type_are_parsed_as_in_a_form(
         (("flat", "x", "-p", "count="), "count has no value: leave it out"),
         (("flat", "x", "-p", "count=11"), "must be at most 10, not 11"),
         (("flat", "x", "-p", "size=huge"), "must be one of 'small', 'big', not 'huge'"),
+        (("flat", "x", "--budget", "0.1"), "credits would exceed the budget of 0.1 credits"),
         (("flat",), "prompt: is required"),
         (("clay", "x", "-p", "portrait=a.png"), "takes a file: --media portrait=FILE"),
         (("clay", "x", "--media", "portrait=no.png"), "there is no file 'no.png'"),
@@ -114,10 +118,7 @@ def test_parameters_of_any_name_and_type_are_parsed_as_in_a_form(
         (("flat", "x", "-o", "no/such/a.png"), f"{Path('no/such')} does not exist"),
         (("flat", "x", "-o", "-"), "-o names a file"),
         (("flat", "x", "-o", "pictures/"), "the folder pictures/ does not exist"),
-        (
-            ("flat", "x", "-o", "a.mp4"),
-            "makes files of type image, and -o a.mp4 names one of type video",
-        ),
+        (("flat", "x", "-o", "a.mp4"), "of type image, and -o a.mp4 names one of type video"),
         (("flat", "x", "-p", "does=fails"), "the clay is too dry"),
     ],
 )
