@@ -314,22 +314,29 @@ except GenerationFailedError as error:
     assert is_private(log)
 
 
+@pytest.mark.parametrize("use", ["estimate", "generate"])
 def test_a_changed_engine_is_read_again_when_the_service_starts(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use: str
 ) -> None:
     (info := tmp_path / "more-1.0.dist-info").mkdir()
     (info / "entry_points.txt").write_text("[kit.engines]\nmore = more:More")
     monkeypatch.syspath_prepend(tmp_path)
-    for title in ("Old", "Newer"):
+    studios = []
+    for price in (1, 12):
         (tmp_path / "more.py").write_text(f"""
 from dataclasses import replace
-from demo_engines import Flat
+from demo_engines import *
 class More(Flat):
-    definition = replace(Flat.definition, id="more", title="{title}")
+    definition = replace(Flat.definition, id="more", pricing=Rule(base=Decimal({price})))
 """)
-        with kit.connect(data=data) as studio:
-            assert studio.models["more"].title == title
+        studios.append(kit.connect(data=data))
+        for studio in studios:
+            getattr(studio, use)("more", f"a lake, {len(studios)}")
+            assert studio.models["more"].credits_from == price
+            assert studio.estimate("more", "a lake").total == price
         local.stop()
+    for studio in studios:
+        studio.close()
 
 
 def test_a_program_with_a_server_of_its_own_keeps_its_log(data: Path) -> None:

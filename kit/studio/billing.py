@@ -20,6 +20,7 @@ from kit.explore.budgets import Budgets, Hold
 from kit.explore.price_book import MAX_USED, LearnedQuote, PriceBook, make_samples, priced_settings
 from kit.parameters import Request
 from kit.studio import history_sync
+from kit.studio.catalog import ModelCatalog
 from kit.studio.changes import changes_at
 from kit.studio.requests import body_of, convert_errors
 
@@ -37,7 +38,9 @@ _START_ERRORS = (
 class Billing:
     """Prices, budgets and receipts of one studio."""
 
-    def __init__(self, settings: Settings, *, policy: Policy, notices: Notices) -> None:
+    def __init__(
+        self, settings: Settings, *, policy: Policy, notices: Notices, catalog: ModelCatalog
+    ) -> None:
         self.budgets = Budgets()
         self.changes = changes_at(settings.base_url)
         self.book = PriceBook(settings.records("prices"))
@@ -45,6 +48,7 @@ class Billing:
         self._settings = settings
         self._policy = policy
         self._notices = notices
+        self._catalog = catalog
         self._has_estimates = True
         self._learned_files: dict[str, tuple[str, ...]] = {}
 
@@ -65,13 +69,14 @@ class Billing:
         """Return the price of a request and whether the balance covers it; see `price`.
 
         A service like ours is asked too, because the model may refuse a request that breaks no
-        rule; the price is still that of the rule.
+        rule, and its price may have changed since the models were fetched.
         """
         quote = yield from self.price(request)
         checked = yield from self.check(request)
         if checked is not None:
-            update = {"balance": checked.balance, "affordable": checked.affordable}
-            return quote.model_copy(update=update)
+            if checked.total != quote.total:
+                self._catalog.forget()
+            return checked.model_copy(update={"source": quote.source})
         if quote.affordable is not None:
             return quote
         try:
@@ -130,15 +135,19 @@ class Billing:
         return self.budgets.hold(times * max_cost(quote), what)
 
     def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
-        """Count a charge; if a model has no price rule, the price book learns from it."""
+        """Count a charge; models without a price rule are priced by it, changed rules fetched."""
         hold.charge(receipt.id, receipt.credits_charged)
         self.changes.notify()
-        charged = receipt.credits_charged
-        if charged is not None and request.model.pricing is None:
+        charged, rule = receipt.credits_charged, request.model.pricing
+        if charged is None:
+            return
+        if rule is None:
             self._notices.try_write(
                 lambda: self.book.add(request.model, _features(request), charged, receipt.id),
                 f"the price of {receipt.id}",
             )
+        elif not request.media and charged != pricing.price(rule, request.complete).total:
+            self._catalog.forget()
 
     def buy_title(self, topic: str, *, again: bool = True) -> Flow[tuple[wire.Title, bool]]:
         """Return a title and whether it is reused: the earlier one of its topic, unless `again`."""

@@ -47,12 +47,17 @@ class ModelCatalog:
         """The models as last fetched; empty before that."""
         return self._models or {}
 
+    def forget(self) -> None:
+        """Fetch the models again when they are needed."""
+        self._models = None
+
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id."""
-        if self._models is None or refresh:
+        known = None if refresh else self._models
+        if known is None:
             found = yield from flows.ask(calls.list_models(), self._policy)
-            self._models = {model.id: model for model in (*found.image, *found.video)}
-        return self._models
+            known = self._models = {model.id: model for model in (*found.image, *found.video)}
+        return known
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
         """Return the current definition of a model, also of one that is not listed."""

@@ -94,7 +94,7 @@ class Operations:
         self.notices = Notices()
         self.catalog = catalog or ModelCatalog(policy)
         self.models = self.catalog.models
-        self.billing = Billing(settings, policy=policy, notices=self.notices)
+        self.billing = Billing(settings, policy=policy, notices=self.notices, catalog=self.catalog)
         self.history_sync = HistorySync(settings, self.models, self.journal, self.progress)
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)

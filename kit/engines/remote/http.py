@@ -65,7 +65,9 @@ class RemoteReply:
             return json.loads(self.content)
         except (ValueError, RecursionError):
             sentence = "the remote service answered with something that is not JSON"
-            raise EngineError(sentence, code="upstream_malformed") from None
+            kind = self.headers.get("content-type", "no type")
+            detail = f"it answers {self.status} with {len(self.content):,} bytes of {kind}"
+            raise EngineError(sentence, code="upstream_malformed", detail=detail) from None
 
     @property
     def is_good(self) -> bool:
@@ -245,7 +247,8 @@ class RemoteCaller:
         """Return the error for a response; `of` as in `reasons.explain`."""
         status = 402 if reply.is_out_of_credits else reply.status
         sentence, code = reasons.explain(status, reply.sentence, self._secrets, of=of)
-        message = f" and says: {reply.sentence}" if reply.sentence else ""
+        said = reply.sentence or reply.headers.get("location", "").partition("?")[0]
+        message = f" and says: {said}" if said else ""
         return self.failure(sentence, f"it answers {reply.status}{message}", code=code)
 
     def failure(self, sentence: str, detail: str, *, code: str = "upstream_failed") -> EngineError:

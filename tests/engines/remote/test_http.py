@@ -107,8 +107,9 @@ def test_the_message_of_an_error_is_found(content: bytes, sentence: str) -> None
 
 
 def test_a_deeply_nested_response_is_not_json() -> None:
-    with pytest.raises(EngineError, match="not JSON"):
+    with pytest.raises(EngineError, match="not JSON") as caught:
         make_reply(200, b"[" * 200_000 + b"]" * 200_000).json()
+    assert caught.value.detail == "it answers 200 with 400,000 bytes of no type"
 
 
 @pytest.mark.parametrize("key", ["", "  ", "with\nbreak", "schlüssel"])

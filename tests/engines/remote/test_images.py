@@ -132,7 +132,7 @@ def test_a_redirect_of_a_request_is_not_followed(
 
     with pytest.raises(EngineError, match="redirect") as caught:
         render(entry(server), job())
-    assert caught.value.code == "upstream_malformed"
+    assert caught.value.detail.endswith(f"it answers 307 and says: {other.url}{MAKE[1]}")
     assert other.requests == []
 
 
