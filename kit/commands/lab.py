@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -53,10 +54,12 @@ def command(
     process = subprocess.Popen(arguments, env=environment)  # noqa: S603 - our own arguments
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     try:
-        code = _wait(process)
+        while process.poll() is None:
+            with suppress(KeyboardInterrupt):  # JupyterLab handles Ctrl-C itself
+                process.wait()
     finally:
         stop()
-    raise typer.Exit(code)
+    raise typer.Exit(process.returncode)
 
 
 def tutorials() -> Path:
@@ -70,12 +73,3 @@ def tutorials() -> Path:
         if not (folder / packaged.name).exists():
             shutil.copy(packaged, folder)
     return folder
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Wait for JupyterLab to end; it handles Ctrl-C itself."""
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            continue

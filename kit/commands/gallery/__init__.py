@@ -84,16 +84,20 @@ def _make(
     say(f"{len(examples)} examples; drawing {len(names)} inputs")
     inputs = {name: samples.write_sample(name, folder) for name in names}
     files = target.with_name(f"{target.stem}_files")
-    cards, pool = [], ThreadPoolExecutor(_MAX_REQUESTS)
-    try:
+    cards = []
+    with ThreadPoolExecutor(_MAX_REQUESTS) as pool:
         made = pool.map(partial(_make_card, studio, inputs, files), examples, count(1))
-        for number, card in enumerate(made, start=1):
-            cards.append(card)
-            name = f"{card.example.model.id} {card.example.title}".strip()
-            text = card.error or " · ".join(card.facts)
-            say(f"[{number}/{len(examples)}] {name}: {text}")
-    finally:
-        pool.shutdown(cancel_futures=True)
+        try:
+            for number, card in enumerate(made, start=1):
+                cards.append(card)
+                name = f"{card.example.model.id} {card.example.title}".strip()
+                text = card.error or " · ".join(card.facts)
+                say(f"[{number}/{len(examples)}] {name}: {text}")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for one in studio.history.pending():
+                one.cancel()
+            raise
     shown = {name: _show(path, files / path.stem) for name, path in inputs.items()}
     target.write_text(page(cards, shown), encoding="utf-8")
     return sum(card.error is not None for card in cards)
