@@ -55,32 +55,49 @@ def type_of(head: bytes, name: str) -> str:
     return named if (sniffed, named) == ("video/mp4", "audio/mp4") else sniffed or named or UNKNOWN
 
 
-def convert_to_png(file: BinaryIO) -> bytes | None:
-    """Return an image of any format as an upright PNG, or None if it cannot be read here."""
+def convert_picture(file: BinaryIO) -> bytes | None:
+    """Return an image of any format as `_encode_picture`, or None if it cannot be read here."""
     try:
-        from PIL import Image, ImageOps
+        from PIL import Image
     except ImportError:
         return None
     try:
         with open_picture(file, INPUT_FORMATS) as picture:
-            return _encode_picture(ImageOps.exif_transpose(picture))
+            # The first picture of a camera's raw file is only its thumbnail.
+            is_reduced = getattr(picture, "tag_v2", {}).get(_SUBFILE_TYPE, 0) & 1
+            return None if is_reduced else _encode_picture(picture)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
 
 
 def _encode_picture(picture: Any) -> bytes:
+    """Return a picture as PNG, or as JPEG if its file was lossy: a PNG takes ten times as long.
+
+    One that was opened from a file is upright, as the file itself would be.
+    """
+    from PIL import ImageFile, ImageOps
+
     buffer = io.BytesIO()
-    mode = picture.mode
+    mode, is_lossy = picture.mode, picture.format in _LOSSY_FORMATS
     if mode == "F":
         raise ParameterError("a picture of floats does not define white: save it with 8 or 16 bits")
+    if isinstance(picture, ImageFile.ImageFile):
+        picture = ImageOps.exif_transpose(picture)
+    profile = picture.info.get("icc_profile")
     if mode == "CMYK":
-        picture = to_srgb("CMYK", picture.info.get("icc_profile"))(picture)
+        picture = to_srgb("CMYK", profile)(picture)
+    elif is_lossy and mode in ("L", "RGB"):
+        picture.save(buffer, "JPEG", quality=95, subsampling=0, icc_profile=profile)
+        return buffer.getvalue()
     elif mode not in ("L", "LA", "RGB", "RGBA", "1", "P", "I;16"):
         picture = picture.convert(_MODES.get(mode, "RGB"))
-    picture.save(buffer, "PNG")
+    picture.save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()
 
 
+#: Formats of Pillow that photographs have.
+_LOSSY_FORMATS = ("AVIF", "HEIF", "JPEG", "MPO")
+_SUBFILE_TYPE = 254  # of TIFF; its first bit is set for a reduced picture
 #: Modes of Pillow that lose too much as RGB, and their replacements.
 _MODES = {"I": "I;16", "I;16B": "I;16", "I;16L": "I;16", "PA": "RGBA", "La": "LA", "RGBa": "RGBA"}
 

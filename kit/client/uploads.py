@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
+from weakref import WeakValueDictionary
 
 from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
@@ -28,6 +29,8 @@ from kit.private import user_path
 
 #: Statuses with which an expired ticket may be refused.
 _EXPIRED_STATUSES = frozenset({400, 401, 403, 410})
+#: The files in use, so that all requests of a sweep share one conversion.
+_opened: WeakValueDictionary[tuple[Path, int, int], FileSource] = WeakValueDictionary()
 #: The beginning of a URL; a path may begin with a single drive letter.
 _URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
 
@@ -81,7 +84,7 @@ def _is_sendable(name: str, value: str) -> bool:
     return token and value.isascii() and (value.isprintable() or not value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class FileSource:
     """A file to upload, possibly several times: `open` returns a new binary stream."""
 
@@ -281,11 +284,13 @@ def _from_path(path: Path) -> FileSource:
             raise ParameterError(f"there is no file {str(path)!r}")
         with path.open("rb") as file:
             head = file.read(64)
-        size = path.stat().st_size
+        facts = path.stat()
     except OSError as error:  # e.g. the name is too long, or reading it is not allowed
         reason = f"cannot be read: {error.strerror}"
         raise ParameterError(f"the file {str(path)[:200]!r} {reason}") from None
-    return _make_source(path.name, head, size, lambda: path.open("rb"))
+    key = path.absolute(), facts.st_size, facts.st_mtime_ns
+    found = _opened.get(key) or _make_source(path.name, head, key[1], lambda: path.open("rb"))
+    return _opened.setdefault(key, found)
 
 
 def _from_bytes(content: bytes, name: str) -> FileSource:
@@ -310,9 +315,10 @@ def _make_source(name: str, head: bytes, size: int, reopen: Callable[[], BinaryI
     content_type = file_types.type_of(head, name)
     if content_type.startswith("image/") and content_type not in wire.CONTENT_TYPES:
         with reopen() as file:
-            as_png = file_types.convert_to_png(file)
-        if as_png is not None:
-            return _from_bytes(as_png, f"{PurePath(name).stem}.png")
+            converted = file_types.convert_picture(file)
+        if converted is not None:
+            ending = file_types.file_extension(file_types.sniff_type(converted) or "")
+            return _from_bytes(converted, PurePath(name).stem + ending)
     if not PurePath(name).suffix:
         name += file_types.file_extension(content_type) or ".bin"
     return FileSource(name, content_type, size, reopen)

@@ -10,7 +10,7 @@ import base64
 import io
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from kit.containers import open_media, video_stream
 from kit.endings import guess_type
 from kit.errors import EngineError
-from kit.pictures import open_picture
+from kit.pictures import OUTPUT_FORMATS, open_picture, to_srgb
 from kit.widgets.hosts import Host, find_host
 from kit.widgets.markup import faint
 from kit.widgets.markup import size as size_text
@@ -117,21 +117,32 @@ def _video_ending(path: Path) -> str:
     return ".mp4" if head[4:8] == b"ftyp" and head[8:12] not in _OTHER_BRANDS else ""
 
 
-def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> str:
-    """Return a picture as a ``data:`` URL of at most about `limit` bytes.
+def picture(
+    content: bytes,
+    *,
+    limit: int = IMAGE_LIMIT,
+    width: int = WIDTH,
+    formats: Sequence[str] = OUTPUT_FORMATS,
+) -> str:
+    """Return an upright sRGB picture as a ``data:`` URL of at most about `limit` bytes.
 
     Small pictures of types that browsers support are embedded unchanged.
     """
+    from PIL import ImageOps
+
     magic = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
     kind = next((kind for head, kind in magic.items() if content.startswith(head)), None)
     kind = "image/webp" if content[8:12] == b"WEBP" else kind
     if kind and len(content) <= limit:
         return data_address(kind, content)
-    with open_picture(io.BytesIO(content)) as opened:
+    with open_picture(io.BytesIO(content), formats) as opened:
         # a JPEG is decoded near this size; other formats ignore this
         opened.draft("RGB", (width, width))
+        ImageOps.exif_transpose(opened, in_place=True)
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     image.thumbnail((width, width * 4), reducing_gap=2.0)
+    if image.mode == "RGB":
+        image = to_srgb("RGB", image.info.get("icc_profile"))(image)
     return data_address("image/webp", _encode(image, limit))
 
 
@@ -147,7 +158,7 @@ def first_frame(path: Path) -> bytes | None:
 
 def _first_image(container: Any) -> Any:
     frame = next(container.decode(video_stream(container)), None)
-    return frame and frame.to_image()
+    return frame and frame.to_image().rotate(frame.rotation, expand=True)  # upright
 
 
 def _read_video(path: Path, read: Callable[[Any], T]) -> T | None:

@@ -4,13 +4,15 @@ import base64
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms
 
 from kit.widgets import media
+from tests.engines.films import rotate
 
 
 def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
@@ -18,9 +20,9 @@ def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
     return Image.fromarray(rng.integers(0, 256, (height, width, 3), "uint8")).convert(mode)
 
 
-def encode(image: Image.Image, kind: str = "PNG") -> bytes:
+def encode(image: Image.Image, kind: str = "PNG", **options: Any) -> bytes:
     buffer = io.BytesIO()
-    image.save(buffer, kind)
+    image.save(buffer, kind, **options)
     return buffer.getvalue()
 
 
@@ -60,6 +62,26 @@ def test_a_big_picture_gets_a_bounded_preview(mode: str) -> None:
         assert shown.width <= media.WIDTH
         assert shown.width / shown.height == pytest.approx(9 / 7, abs=0.01)
     assert len(content) <= media.IMAGE_LIMIT
+
+
+def test_a_preview_is_upright_and_in_the_colors_of_its_profile() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    swapped = b"gXYZ".join(part.replace(b"gXYZ", b"rXYZ") for part in profile.split(b"rXYZ"))
+    red = Image.new("RGB", (900, 700), "red")
+    content = encode(red, "JPEG", exif=exif, icc_profile=swapped)
+
+    with Image.open(io.BytesIO(decode(media.picture(content, limit=500))[1])) as shown:
+        assert shown.width < shown.height
+        assert shown.getpixel((9, 9)) == pytest.approx((0, 255, 0), abs=9)
+
+
+def test_the_first_frame_of_a_phone_video_is_upright(video: Path) -> None:
+    content = media.first_frame(rotate(video, 90))
+
+    assert content
+    assert Image.open(io.BytesIO(content)).size == (48, 64)
 
 
 def test_a_poster_of_noise_stays_below_the_size_limit() -> None:
@@ -102,14 +124,6 @@ def test_a_file_name_cannot_escape_its_folder(video: Path, tmp_path: Path) -> No
 
     assert 'src="outputs/______a_b.mp4"' in html
     assert [p.name for p in (tmp_path / "nb" / "outputs").iterdir()] == ["______a_b.mp4"]
-
-
-def test_a_file_that_is_no_video_has_no_first_frame(tmp_path: Path) -> None:
-    path = tmp_path / "x.mp4"
-    path.write_bytes(b"nothing")
-
-    assert media.first_frame(path) is None
-    assert " poster=" not in media.html(path, name="x", folder=tmp_path)
 
 
 def test_a_preview_preserves_transparency() -> None:
@@ -168,12 +182,13 @@ def test_webm_and_matroska_are_distinguished(tmp_path: Path, word: bytes, ending
     assert (tmp_path / "outputs" / f"clip{ending}").exists()
 
 
-def test_a_playlist_named_like_a_video_is_not_opened(video: Path) -> None:
-    playlist = video.with_name("other.mp4")
-    playlist.write_text(f"ffconcat version 1.0\nfile {video.name}\n")
+@pytest.mark.parametrize("content", ["nothing", "ffconcat version 1.0\nfile abc.mp4\n"])
+def test_a_text_or_playlist_named_like_a_video_is_not_opened(video: Path, content: str) -> None:
+    other = video.with_name("other.mp4")
+    other.write_text(content)
 
-    assert media.first_frame(video)
-    assert media.first_frame(playlist) is None
+    assert media.first_frame(other) is None
+    assert " poster=" not in media.html(other, name="x", folder=video.parent)
 
 
 def test_a_picture_of_an_unsupported_format_is_not_opened() -> None:

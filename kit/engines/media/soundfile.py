@@ -87,11 +87,14 @@ def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
     shift = -float((start.start_time or 0) * start.time_base)
     kind: tuple[str, str, int] | None = None
     graph: Any = None
-    end = 0.0
-    for frame in _frames(container, stream, path):
+    end = played = 0.0
+    for frame in _frames(container, stream):
         moment = end if frame.time is None else frame.time + shift
-        if moment < end - _JUMP_SECONDS:
+        if graph is not None and moment < end - _JUMP_SECONDS:
             shift, moment = shift + end - moment, end
+        # A clock that claims less than the samples is followed as far as the resampler can.
+        played += frame.samples / frame.sample_rate if moment >= 0 else 0.0
+        check_priced(path, played * (1 - _MAX_CORRECTION / RATE))
         now = (frame.format.name, frame.layout.name, frame.sample_rate)
         if graph is None or kind != now or moment > end + _JUMP_SECONDS:
             if graph is not None:
@@ -137,16 +140,8 @@ def _resample(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
         yield np.broadcast_to(samples, (channels, samples.shape[1]))
 
 
-def _frames(container: Any, stream: Any, path: Path) -> Iterator[Any]:
-    """Yield decoded frames; undecodable packets are skipped.
-
-    The number of samples must be within the priced length too: the clock is followed only as far
-    as the resampler can; a clock that claims less is ignored.
-    """
-    played = 0.0
+def _frames(container: Any, stream: Any) -> Iterator[Any]:
+    """Yield decoded frames; undecodable packets are skipped."""
     for packet in container.demux(stream):
         with contextlib.suppress(av.InvalidDataError):
-            for frame in packet.decode():
-                played += frame.samples / frame.sample_rate
-                check_priced(path, played * (1 - _MAX_CORRECTION / RATE))
-                yield frame
+            yield from packet.decode()

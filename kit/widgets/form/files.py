@@ -20,7 +20,7 @@ import traitlets
 from kit import file_metadata, wire
 from kit.endings import guess_type
 from kit.errors import KitError
-from kit.pictures import INPUT_FORMATS, open_picture
+from kit.pictures import INPUT_FORMATS
 from kit.private import user_path
 from kit.widgets import markup, media
 from kit.widgets.background import BackgroundRunner, Debounced
@@ -252,12 +252,14 @@ class FileField(ipywidgets.VBox):
 
     def _draw(self, line: str, shown: Any) -> None:
         """Draw a thumbnail on a chip, or show at the field why there is none."""
-        path = user_path(line)
+        path, problem = user_path(line), ""
         try:
             self._previews[line] = shown.value = preview(path, self._names[line])
-            problem = ""
-        except Exception:  # noqa: BLE001 - a picture may be broken or too large in many ways
-            problem = _describe_damage(path)
+        except OSError:
+            if guess_type(path.name) in _CHECKED_TYPES and path.is_file():
+                problem = f"{path.name!r} cannot be read as a picture"
+        except Exception:  # noqa: BLE001, S110 - too large for a preview is not too large for a service
+            pass
         if problem != self._broken.pop(line, ""):
             self._broken |= {line: problem} if problem else {}
             self._notify_typing()
@@ -267,20 +269,6 @@ def read_name(path: Path) -> str:
     """Return the name of a file, or the prompt of an output in the cache, named by its hash."""
     found = file_metadata.read(path) if re.fullmatch(r"[0-9a-f]{64}", path.stem) else None
     return found.prompt[:100] if found and found.prompt else path.name
-
-
-def _describe_damage(path: Path) -> str:
-    """Return what is wrong with a common image type; other types are not checked."""
-    try:
-        if guess_type(path.name) not in _CHECKED_TYPES or not path.is_file():
-            return ""
-        with open_picture(path, INPUT_FORMATS) as picture:
-            picture.load()
-    except OSError:
-        return f"{path.name!r} cannot be read as a picture"
-    except Exception:  # noqa: BLE001 - too large for a preview is not too large for a service
-        return ""
-    return ""
 
 
 def _is_url(line: str) -> bool:
@@ -395,7 +383,7 @@ def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) ->
 def _thumbnail(content: bytes | None) -> str:
     if content is None:
         return ""
-    address = media.picture(content, limit=_THUMBNAIL_LIMIT, width=160)
+    address = media.picture(content, limit=_THUMBNAIL_LIMIT, width=160, formats=INPUT_FORMATS)
     return f'<img src="{address}" alt="" style="border-radius:4px">'
 
 

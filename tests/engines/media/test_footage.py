@@ -11,6 +11,7 @@ import pytest
 
 from kit.engines.media.clip import rgb_of
 from kit.engines.media.footage import Footage
+from kit.engines.media.lengths import limit_seconds
 from kit.engines.media.soundfile import open_sound
 from kit.errors import EngineError
 from tests.engines.films import WHOLE, clicks, encode, picture, rotate, weave
@@ -239,12 +240,17 @@ def delay(path: Path, start: float, seconds: float, offset: float = 0.0, most: i
     return path
 
 
-def test_a_clock_that_does_not_begin_at_zero_adds_no_time(tmp_path: Path) -> None:
-    path = delay(tmp_path / "a.mkv", 5.0, 2.0, offset=0.4)
+@pytest.mark.parametrize("offset", [0.3, -1.5])
+def test_a_clock_that_does_not_begin_at_zero_adds_no_time(tmp_path: Path, offset: float) -> None:
+    path = delay(tmp_path / "a.mkv", 5.0, 2.0, offset=offset)
     with Footage(path) as footage:
         assert footage.seconds == pytest.approx(2.0, abs=0.05)
         assert len(list(footage.frames(25))) == pytest.approx(50, abs=1)
-    assert np.argmax(open_sound(path).samples[0] > 0.1) / 48_000 == pytest.approx(0.4, abs=0.003)
+    with limit_seconds({path: 2.0 + offset}):  # sound before the first picture is not priced
+        sound = open_sound(path)
+    assert sound.seconds == pytest.approx(2.0 + offset, abs=0.05)
+    begin = np.argmax(sound.samples[0] > 0.1) / 48_000
+    assert begin == pytest.approx(max(offset, 0.0), abs=0.003)
 
 
 def test_seeking_to_a_late_start_can_be_canceled(tmp_path: Path) -> None:
