@@ -110,6 +110,9 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     prepare(settings.data)
     running = hosted.get(settings.data)
     url = running.url if running else find(settings.data)
+    if url is None and (_exiting.is_set() or settings.data in _stopped):
+        ended = "the program's main thread has ended, and the service with it"
+        raise ConfigError(ended if _exiting.is_set() else "it was stopped here")
     saved = str(read_note(settings.data / _DEMO_FILE).get("key", ""))
     key = saved if url and saved and accepts_key(url, saved) else demo_key(settings)
     return url or _start_service(settings), key
@@ -117,8 +120,6 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
 
 def _start_service(settings: ServiceSettings) -> str:
     """Start the service, unless another process is starting it; return its address."""
-    if _exiting.is_set() or settings.data in _stopped:
-        raise ConfigError("it was stopped here")
     with _wait_for_turn(settings.data):
         url = find(settings.data)
         if url is None:

@@ -234,19 +234,18 @@ def test_one_of_two_notebooks_that_lose_their_host_becomes_the_host(data: Path) 
 
 
 def test_a_call_at_interpreter_exit_causes_no_python_warning(data: Path) -> None:
-    settings.prepare(data)
     code = (
-        "import atexit, sys\n"
-        "from kit.local import demo_key\n"
-        "from kit.service import settings\n"
-        "atexit.register(demo_key, settings.load(data=sys.argv[1]))\n"
+        "import atexit, gc, sys, kit\n"
+        "for studio in (kit.connect(data=sys.argv[1]) for _ in range(2)):\n"
+        "    studio.account\n"
+        "gc.collect()\n"
+        "atexit.register(lambda: studio.account)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(data)], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-W", "error", "-c", code, str(data)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    assert "after interpreter shutdown" in done.stderr
-    assert "never awaited" not in done.stderr
+    assert "the program's main thread has ended" in done.stderr
+    assert "Warning" not in done.stderr
 
 
 def test_a_frozen_program_only_uses_a_service_that_already_runs(data: Path) -> None:

@@ -86,7 +86,7 @@ class Bridge:
     """The loop, its thread, and access to it; started by the first use in each process."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # garbage collection may submit
         self._loop: KitLoop | None = None
         self._thread: threading.Thread | None = None
         if hasattr(os, "register_at_fork"):
@@ -143,7 +143,7 @@ class Bridge:
 
     def _forget(self) -> None:
         """Reset in a forked child: threads do not survive a fork, locks may be held."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._loop = self._thread = None
 
 

@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -89,6 +90,9 @@ class ConnectionPool(Generic[C]):
     def _build(self, verify: ssl.SSLContext, target: tuple[str, str, int]) -> C:
         try:
             transport: C = self._make(verify=verify, proxy=proxy(*target))
+            pool: Any = transport._pool
+            close = getattr(pool, "close", None) or pool.aclose
+            weakref.finalize(transport, _close, os.getpid(), close).atexit = hasattr(pool, "close")
         except ImportError:
             needed = "needs a package: pip install 'httpx[socks]'"
         except ValueError:
@@ -115,6 +119,14 @@ class ConnectionPool(Generic[C]):
             for entry in ours:
                 entry.retired = True
             return [entry.transport for entry in ours if not entry.requests]
+
+
+def _close(pid: int, close: Callable[[], Any]) -> None:
+    """Close the connections of a client that was dropped, except in a forked process."""
+    if os.getpid() == pid and (closing := close()):
+        from kit.client.bridge import bridge
+
+        bridge.submit(closing)
 
 
 @cache
@@ -203,9 +215,8 @@ class Exchange(Generic[C]):
     def download_request(self, action: DownloadFile, url: str) -> tuple[httpx.Request, int]:
         """Build the request of a download; also return the number of bytes already here."""
         headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": _AGENT}
-        received = 0
-        if action.etag is not None and action.target.exists():
-            received = action.target.stat().st_size
+        known = action.etag is not None and action.target.exists()
+        received = action.target.stat().st_size if known else 0
         if received:
             headers["Range"] = f"bytes={received}-"
             headers |= {"If-Range": action.etag} if action.etag else {}
@@ -215,9 +226,7 @@ class Exchange(Generic[C]):
     def upload_request(self, action: UploadFile, url: str, content: Any) -> httpx.Request:
         """Build a PUT with only the ticket's headers and those that HTTP needs for framing."""
         given = {name.lower() for name in action.headers}
-        length: Mapping[str, str] = (
-            {} if "content-length" in given else {"Content-Length": str(action.size)}
-        )
+        length = {} if "content-length" in given else {"Content-Length": str(action.size)}
         headers = {**action.headers, **length}
         return httpx.Request("PUT", url, headers=headers, content=content, extensions=_TIMEOUT)
 
@@ -226,13 +235,9 @@ class Exchange(Generic[C]):
     ) -> Reply:
         """Convert a response, record its facts, and make sure that it does not contain the key."""
         status, headers = response.status_code, dict(response.headers)
-        self.last_response = LastResponse(
-            request.method,
-            request.url.path,
-            status,
-            headers.get("x-request-id"),
-            time.monotonic() - began,
-        )
+        identity, seconds = headers.get("x-request-id"), time.monotonic() - began
+        facts = (request.method, request.url.path, status, identity, seconds)
+        self.last_response = LastResponse(*facts)
         # a replayed response shows that the service honors keys
         self._honors_keys |= headers.get("idempotency-replayed", "").lower() == "true"
         if status >= 400:
@@ -267,9 +272,8 @@ class Exchange(Generic[C]):
             sentence = f"what {service} answered was not read: {error}{advice}"
             return NoReply(sentence, permanent=True)
         if isinstance(error, (httpx.ReadTimeout, httpx.WriteTimeout)):
-            return NoReply(
-                f"{service} received the request but did not answer in time{advice}", etag
-            )
+            sentence = f"{service} received the request but did not answer in time{advice}"
+            return NoReply(sentence, etag)
         sentence = f"the connection to {service} broke ({reason}){advice or f': {_ADVICE}'}"
         return NoReply(sentence, etag, harmless=is_own and self._honors_keys)
 
