@@ -376,7 +376,8 @@ class Starts:
         except OSError as error:
             raise errors.ConfigError(
                 f"the journal of starts in {self.settings.data} cannot be written "
-                f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
+                f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent; "
+                "set KIT_DATA to a folder that can be written"
             ) from None
 
     def _write_start(self, receipt: wire.Receipt, request: Request, digest: str, key: str) -> None:

@@ -202,11 +202,12 @@ _shown: dict[str, list[SnapshotBox]] = {}
 
 
 def publish(data: Mapping[str, Any], **options: Any) -> None:
-    """Show a MIME bundle in the notebook."""
+    """Show a MIME bundle in the notebook; in a terminal, its text, once."""
     from IPython.display import publish_display_data
 
     show: Callable[..., None] = publish_display_data
-    show(dict(data), {}, **options)
+    if not hasattr(find_shell(), "mainloop") or ("update" not in options and data["text/plain"]):
+        show(dict(data), {}, **options)
 
 
 def name(html: str) -> str:

@@ -114,6 +114,9 @@ def test_a_static_snapshot_is_updated_by_user_input_only(clock: Clock) -> None:
         assert captured.outputs == []
         control(form, "prompt").value = "a misty <lake>"
         clock.wait(5)
+        InteractiveShell.instance().mainloop = input  # as in a terminal, which cannot update
+        control(form, "prompt").value = "a misty sea"
+        clock.wait(5)
 
     (update,) = captured.outputs
     assert "a misty &lt;lake&gt;" in update.data["text/html"]
