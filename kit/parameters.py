@@ -175,7 +175,7 @@ def check_settings(
             problem = "is required" if parameter.required and parameter.default is None else None
         if problem:
             problems.append((f"parameters.{parameter.name}", problem))
-        value = parameter.default if value is None else _normalize(parameter, value)
+        value = _normalize(parameter, parameter.default if value is None else value)
         if value is not None:
             values[parameter.name] = value
     if not problems and (size := _json_bytes(given)) > limits.size:
@@ -202,7 +202,7 @@ def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
     text = (prompt or "").strip()
     if text and not model.supports_prompt:
         yield "prompt", f"the model {model.id!r} takes no prompt: leave it out"
-    elif not text and model.prompt_required:
+    elif not text and model.prompt_required and model.supports_prompt:
         yield "prompt", "is required and may not be blank"
     elif len(text) > (maximum := limits_of(model).prompt):
         yield "prompt", bounds.too_long(len(text), maximum)

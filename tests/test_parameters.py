@@ -96,10 +96,9 @@ def test_an_unlimited_number_may_use_the_whole_range_of_json(value: float) -> No
 
 
 def test_a_whole_float_becomes_an_integer() -> None:
-    values, problems = check_settings([COUNT], {"count": 5.0})
-
-    assert problems == []
-    assert repr(values) == "{'count': 5}"
+    preset = COUNT.model_copy(update={"default": 5.0})
+    for parameter, values in ((COUNT, {"count": 5.0}), (preset, {})):
+        assert repr(check_settings([parameter], values)) == "({'count': 5}, [])"
 
 
 def test_a_value_of_an_unknown_type_is_accepted() -> None:
@@ -148,7 +147,7 @@ def test_a_prompt_is_measured_after_trimming() -> None:
 
 
 def test_a_model_without_a_prompt_refuses_one() -> None:
-    mute = MODEL.model_copy(update={"supports_prompt": False, "prompt_required": False})
+    mute = MODEL.model_copy(update={"supports_prompt": False, "prompt_required": True})
 
     assert check(mute, **{**GOOD, "prompt": "  "})
     with pytest.raises(ParameterError, match="takes no prompt"):

@@ -55,7 +55,7 @@ class Definition:
     #: ``video`` and ``audio`` likewise. ``max_items`` allows several files.
     media: Sequence[Parameter] = ()
     supports_prompt: bool = True
-    prompt_required: bool = True
+    prompt_required: bool = True  # if it supports one
     #: When the model is removed, and the model to use instead; clients warn about it.
     retires_at: datetime | None = None
     replaced_by: str | None = None

@@ -50,7 +50,7 @@ def _problems(parameter: Parameter) -> Iterator[str]:
     if parameter.enum is not None and not parameter.enum:
         yield f"{subject} has an empty list of choices"
         return
-    free = parameter.model_copy(update={"enum": None})
+    free = parameter.model_copy(update={"enum": None, "max_items": None})
     for choice in parameter.enum or ():
         if problem := parameters.value_problem(free, choice):
             yield f"a choice of {subject} {problem}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,8 @@ def test_invalid_settings_of_another_service_are_passed_on() -> None:
     assert definition.settings == (setting,)
     with pytest.raises(ConfigError, match="above its maximum"):
         check_definition(definition)
+    several = Parameter(name="several", enum=["a", "b"], max_items=2, default=["a"])
+    assert check_definition(replace(definition, settings=[several]))
 
 
 @pytest.mark.parametrize(
