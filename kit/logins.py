@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from kit.client import profiles
+from kit.client.addresses import check_address
 from kit.client.settings import Settings, data_folder
 from kit.errors import ConfigError
 
@@ -78,7 +79,7 @@ def login(
 
     if form:
         return _login_form(base_url or "", profile, data)
-    base_url = base_url or _ask_for(ask, "Address of the service: ", "an address")
+    base_url = check_address(base_url or _ask_for(ask, "Address of the service: ", "an address"))
     api_key = api_key or _ask_for(ask_key, "API key (not shown): ", "an API key")
     settings = Settings(base_url, api_key, data=data_folder(data), name=profile)
     studio = Studio(settings)

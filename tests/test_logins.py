@@ -58,10 +58,10 @@ def test_login_reports_a_missing_key_or_address(api: Server) -> None:
     def refuse(_: str) -> str:
         raise EOFError
 
-    with pytest.raises(
-        ConfigError, match="an API key is needed, and there is no way to ask for it here: pass"
-    ):
+    with pytest.raises(ConfigError, match="an API key is needed, and there is no way to ask for"):
         kit.login(api.url, ask_key=refuse)
+    with pytest.raises(ConfigError, match="must be a whole address"):
+        kit.login("studio.example", ask_key=refuse)
     with pytest.raises(ConfigError, match="an address is needed, and nothing was typed"):
         kit.login(ask=lambda _: " ", api_key=KEY)
 
