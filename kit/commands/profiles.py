@@ -25,6 +25,8 @@ def login(
     data: Data = None,
 ) -> None:
     """Save the address of a service and an API key, which is asked for and not shown."""
+    if not profile:
+        raise ConfigError("--profile must be a name")
     stdin = stdin or not sys.stdin.isatty()
     key = sys.stdin.readline().strip() if stdin else None
     if stdin and not key:

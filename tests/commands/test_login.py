@@ -60,3 +60,4 @@ def test_a_missing_key_on_standard_input_is_reported(
 
     assert done.code == 2
     assert "no key on standard input" in done.err
+    assert "--profile must be a name" in kit("login", api.url, "--profile", "").err
