@@ -24,16 +24,18 @@ _ABSOLUTE_URL = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 def absolute_url(base_url: str, url: str) -> str:
     """Return the absolute URL of a URL or path in a response.
 
-    A path may or may not repeat the prefix under which a service is mounted.
+    A path may or may not repeat the prefix under which a service is mounted. A service does not
+    always know that a proxy adds TLS.
     """
     if _ABSOLUTE_URL.match(url):
+        scheme, host, port = origin(base_url)
+        if scheme == "https" and origin(url) in (("http", host, port), ("http", host, 80)):
+            return urlsplit(url)._replace(scheme=scheme, netloc=urlsplit(base_url).netloc).geturl()
         return url
     if url.startswith("//"):  # with the same scheme
         return f"{base_url.partition(':')[0]}:{url}"
-    prefix = urlsplit(base_url).path
-    if prefix and url.startswith(f"{prefix}/"):
-        url = url.removeprefix(prefix)
-    return f"{base_url}/{url.lstrip('/')}"
+    path = url.removeprefix(f"{urlsplit(base_url).path}/")
+    return f"{base_url}/{path.lstrip('/')}"
 
 
 def mask(key: str) -> str:

@@ -135,4 +135,7 @@ def test_the_client_keeps_a_path_prefix_that_a_proxy_strips() -> None:
     assert absolute_url("https://hub/user/a", "/media/x?y=1") == "https://hub/user/a/media/x?y=1"
     assert absolute_url("https://hub/user/a", "/user/a/media/x") == "https://hub/user/a/media/x"
     assert absolute_url("https://hub/user/a", "//cdn/x") == "https://cdn/x"
-    assert absolute_url("https://hub/user/a", "https://cdn/x") == "https://cdn/x"
+    for same in ("https://cdn/x", "http://cdn/x", "http://hub:8000/x", "https://hub/x"):
+        assert absolute_url("https://hub/user/a", same) == same
+    for port in ("", ":8443"):
+        assert absolute_url("https://hub:8443/a", f"http://hub{port}/x") == "https://hub:8443/x"

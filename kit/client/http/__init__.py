@@ -165,6 +165,7 @@ _UNSENT_ERRORS = (
 )
 _ADVICE = "is the service running, is the address right?"
 _PROXY_ADVICE = "is the proxy right that the environment names?"
+_TLS_ADVICE = "if an authority of your own has signed it, SSL_CERT_FILE must name its certificate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,18 +257,13 @@ class Exchange(Generic[C]):
         reason = str(error).strip() or type(error).__name__
         advice = answers.unsettled_advice(call) if call and call.pays else ""
         if isinstance(error, _UNSENT_ERRORS):
-            hint = _PROXY_ADVICE if proxy(scheme, host) else _ADVICE
+            untrusted = "certificate verify failed" in reason
+            hint = _TLS_ADVICE if untrusted else _PROXY_ADVICE if proxy(scheme, host) else _ADVICE
             sentence = f"no connection to {service} ({reason}): {hint}"
             refused_url = address if is_own and isinstance(error, httpx.ConnectError) else ""
             invalid = isinstance(error, (httpx.InvalidURL, httpx.UnsupportedProtocol))
-            return NoReply(
-                sentence,
-                etag,
-                harmless=True,
-                sent=False,
-                refused_url=refused_url,
-                permanent=invalid,
-            )
+            facts: Any = {"refused_url": refused_url, "permanent": invalid or untrusted}
+            return NoReply(sentence, etag, harmless=True, sent=False, **facts)
         if isinstance(error, TooLongError):
             sentence = f"what {service} answered was not read: {error}{advice}"
             return NoReply(sentence, permanent=True)
