@@ -79,7 +79,7 @@ def test_defaults_are_filled_in(http: httpx.Client) -> None:
     [
         ("fails", "dry", "the clay is too dry"),
         ("raises", "engine_failed", "the engine failed (RuntimeError)"),
-        ("crashes", "worker_lost", "the render process was lost 3 times"),
+        ("crashes", "worker_lost", "was lost 3 times: it ended during its job, with exit code "),
     ],
 )
 def test_a_failed_generation_is_reported_and_refunded(
@@ -87,14 +87,15 @@ def test_a_failed_generation_is_reported_and_refunded(
 ) -> None:
     done = wait_for_end(http, generate(http, does=does))
 
-    assert (done["status"], done["errorCode"], done["error"]) == ("failed", code, sentence)
+    assert (done["status"], done["errorCode"]) == ("failed", code)
+    assert sentence in done["error"]
     assert done["creditsRefunded"] == done["creditsCharged"] == 0.6
     assert done["outputUrl"] is done["output"] is None
     assert done["completedAt"] is not None
     assert balance(http) == 100
     refund = http.get("/v1/usage").json()[0]
     assert (refund["kind"], refund["generationId"]) == ("refund", done["id"])
-    assert refund["details"] == {"reason": sentence}
+    assert refund["details"] == {"reason": done["error"]}
 
 
 def test_a_poll_has_retry_after_while_the_generation_runs(http: httpx.Client) -> None:

@@ -136,7 +136,7 @@ def test_job_events_name_each_step_and_attempt(
     assert events_of(done) == [("job_claimed", 1), ("job_completed", 1)]
     assert events_of(failed) == [("job_claimed", 1), ("job_failed", 1)]
     assert f"{failed} attempt 1 of flat: failed (dry) after " in caplog.text
-    assert f"{lost} attempt 1 of flat: lost (the render process ended during its job" in caplog.text
+    assert f"{lost} attempt 1 of flat: lost (it ended during its job, with exit " in caplog.text
     assert until(lambda: events_of(canceled), lambda it: len(it) == 2)[1] == ("job_canceled", 1)
     assert until(lambda: events_of(lost), lambda it: len(it) == 6)[1::2] == [
         ("job_lost", 1),

@@ -114,14 +114,14 @@ def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -
 
 
 def requeue_lost(
-    generation_id: str, attempt: int, losses: int, *, attempts: int, now: int
+    generation_id: str, attempt: int, losses: int, *, attempts: int, now: int, reason: str = ""
 ) -> Transaction[bool]:
     """Requeue an attempt whose worker was lost, or fail it after the last attempt.
 
     False if the attempt no longer counts; `losses` is the number of losses before this one.
     """
     if losses + 1 >= attempts:
-        sentence = f"the render process was lost {attempts} times"
+        sentence = f"the render process was lost {attempts} times{reason and ': '}{reason}"
         return (yield from fail(generation_id, attempt, sentence, "worker_lost", now))
     row = yield from one(generations.hand_back(id=generation_id, attempt=attempt, lost=1, now=now))
     return row is not None

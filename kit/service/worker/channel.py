@@ -56,7 +56,7 @@ class Channel(asyncio.Protocol):
             async with asyncio.timeout(_START_SECONDS):
                 await self._started.wait()
         except TimeoutError:
-            raise LostError("a render process did not start") from None
+            raise LostError("it did not start") from None
 
     async def run(
         self, name: str, task: Mapping[str, Any], on_progress: Callable[[float], None]
@@ -68,7 +68,7 @@ class Channel(asyncio.Protocol):
         `name`: the id that the response must have; it must be unpredictable and used only once.
         """
         if self.broken:
-            raise LostError("the render process is gone")
+            raise LostError("it is gone")
         self._pending = _Pending(name, on_progress, asyncio.get_running_loop().create_future())
         try:
             if self._is_canceled:
@@ -132,7 +132,7 @@ class Channel(asyncio.Protocol):
         self._started.set()
         pending, self._pending = self._pending, None
         if pending is not None and not pending.answer.done():
-            pending.answer.set_exception(LostError("the render process ended during its job"))
+            pending.answer.set_exception(LostError("it ended during its job"))
         if reason:
             _log.warning("a render process is killed: %s", reason)
             self.close()

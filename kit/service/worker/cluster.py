@@ -132,7 +132,7 @@ class Cluster:
         if "error" in answer:
             raise JobError(answer["error"], answer["code"])
         if "result" not in answer:
-            raise LostError("the render process was lost")
+            raise LostError("it ended during its job")
         result: dict[str, Any] = answer["result"]
         return result
 

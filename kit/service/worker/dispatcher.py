@@ -319,10 +319,9 @@ class Dispatcher:
             settle = partial(queue.fail, row.id, attempt, str(error), error.code, self._clock())
             state, reason = "failed", error.code
         except LostError as error:
-            attempts, now = self._settings.attempts, self._clock()
-            lost = row.id, attempt, row.losses
-            settle = partial(queue.requeue_lost, *lost, attempts=attempts, now=now)
-            state, reason = "lost", str(error)
+            state, reason, lost = "lost", str(error), (row.id, attempt, row.losses)
+            again = partial(queue.requeue_lost, attempts=self._settings.attempts, reason=reason)
+            settle = partial(again, *lost, now=self._clock())
         self._resident_jobs.discard((row.id, attempt))
         is_valid, claimed = await self._settle(settle)
         for next_row in claimed:

@@ -184,7 +184,7 @@ class Pool:
             if _XCPU is not None and code == -_XCPU:
                 sentence = f"the job used more than {self.cpu_seconds:g} s of processor time"
                 raise JobError(sentence, "timed_out") from None
-            raise LostError(f"{error}, exit code {code}") from None
+            raise LostError(f"{error}, with exit code {code}") from None
         except BaseException:
             child.kill()
             raise

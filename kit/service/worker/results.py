@@ -10,7 +10,7 @@ import functools
 import hashlib
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +21,7 @@ from kit.engines.base import Asset
 from kit.engines.media.inspection import IMAGES, MAGIC
 from kit.errors import EngineError
 from kit.file_metadata import FileMetadata, embed
+from kit.parameters import suggest
 from kit.pictures import open_picture
 from kit.service.storage.keys import SUFFIXES, output_key
 from kit.service.storage.output_folder import OutputFolder
@@ -104,7 +105,8 @@ def _check_type(path: Path, content_type: Any, asset_type: str) -> tuple[int, in
     """Raise if a file has the wrong type; return the width and height in its header."""
     kind = str(content_type).partition("/")[0]
     if content_type not in MAGIC or kind not in _KINDS:
-        raise _bad_result(f"its type {content_type!r} is none that is served", str(path))
+        hint = suggest(str(content_type), (name for name in MAGIC if name.startswith(_KINDS)))
+        raise _bad_result(f"its type {content_type!r} is none that is served{hint}", str(path))
     if kind != asset_type:
         raise _bad_result(f"the model makes {asset_type}s, not {content_type}", str(path))
     with path.open("rb") as file:
@@ -163,16 +165,13 @@ def _has_magic(file: IO[bytes], content_type: str) -> bool:
 
 def _read_facts(asset: Asset) -> dict[str, Any]:
     """Return the facts of an asset as Python numbers; it may contain numpy numbers."""
-    try:
-        return {
-            "content_type": asset.content_type,
-            "width": operator.index(asset.width),
-            "height": operator.index(asset.height),
-            "duration_seconds": _duration(asset),
-            "metadata": _to_json(asset.metadata),
-        }
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _bad_result("its size, length or metadata makes no sense", str(error)) from error
+    facts: dict[str, Any] = {"content_type": asset.content_type}
+    for name, read in _READERS.items():
+        try:
+            facts[name] = read(asset)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise _bad_result(f"its {name} makes no sense", str(error)) from error
+    return facts
 
 
 def _duration(asset: Asset) -> float | None:
@@ -195,6 +194,14 @@ def _to_json(metadata: Mapping[str, Any]) -> Any:
         most = f"{_MAX_METADATA_BYTES // 1000} KB"
         raise _bad_result(f"its metadata is longer than {most}", f"it has {len(text):,} bytes")
     return orjson.loads(text)
+
+
+_READERS: dict[str, Callable[[Asset], Any]] = {
+    "width": lambda asset: operator.index(asset.width),
+    "height": lambda asset: operator.index(asset.height),
+    "duration_seconds": _duration,
+    "metadata": lambda asset: _to_json(asset.metadata),
+}
 
 
 def _thumbnail(asset: Asset, path: Path, folder: Path, facts: Mapping[str, Any]) -> Path | None:

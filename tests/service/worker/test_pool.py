@@ -96,7 +96,11 @@ def test_the_job_after_a_crash_works(with_pool: WithPool, tmp_path: Path) -> Non
     [
         ("fails", "dry", "the clay is too dry"),
         ("overflows", "not_stored", "there is no room for the result; try again later"),
-        ("babbles", "bad_result", "the engine's result cannot be used: its size, length or"),
+        (
+            "babbles",
+            "bad_result",
+            "the engine's result cannot be used: its metadata makes no sense",
+        ),
         ("strays", "bad_result", "cannot be used: its file lies outside the job's folder"),
     ],
 )
