@@ -319,6 +319,7 @@ def test_a_changed_engine_is_read_again_when_the_service_starts(
 ) -> None:
     (info := tmp_path / "more-1.0.dist-info").mkdir()
     (info / "entry_points.txt").write_text("[kit.engines]\nmore = more:More")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: more\nVersion: 1.0")
     monkeypatch.syspath_prepend(tmp_path)
     studios = []
     for price in (1, 12):

@@ -279,15 +279,15 @@ def _as_list(value: Any) -> Iterable[Any]:
 
 
 def _from_path(path: Path) -> FileSource:
+    name = repr(str(path)[:200])
     try:
         if not path.is_file():
-            raise ParameterError(f"there is no file {str(path)!r}")
+            raise ParameterError(f"there is no file {name}")
         with path.open("rb") as file:
             head = file.read(64)
         facts = path.stat()
     except OSError as error:  # e.g. the name is too long, or reading it is not allowed
-        reason = f"cannot be read: {error.strerror}"
-        raise ParameterError(f"the file {str(path)[:200]!r} {reason}") from None
+        raise ParameterError(f"the file {name} cannot be read: {error.strerror}") from None
     key = path.absolute(), facts.st_size, facts.st_mtime_ns
     found = _opened.get(key) or _make_source(path.name, head, key[1], lambda: path.open("rb"))
     return _opened.setdefault(key, found)
