@@ -136,10 +136,17 @@ def _to_eight_bits(array: Any) -> Any:
     return (array * 255.0).round().astype("uint8") if kind == "f" else array.astype("uint8")
 
 
+def _encode_figure(figure: Any) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()
+
+
 #: Module and class of objects, and the function that encodes them as a file.
 ENCODERS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
     ("PIL.Image", "Image", _encode_picture),
     ("numpy", "ndarray", _encode_array),
+    ("matplotlib.figure", "Figure", _encode_figure),
 )
 
 

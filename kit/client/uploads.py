@@ -148,7 +148,9 @@ def _find_source(medium: Any) -> FileSource:
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(medium, getattr(loaded, attribute, ())):
             return _from_bytes(encode(medium), "upload")
-    what = "a path, an https address, bytes, an open file, a picture, an array or an output"
+    what = (
+        "a path, an https address, bytes, an open file, a picture, an array, a figure or an output"
+    )
     raise ParameterError(f"a medium is {what}, not a {type(medium).__name__}")
 
 

@@ -139,6 +139,8 @@ def picture(
         # a JPEG is decoded near this size; other formats ignore this
         opened.draft("RGB", (width, width))
         ImageOps.exif_transpose(opened, in_place=True)
+        if opened.mode == "I;16":  # converting it to RGB would clip all but black
+            opened = opened.point(lambda value: value / 257).convert("L")
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     image.thumbnail((width, width * 4), reducing_gap=2.0)
     if image.mode == "RGB":

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from kit import wire
@@ -104,9 +105,12 @@ def test_an_open_file_is_not_read_into_memory(tmp_path: Path) -> None:
         assert sent.read() == path.read_bytes()
 
 
-@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "1", "P", "CMYK", "HSV"])
-def test_a_pillow_image_is_sent_as_png(mode: str) -> None:
-    file = uploads.source(Image.new(mode, (5, 3)))
+PILLOW = [Image.new(mode, (5, 3)) for mode in ("RGB", "RGBA", "L", "1", "P", "CMYK", "HSV")]
+
+
+@pytest.mark.parametrize("picture", [*PILLOW, Figure((0.05, 0.03), dpi=100)])
+def test_a_pillow_image_or_figure_is_sent_as_png(picture: Any) -> None:
+    file = uploads.source(picture)
 
     with file.open() as stream, Image.open(stream) as sent:
         assert (file.content_type, sent.size) == ("image/png", (5, 3))
@@ -233,15 +237,6 @@ def test_an_upload_waits_as_long_as_a_busy_storage_asks(policy: Policy, number: 
     assert [step.seconds for step in steps if isinstance(step, Sleep)] == [3.0]
 
 
-def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
-    refusal = Reply(403, {}, b'{"error": {"code": "access_denied", "message": "wrong length"}}')
-
-    _, error = drive(uploads.upload("m", FILE, policy), TICKET, refusal)
-
-    assert isinstance(error, UploadError)
-    assert str(error) == "the file 'upload.png' was refused: wrong length"
-
-
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
@@ -253,6 +248,10 @@ def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
                 b'"details": [{"field": "file", "message": "it is no PNG"}]}}',
             ),
             "the file 'upload.png' was refused: it is no PNG",
+        ),
+        (
+            Reply(403, {}, b'{"error": {"code": "access_denied", "message": "wrong length"}}'),
+            "the file 'upload.png' was refused: wrong length",
         ),
         (
             Reply(403, {}, b"<Error><Code>AccessDenied</Code></Error>"),
@@ -271,12 +270,15 @@ def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
         (NoReply("gone"), "the file 'upload.png' did not arrive: gone"),
     ],
 )
-def test_a_failed_upload_is_reported_with_its_cause(
+def test_a_failed_upload_is_reported_with_its_cause_and_a_refused_one_not_repeated(
     policy: Policy, answer: Any, sentence: str
 ) -> None:
-    _, error = drive(uploads.upload("m", FILE, policy), *[TICKET, answer] * 5)
+    steps, error = drive(uploads.upload("m", FILE, policy), *[TICKET, answer] * 5)
 
+    assert isinstance(error, UploadError)
     assert str(error) == sentence
+    is_final = getattr(answer, "status", 500) < 500
+    assert (sum(isinstance(step, UploadFile) for step in steps) == 1) == is_final
 
 
 def test_upload_references_have_the_shape_of_their_parameter(policy: Policy) -> None:

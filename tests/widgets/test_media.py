@@ -101,8 +101,11 @@ def test_a_picture_is_embedded_in_the_html(tmp_path: Path) -> None:
     assert str(tmp_path) not in html
 
 
-def test_a_video_is_shown_from_a_copy_beside_the_notebook(video: Path, tmp_path: Path) -> None:
-    html = media.html(video, name="gen_1", title="a <lake>", folder=tmp_path)
+@pytest.mark.parametrize("fit", [None, media.Fit(embed=10)])
+def test_a_video_is_shown_from_a_copy_beside_the_notebook(
+    video: Path, tmp_path: Path, fit: media.Fit | None
+) -> None:
+    html = media.html(video, name="gen_1", title="a <lake>", folder=tmp_path, fit=fit)
 
     assert '<video src="outputs/gen_1.mp4" poster="data:image/jpeg;base64,' in html
     assert 'title="a &lt;lake&gt;" controls preload="none"' in html
@@ -126,13 +129,16 @@ def test_a_file_name_cannot_escape_its_folder(video: Path, tmp_path: Path) -> No
     assert [p.name for p in (tmp_path / "nb" / "outputs").iterdir()] == ["______a_b.mp4"]
 
 
-def test_a_preview_preserves_transparency() -> None:
-    _, content = decode(
-        media.picture(encode(Image.new("RGBA", (3000, 2000), (9, 9, 9, 0)), "TIFF"))
-    )
+@pytest.mark.parametrize(
+    ("mode", "color", "band", "level"), [("RGBA", (9, 9, 9, 0), "A", 0), ("I;16", 32896, "L", 128)]
+)
+def test_a_preview_keeps_transparency_and_16_bits(
+    mode: str, color: Any, band: str, level: int
+) -> None:
+    _, content = decode(media.picture(encode(Image.new(mode, (3000, 2000), color), "TIFF")))
 
     with Image.open(io.BytesIO(content)) as shown:
-        assert shown.convert("RGBA").getextrema()[3] == (0, 0)
+        assert shown.convert("LA").getchannel(band).getextrema() == (level, level)
 
 
 def test_a_short_video_can_be_embedded(video: Path, tmp_path: Path) -> None:
@@ -144,42 +150,31 @@ def test_a_short_video_can_be_embedded(video: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "outputs").exists()
 
 
-def test_a_video_above_the_embed_limit_stays_a_file(video: Path, tmp_path: Path) -> None:
-    html = media.html(video, name="g", folder=tmp_path, fit=media.Fit(embed=10))
-
-    assert 'src="outputs/g.mp4"' in html
+WEBM = b"\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84"
 
 
 @pytest.mark.parametrize("name", ["x.php", "x", "x.bin"])
-def test_a_video_without_extension_is_recognized_by_its_content(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(b"\0\0\0\x20ftypisom" + bytes(52))
-
-    shown = media.html(path, name="clip", poster=None, folder=tmp_path)
-
-    assert media.is_video(path)
-    assert '<video src="outputs/clip.mp4"' in shown
-    assert (tmp_path / "outputs" / "clip.mp4").exists()
-
-
 @pytest.mark.parametrize(
-    "head", [b"\0\0\0\x1cftypavif", b"\0\0\0\x20ftypM4A ", b"\x89PNG", b"<html>", b""]
+    ("head", "ending"),
+    [
+        (b"\0\0\0\x20ftypisom", ".mp4"),
+        (WEBM + b"webm", ".webm"),
+        (WEBM + b"matroska", ".mkv"),
+        *((head, "") for head in (b"\0\0\0\x1cftypavif", b"\0\0\0\x20ftypM4A ", b"\x89PNG", b"")),
+    ],
 )
-def test_other_files_are_not_recognized_as_videos(tmp_path: Path, head: bytes) -> None:
-    path = tmp_path / "x"
-    path.write_bytes(head)
+def test_a_video_without_extension_is_recognized_by_its_content(
+    tmp_path: Path, name: str, head: bytes, ending: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(head + bytes(52))
 
-    assert not media.is_video(path)
-
-
-@pytest.mark.parametrize(("word", "ending"), [(b"webm", ".webm"), (b"matroska", ".mkv")])
-def test_webm_and_matroska_are_distinguished(tmp_path: Path, word: bytes, ending: str) -> None:
-    path = tmp_path / "x"
-    path.write_bytes(b"\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84" + word + bytes(40))
-
-    media.html(path, name="clip", folder=tmp_path)
-
-    assert (tmp_path / "outputs" / f"clip{ending}").exists()
+    assert media.is_video(path) == bool(ending)
+    if ending:
+        assert f'<video src="outputs/clip{ending}"' in media.html(
+            path, name="clip", folder=tmp_path
+        )
+        assert (tmp_path / "outputs" / f"clip{ending}").exists()
 
 
 @pytest.mark.parametrize("content", ["nothing", "ffconcat version 1.0\nfile abc.mp4\n"])
