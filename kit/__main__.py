@@ -21,7 +21,10 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     # Loading modules leaves no garbage, and collecting would take an eighth of the startup time.
     gc.disable()
-    from kit import commands
+    try:
+        from kit import commands
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
 
     arguments = sys.argv[1:]
     needed = commands.build_parser(arguments)

@@ -25,7 +25,7 @@ from kit.widgets.prices import price_sentence, usual_price
 def command(
     only: Annotated[
         str | None,
-        typer.Argument(metavar="[model]", help="Show this model's parameters.", show_default=False),
+        typer.Argument(metavar="model", help="Show this model's parameters.", show_default=False),
     ] = None,
     asset_type: Annotated[
         str | None, typer.Option("--type", help="Only this type: image or video.")

@@ -97,6 +97,14 @@ def test_a_command_works_with_standard_output_closed(kit: Kit, account: str) -> 
     assert "shut" in kit("keys", "list").out
 
 
+def test_an_interrupt_of_the_start_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-m", "kit"], capture_output=True, env=environment)
+
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
 def test_the_note_of_an_interrupt_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     app = typer.Typer()
 
