@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from kit.client import settings as client_settings
 from kit.commands.options import Data
 from kit.errors import require_extra
 from kit.local import start_embedded, stop
@@ -33,7 +34,8 @@ def command(
         version("jupyterlab")
     folder = tutorials()
     settings = service_settings.load(data=data)
-    url, _ = start_embedded(settings.data)
+    service = client_settings.resolve(data=data)  # that notebooks use, and may be charged by
+    url = service.base_url if service else start_embedded(settings.data)[0]
     typer.echo(f"Creative Studio at {url}, data in {settings.data}")
     # The notebooks find the service through the data folder, so that no variable contains a key.
     # Lab does not ask about news or check PyPI at the start; callbacks run on the main thread (see
