@@ -27,6 +27,13 @@ from kit.wire import Model, Parameter, Rule
 
 #: The package of the built-in engines, and their module prefix.
 _OWN_NAME, _OWN_MODULES = "creative-studio-kit", "kit.engines."
+_TYPES: Mapping[str, tuple[Any, str]] = {
+    "title": (str, "a text"),
+    "description": (str, "a text"),
+    "pricing": (Rule | None, "a Rule"),
+    "media": (Sequence, "a list"),
+    "settings": (Sequence, "a list"),
+}
 _SETTING_TYPES = ("string", "integer", "number", "boolean")
 _MEDIA_TYPES = ("image", "video", "audio")
 _REFUSED = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
@@ -153,17 +160,17 @@ def _check_render(engine: Engine) -> None:
 
 def _check_types(definition: Definition) -> None:
     """Refuse wrong types, which the API's models accept for the sake of other services."""
-    for name in ("title", "description"):
-        if not isinstance(getattr(definition, name), str):
-            raise ConfigError(f"its {name} is not a text")
+    for name, (kind, words) in _TYPES.items():
+        if not isinstance(getattr(definition, name), kind):
+            raise ConfigError(f"its {name} is not {words}")
+    if definition.pricing and not definition.pricing.model_fields_set:
+        raise ConfigError("its pricing is an empty Rule; a model without a price has Rule(base=0)")
     for media, inputs in ((True, definition.media), (False, definition.settings)):
         for parameter in inputs:
             if not isinstance(parameter, Parameter):
                 raise ConfigError(f"it has a parameter that is not a Parameter, but {parameter!r}")
             if problem := _find_problem(parameter, media):
                 raise ConfigError(f"its parameter {parameter.name!r} {problem}")
-    if not isinstance(definition.pricing, Rule | None):
-        raise ConfigError("its price rule is not a Rule")
 
 
 def _find_problem(parameter: Parameter, media: bool) -> str:

@@ -23,11 +23,6 @@ _TITLES = (
     "print(*(e.definition.title for e in list_engines().values()));"
     "print(*(engine_for(name).definition.title for name in list_engines()))"
 )
-_SERVED = (
-    "import tempfile; from pathlib import Path; from kit.service import settings;"
-    "from kit.service.app import create_app;"
-    "print(len(create_app(settings.load({}, data=Path(tempfile.mkdtemp()))).operations) > 20)"
-)
 
 
 def list_with(
@@ -99,7 +94,10 @@ FAULTS = [
     ("Odd", define("pricing=None"), "no price rule"),
     ("Odd", define("pricing=Rule(base=Decimal(-1))"), "negative price"),
     ("Odd", define("pricing=unit('no')"), "the parameter 'no'"),
-    ("Odd", define("pricing=7"), "its price rule is not a Rule"),
+    ("Odd", define("pricing=7"), "its pricing is not a Rule"),
+    ("Odd", define("pricing=Rule(bases=1)"), "its pricing is an empty Rule"),
+    ("Odd", define("settings=Parameter(name='x')"), "its settings is not a list"),
+    ("Odd", settings("name='x', type=int"), "Parameter.type: Input should be a valid string"),
     ("Odd", define("settings=[7]"), "not a Parameter, but 7"),
     ("Odd", define("title=7"), "its title is not a text"),
     ("Odd", settings("name='x', type='integer', default='y'"), "the default of its parameter 'x'"),
@@ -233,14 +231,3 @@ def test_an_interrupt_is_passed_on(tmp_path: Path) -> None:
 
     assert done.returncode != 0
     assert "KeyboardInterrupt" in done.stderr
-
-
-def test_a_service_starts_with_every_kind_of_broken_plug_in(tmp_path: Path) -> None:
-    module = (
-        f"{ENGINE}    definition = definition(pricing=None)\n"
-        "class Bare(Engine):\n    def render(self, job, progress): ...\n"
-    )
-    done = list_with(tmp_path, f"{ODD}\nbare = more:Bare\nposter = more:Odd", module, _SERVED)
-
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "True\n"

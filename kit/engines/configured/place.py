@@ -55,7 +55,8 @@ def describe_error(error: BaseException) -> str:
     if isinstance(error, KitError):
         return str(getattr(error, "detail", "")) or str(error)
     if isinstance(error, ValidationError):
-        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        places = [(".".join(map(str, (error.title, *e["loc"]))), e["msg"]) for e in error.errors()]
+        return "; ".join(f"{place}: {message}" for place, message in places)
     *place, sentence = traceback.format_exception_only(error)
     where = f" ({place[0].strip()})" if isinstance(error, SyntaxError) and place else ""
     return " ".join(sentence.split()) + where

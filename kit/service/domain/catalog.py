@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import traceback
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -76,8 +77,9 @@ class Catalog:
             return []
         if error is not None:
             # The message is not logged: it may contain the prompt.
-            kind = type(error).__name__
-            _log.warning("the engine of %r could not check an order (%s)", model.id, kind)
+            reason = type(error).__name__, *traceback.extract_tb(error.__traceback__)[-1][:2]
+            sentence = "the engine of %r could not check an order (%s in %s, line %d)"
+            _log.warning(sentence, model.id, *reason)
         return [(_field(model, name), reason) for name, reason in found]
 
 

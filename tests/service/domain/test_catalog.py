@@ -277,6 +277,7 @@ def test_an_order_passes_a_failing_check_that_is_logged_without_the_prompt(
 
     assert plan.quote.total == Decimal("1.2")
     assert "the engine of 'flat' could not check an order" in caplog.text
+    assert ", line " in caplog.text
     assert "lake" not in caplog.text
 
 
