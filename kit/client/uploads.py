@@ -23,7 +23,7 @@ from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
 from kit.client.calls import Flow, NoReply, Reply, UploadFile
 from kit.client.flows import PATIENT, Attempts, Policy
-from kit.errors import EngineError, InternalError, ParameterError, UploadError
+from kit.errors import ConfigError, EngineError, InternalError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
 from kit.private import user_path
 
@@ -105,17 +105,28 @@ class FileSource:
 
     def seconds(self) -> Fraction | None:
         """Return the duration, or None if it cannot be measured here; images have none."""
-        if self.kind == "image":
+        try:
+            return None if self.kind == "image" else self.measure()
+        except ConfigError:
             return None
+
+    def measure(self) -> Fraction:
+        """Return the duration to milliseconds, as the service records it.
+
+        Raises `ConfigError` with the reason if it cannot be measured here.
+        """
         try:
             import av
-        except ImportError:
-            return None
-        try:
+
             with self.open() as file:
-                return Fraction(str(containers.measure(file, self.kind)))
-        except (av.FFmpegError, EngineError):
-            return None
+                return Fraction(round(containers.measure(file, self.kind) * 1000), 1000)
+        except ImportError:
+            reason = "the package av is not installed"
+        except EngineError as error:
+            reason = str(error)
+        except av.FFmpegError:
+            reason = "it is cut off or damaged"
+        raise ConfigError(f"the length of {self.name!r} cannot be measured: {reason}")
 
 
 def source(medium: Any, *, ours: bool = True) -> FileSource:

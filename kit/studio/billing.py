@@ -5,7 +5,7 @@ All starts of a studio pass here: those of forms, sweeps and cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -229,41 +229,16 @@ def _names_fields(error: errors.ApiError) -> bool:
 def price_by_rule(request: Request) -> wire.Quote | None:
     """Return the price by the model's rule, or None if it has none.
 
-    It may depend on the length of a file that no installed package can measure (`ConfigError`).
+    Raises `ConfigError` if it depends on the length of a file that cannot be measured here.
     """
     rule = request.model.pricing
     if rule is None:
         return None
-    found = media_lengths(request, {unit.medium for unit in rule.units if unit.medium})
-    for name, files in found.items():
-        if any(seconds is None for _, seconds in files):
-            raise errors.ConfigError(
-                f"the price of {request.model.id!r} depends on the length of {name}, which cannot "
-                "be measured here"
-            )
     media = {
-        name: [pricing.Medium(kind, seconds) for kind, seconds in files if seconds is not None]
-        for name, files in found.items()
+        name: [pricing.Medium(file.kind, file.measure()) for file in request.media.get(name, ())]
+        for name in {unit.medium for unit in rule.units if unit.medium}
     }
     return pricing.price(rule, request.complete, media)
-
-
-def media_lengths(
-    request: Request, names: Iterable[str]
-) -> dict[str, list[tuple[str, Fraction | None]]]:
-    """Return kind and seconds of the files of some media parameters.
-
-    Seconds are rounded to milliseconds, the same way as by the service, because prices depend on
-    what it records.
-    """
-    return {
-        name: [(file.kind, _round_seconds(file.seconds())) for file in request.media.get(name, ())]
-        for name in names
-    }
-
-
-def _round_seconds(seconds: Fraction | None) -> Fraction | None:
-    return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
 
 
 def price_by_default(request: Request) -> wire.Quote:
@@ -289,7 +264,7 @@ def _features(request: Request) -> dict[str, object]:
     """Return what the price of a request may depend on, including the lengths of its media."""
     seconds = {
         f"seconds of {name}": float(sum(measured))
-        for name, found in media_lengths(request, request.media).items()
-        if (measured := [s for _, s in found if s is not None])
+        for name, files in request.media.items()
+        if (measured := [s for file in files if (s := file.seconds()) is not None])
     }
     return {**request.complete, **seconds}

@@ -19,7 +19,7 @@ from kit.client import uploads
 from kit.client.calls import NoReply, Reply, SendRequest, Sleep, UploadFile
 from kit.client.flows import Policy
 from kit.endings import EXTENSIONS
-from kit.errors import ParameterError, UploadError
+from kit.errors import ConfigError, ParameterError, UploadError
 from kit.pictures import has_heic
 from tests.client.fixtures import drive
 from tests.client.third_party import png
@@ -175,7 +175,10 @@ def test_an_invalid_file_name_is_refused_before_the_upload() -> None:
 
 def test_the_length_of_a_sound_is_read() -> None:
     assert float(uploads.source(wav()).seconds() or 0) == pytest.approx(1.5)
-    assert uploads.source(b"ID3 and nothing").seconds() is None
+    broken = uploads.source(b"ID3 and nothing")
+    assert broken.seconds() is None
+    with pytest.raises(ConfigError, match="cannot be measured: it is cut off"):
+        broken.measure()
 
 
 # ── sending ───────────────────────────────────────────────────────────────────────────────────────

@@ -49,8 +49,8 @@ class Timed(FileSource):
 
     exact: Fraction = field(default=Fraction(0))
 
-    def seconds(self) -> Fraction | None:
-        return self.exact
+    def measure(self) -> Fraction:
+        return Fraction(round(round(float(self.exact), 3) * 1000), 1000)
 
 
 def draw_value(parameter: wire.Parameter) -> st.SearchStrategy[Any]:
