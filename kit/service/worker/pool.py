@@ -252,8 +252,10 @@ def _spawn(
     environment = allowed_variables(os.environ, network=not offline) | ENVIRONMENT
     descriptor = connection.fileno()
     limits = (descriptor, memory, cpu_seconds, int(offline))
-    # Scripts and archives of `shiv` may have extended our path.
-    path = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - zipped ones too
+    path: list[str] = []  # scripts and archives of `shiv` may have extended ours
+    for place in sys.path:
+        with suppress(FileNotFoundError):  # the working directory was removed
+            path.append(os.path.abspath(place))  # noqa: PTH100 - zipped ones too
     # Ctrl-C in the terminal is for the service, not for this process.
     options: dict[str, Any] = {"pass_fds": (descriptor,), "start_new_session": True}
     if sys.platform == "win32":
