@@ -19,6 +19,7 @@ from kit.private import flush_path, flush_tree
 Add = Callable[[str, Path], int]
 #: Compression in the standard library by suffix of the archive.
 _FORMATS = {".tar.gz": "gz", ".tgz": "gz", ".tar.zst": "zst"}
+_NAMES = f"must be a folder or end in {' or '.join(_FORMATS)}"
 #: Media cannot be compressed further; the database can, even at the lowest level.
 _OPTIONS = {"gz": {"compresslevel": 1}, "zst": {}}
 
@@ -30,6 +31,8 @@ def open_writer(target: Path, draft: Path) -> Iterator[Add]:
     It is written at `draft`, on the same disk; `target` exists only when everything is on disk.
     """
     kind = _compression(target)
+    if kind is None and target.suffix in (".zip", ".tar", ".gz", ".bz2", ".xz", ".zst"):
+        raise ConfigError(f"{target} {_NAMES}")
     with _write_folder(draft) if kind is None else _write_archive(draft, kind) as add:
         yield add
     flush_tree(draft) if kind is None else flush_path(draft)
@@ -49,7 +52,7 @@ def unpack(source: Path, folder: Path) -> None:
     elif kind := _compression(source):
         _unpack_archive(source, kind, folder)
     else:
-        raise ConfigError(f"{source} must be a folder or end in {' or '.join(_FORMATS)}")
+        raise ConfigError(f"{source} {_NAMES}")
 
 
 def _compression(path: Path) -> str | None:

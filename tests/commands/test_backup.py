@@ -35,6 +35,7 @@ def test_invalid_paths_are_refused(kit: Kit, account: str, tmp_path: Path) -> No
     cases = {
         ("backup", tmp_path / "copy"): "exists already",
         ("backup", tmp_path / "none" / "copy"): "cannot be written",
+        ("backup", tmp_path / "copy.zip"): "copy.zip must be a folder or end in .tar.gz or .tgz",
         ("backup", tmp_path / "x", "--data", tmp_path / "nothing"): "there is no database",
         ("restore", tmp_path / "copy", "--data", tmp_path / "full"): "is not empty",
         ("restore", tmp_path / "nothing", "--data", tmp_path / "b"): "there is no backup at",
