@@ -149,9 +149,9 @@ def _host(settings: ServiceSettings) -> RunningService:
     except ConfigError as error:
         stop_logging()
         raise ConfigError(f"{error} ({file})") from None
-    found = registry.survey(ModelSource(settings.engines_file, settings.engine_copies))
-    for problem in (*found.left_out, *found.notices):
-        warnings.warn_explicit(str(problem), UserWarning, "kit.connect", 1)
+    models = ModelSource(settings.engines_file, settings.engine_copies)
+    for broken in registry.survey(models).left_out:
+        warnings.warn_explicit(str(broken), UserWarning, "kit.connect", 1)
 
     def stop() -> None:
         running.stop()

@@ -346,15 +346,16 @@ class AsyncStudio(BaseStudio):
         """Generate again from the metadata of a file or generation, with changes if given.
 
         The request is validated and priced before it is sent. Input files that were outputs are
-        used again. `changes` override the prompt or parameters, such as ``seed=8``; parameters that
-        a different `model` does not have are left out. Raises `ConfigError` if the file has no such
-        metadata.
+        used again, unless others are given. `changes` override the prompt or parameters, such as
+        ``seed=8``; parameters that a different `model` does not have are left out. Raises
+        `ConfigError` if the file has no such metadata.
         """
         found = read_file(file)
         if not (name := model or found.model):
             raise ConfigError("the file does not say which model made it: pass model=")
         definition = await self._run(self.session.operations.model(name))
-        if media is None and definition.media_parameters and found.inputs:
+        files = {parameter.name for parameter in definition.media_parameters}
+        if media is None and files and found.inputs and files.isdisjoint(changes):
             media = [await self.history[one] for one in found.inputs]
         prompt = changes.pop("prompt", found.prompt if definition.supports_prompt else None)
         settings = settings_of_file(found, definition, changes)
