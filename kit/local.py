@@ -110,12 +110,29 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     prepare(settings.data)
     running = hosted.get(settings.data)
     url = running.url if running else find(settings.data)
-    if url is None and (_exiting.is_set() or settings.data in _stopped):
-        ended = "the program's main thread has ended, and the service with it"
-        raise ConfigError(ended if _exiting.is_set() else "it was stopped here")
+    if url is None and (obstacle := _find_obstacle(settings.data)):
+        raise ConfigError(obstacle)
     saved = str(read_note(settings.data / _DEMO_FILE).get("key", ""))
     key = saved if url and saved and accepts_key(url, saved) else demo_key(settings)
     return url or _start_service(settings), key
+
+
+def _find_obstacle(folder: Path) -> str:
+    """Return why this process cannot host a service; empty if it can."""
+    gevent = sys.modules.get("gevent.monkey")
+    instead = "start `kit serve` and kit.connect() to it, or with the same data folder"
+    reasons = {
+        "the program's main thread has ended, and the service with it": _exiting.is_set(),
+        "it was stopped here": folder in _stopped,
+        # each render process would be the whole program again
+        f"a frozen program, as of PyInstaller, has no Python to render with: {instead}": (
+            getattr(sys, "frozen", False)
+        ),
+        f"gevent has replaced the threads that the service needs: {instead}": (
+            gevent and gevent.is_module_patched("threading")
+        ),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _start_service(settings: ServiceSettings) -> str:
@@ -129,11 +146,6 @@ def _start_service(settings: ServiceSettings) -> str:
 
 
 def _host(settings: ServiceSettings) -> RunningService:
-    if getattr(sys, "frozen", False):  # each render process would be the whole program again
-        raise ConfigError(
-            "a frozen program, as of PyInstaller, has no Python to render with: start `kit serve` "
-            "and kit.connect() to its address, or with the same data folder"
-        )
     # imported here, as a running service is found without them
     from kit.engines import registry
     from kit.engines.configured.place import ModelSource
