@@ -72,7 +72,10 @@ def make(
                     say(f"not shown, they cost credits elsewhere: {names}; --model ID shows one")
                 chosen = {studio.models[name].id for name in only or {*studio.models} - remote}
                 models = [model for model in studio.models.values() if model.id in chosen]
-                return _make(studio, plan_examples(models), target, folder, say)
+                failed = _make(studio, plan_examples(models), target, folder, say)
+            if failed:  # errors name the log, which is deleted with the folder
+                say((folder / "data" / "service.log").read_text("utf-8", "replace"))
+            return failed
         finally:
             local.stop()
 

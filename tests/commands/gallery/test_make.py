@@ -31,18 +31,19 @@ def test_a_gallery_page_is_generated_by_the_service(kit: Kit, tmp_path: Path) ->
 def test_a_failed_example_is_a_card_with_the_error_message(kit: Kit, tmp_path: Path) -> None:
     def plan_examples(found: Iterable[wire.Model]) -> list[Example]:
         (flat,) = found
-        deeds: list[dict[str, object]] = [{"does": "works"}, {"does": "fails"}, {"count": 99}]
+        deeds = [*({"does": it} for it in ("works", "fails", "raises")), {"count": 99}]
         return [Example(model=flat, prompt="a lake", settings=deed) for deed in deeds]
 
     target = tmp_path / "page.html"
     lines: list[str] = []
 
-    assert make(target, ["flat"], say=lines.append, plan_examples=plan_examples) == 2
+    assert make(target, ["flat"], say=lines.append, plan_examples=plan_examples) == 3
     text = target.read_text(encoding="utf-8")
-    assert text.count('<figure class="failed"') == 2
+    assert text.count('<figure class="failed"') == 3
     assert "the clay is too dry" in text
     assert "must be at most 10" in text
     assert any("the clay is too dry" in line for line in lines)
+    assert "RuntimeError: secret path" in lines[-1]
     with pytest.raises(typer.Exit) as end:
         models.show_gallery(target, ["flat"], plan_examples=plan_examples)
     assert end.value.exit_code == 1
