@@ -283,21 +283,6 @@ def test_a_job_that_uses_up_its_processor_time_times_out(tmp_path: Path) -> None
     assert use_pool(work, tmp_path / "scratch", cpu_seconds=1)["width"] == 1
 
 
-def test_a_result_outside_the_folder_of_its_job_is_not_moved(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    async def work(pool: Pool) -> Any:
-        with pytest.raises(JobError):
-            await pool.run("a", task(tmp_path, "strays"), ignore)
-
-    use_pool(work, tmp_path / "scratch")
-
-    stray = tmp_path / "scratch" / "pixel.png"
-    assert stray.exists()
-    assert not [*(tmp_path / "objects").rglob("*")]
-    assert " of flat: the engine's result cannot be used: its file lies" in capfd.readouterr().err
-
-
 def test_files_that_an_engine_leaves_are_removed(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError):

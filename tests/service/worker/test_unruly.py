@@ -68,8 +68,9 @@ def test_a_forked_copy_uses_neither_the_files_nor_the_connection(run_jobs: RunJo
     assert good["process"]
 
 
-def test_an_invalid_message_counts_as_a_crash(run_jobs: RunJobs) -> None:
-    behavior = ("says something else", "says nonsense", "says a list", "says too much", "says half")
+def test_an_invalid_message_or_a_closed_connection_counts_as_a_crash(run_jobs: RunJobs) -> None:
+    says = [f"says {what}" for what in ("something else", "nonsense", "a list", "too much", "half")]
+    behavior = *says, "hangs up"
     good, *lost, after = run_jobs("behaves", *behavior, "behaves")
 
     assert [type(end) for end in lost] == [LostError] * len(behavior)
@@ -125,13 +126,6 @@ def test_a_process_ends_without_waiting_for_threads_or_exit_hooks(tmp_path: Path
     use_pool(work, tmp_path)
 
 
-def test_a_job_that_closes_the_connection_delays_no_other(run_jobs: RunJobs) -> None:
-    lost, good = run_jobs("hangs up", "behaves")
-
-    assert isinstance(lost, LostError)
-    assert good["process"]
-
-
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 def test_processes_that_an_engine_started_end_with_its_process(run_jobs: RunJobs) -> None:
     [facts] = run_jobs("leaves a process")
@@ -147,13 +141,6 @@ def test_an_error_message_is_shortened_and_printable(run_jobs: RunJobs) -> None:
     assert len(str(error)) == 500
     assert str(error).isprintable()
     assert str(error).startswith("no  [31m no")
-
-
-def test_an_engine_that_reads_input_gets_an_end_of_file(run_jobs: RunJobs) -> None:
-    asked, good = run_jobs("asks", "behaves")
-
-    assert str(asked) == "the engine failed (EOFError)"
-    assert good
 
 
 def test_files_with_relative_paths_belong_to_the_job(
@@ -212,6 +199,7 @@ def test_unusual_failures_of_a_job_have_a_clear_message(run_jobs: RunJobs) -> No
         "cleans up too much": ("bad_result", "cannot be used: its file is missing"),
         "gives up": ("engine_failed", "the engine failed (CanceledError)"),
         "raises an odd name": ("engine_failed", "the engine failed (Too [31m Dry"),
+        "asks": ("engine_failed", "the engine failed (EOFError)"),
         "hoards": ("bad_result", "its metadata is longer than 64 KB"),
         "fails without a word": ("render_failed", "the engine gives no reason"),
     }
