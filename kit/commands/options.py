@@ -18,9 +18,16 @@ from kit.commands import clean
 from kit.errors import ConfigError
 from kit.pricing import millicredits
 
+
+def _folder(text: str) -> Path:
+    if not text:  # it would be the current folder; a script's variable may not be set
+        raise ConfigError("--data must name a folder")
+    return Path(text)
+
+
+_DATA_HELP = "Data folder of the service."
 Data = Annotated[
-    Path | None,
-    typer.Option(help="Data folder of the service.", envvar="KIT_DATA", show_default=False),
+    Path | None, typer.Option(parser=_folder, metavar="<path>", help=_DATA_HELP, envvar="KIT_DATA")
 ]
 DatabaseUrl = Annotated[
     str | None, typer.Option("--database", help="Database URL.", envvar="KIT_DATABASE_URL")

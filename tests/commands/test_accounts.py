@@ -36,6 +36,7 @@ def test_a_name_of_several_lines_is_printed_on_one_line(kit: Kit) -> None:
         (("--name", "A", "--email", "a@b", "--credits", "-1"), "credits: must not be negative"),
         (("--name", "A", "--email", "a@b", "--credits", "0.0001"), "up to 3 decimals"),
         (("--name", "A", "--email", "a@b", "--credits", "1e20"), "below a trillion"),
+        (("--name", "A", "--email", "a@b", "--data", ""), "--data must name a folder"),
         (("--name", "A"), "Missing option '--email'"),
     ],
 )
