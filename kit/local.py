@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, cached_property, partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -147,13 +148,16 @@ def _start_service(settings: ServiceSettings) -> str:
 
 def _host(settings: ServiceSettings) -> RunningService:
     # imported here, as a running service is found without them
-    from kit.engines import registry
+    from kit.engines import plugins, registry
     from kit.engines.configured.place import ModelSource
     from kit.service.server import THREAD, start
 
     file = settings.data / _LOG_FILE
     stop_logging = logs.log_to_file(file, THREAD)
-    registry.survey.cache_clear()  # authors change their models while a notebook runs
+    registry.survey.cache_clear()
+    for point in entry_points(group=registry.GROUP):
+        if not plugins.is_built_in(point):
+            _forget_changed(point.value.partition(":")[0], _first_start())
     try:
         running = start(
             replace(settings, grace_seconds=_GRACE_SECONDS, log=file, webhook_loopback=True)
@@ -170,6 +174,23 @@ def _host(settings: ServiceSettings) -> RunningService:
         stop_logging()
 
     return replace(running, stop=stop)
+
+
+@cache
+def _first_start() -> float:
+    return time.time()
+
+
+def _forget_changed(name: str, since: float) -> None:
+    """Let the package of a module be imported anew if its author has changed it in this session."""
+    modules = sys.modules.copy()
+    is_package = hasattr(modules.get(name), "__path__")
+    package = name if is_package else name.rpartition(".")[0] or name
+    found = [each for each in modules if f"{each}.".startswith(f"{package}.")]
+    files = [Path(getattr(modules[each], "__file__", None) or "") for each in found]
+    if any(file.is_file() and file.stat().st_mtime > since for file in files):
+        for each in found:
+            del sys.modules[each]
 
 
 @contextmanager

@@ -315,9 +315,11 @@ def test_a_changed_engine_is_read_again_when_the_service_starts(
     (info / "entry_points.txt").write_text("[kit.engines]\nmore = more:More")
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: more\nVersion: 1.0")
     monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "__init__.py").write_text("from more.engine import More")
     studios = []
     for price in (1, 12):
-        (tmp_path / "more.py").write_text(f"""
+        (tmp_path / "more" / "engine.py").write_text(f"""
 from dataclasses import replace
 from demo_engines import *
 class More(Flat):

@@ -115,8 +115,6 @@ def _load_all(
         owners.setdefault(point.name, point)
     plug_ins = tuple(p for p in points if not plugins.is_built_in(owners[p.name]))
     fatal = plugins.find_fatal(plug_ins, seconds)
-    for point in plug_ins:
-        sys.modules.pop(point.value.partition(":")[0], None)  # its author may have changed it
     engines: dict[str, Engine] = {}
     left_out = []
     owners.clear()
