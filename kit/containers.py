@@ -141,12 +141,15 @@ def measure_video(container: Any, stream: Any) -> VideoFile:
 def _measure_audio(container: Any, stream: Any) -> float:
     """Return the duration of an audio stream, including gaps; the container is at its beginning.
 
-    Plain streams have no index, and timestamps after a seek are guesses.
+    Plain streams have no index, and timestamps after a seek are guesses. The sound of a video is
+    measured from its first picture.
     """
     begin, end, total = None, 0, 0
-    limit = MAX_SECONDS / stream.time_base
+    limit, shown = MAX_SECONDS / stream.time_base, moving_streams(container)
+    if shown:
+        begin = round((shown[0].start_time or 0) * shown[0].time_base / stream.time_base)
     for packet in container.demux(stream):
-        if packet.is_discard:
+        if packet.is_discard or (shown and packet.pts is not None and packet.pts < begin):
             continue
         duration = packet.duration or 0
         total += duration

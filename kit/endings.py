@@ -26,6 +26,8 @@ EXTENSIONS: dict[str, tuple[str, ...]] = {
     "audio/flac": (".flac",),
     "audio/ogg": (".ogg", ".oga", ".opus"),
 }
+#: Types of videos that are accepted where a sound is wanted.
+SOUND_CONTAINERS = ("video/mp4", "video/quicktime", "video/3gpp")
 
 
 def guess_type(name: str) -> str:

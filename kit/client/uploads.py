@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path, PurePath
@@ -23,6 +23,7 @@ from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
 from kit.client.calls import Flow, NoReply, Reply, UploadFile
 from kit.client.flows import PATIENT, Attempts, Policy
+from kit.endings import SOUND_CONTAINERS
 from kit.errors import ConfigError, EngineError, InternalError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
 from kit.private import user_path
@@ -182,12 +183,20 @@ def sources(
         name: tuple(source(one, ours=ours) for one in _as_list(value))
         for name, value in media.items()
     }
+    for name in {p.name for p in model.media_parameters if p.type == "audio"} & found.keys():
+        found[name] = tuple(map(_as_sound, found[name]))
     for parameter in model.media_parameters:
         for file in found.get(parameter.name, ()):
             file_types.check_type_for(parameter, file.name, file.content_type)
             if is_own(model) and (problems := [*file_name_problems(file.name)]):
                 raise ParameterError.fields(problems)
     return {name: files for name, files in found.items() if files}
+
+
+def _as_sound(file: FileSource) -> FileSource:
+    """Return a file of which only the sound is used: videos and sounds have the same container."""
+    is_mp4 = file.content_type in SOUND_CONTAINERS
+    return replace(file, content_type="audio/mp4") if is_mp4 else file
 
 
 def upload(

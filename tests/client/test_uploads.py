@@ -155,6 +155,14 @@ def test_one_medium_goes_to_the_first_media_parameter() -> None:
     assert uploads.sources(MODEL, {"picture": png(), "hints": None}).keys() == {"picture"}
 
 
+def test_a_video_is_sent_as_a_sound_where_one_is_wanted() -> None:
+    model = wire.Model(id="m", media_parameters=[wire.Parameter(name="voice", type="audio")])
+
+    found = uploads.sources(model, b"....ftypqt  ....")["voice"][0]
+
+    assert (found.kind, found.content_type) == ("audio", "audio/mp4")
+
+
 def test_media_that_a_model_does_not_take_are_refused() -> None:
     with pytest.raises(ParameterError, match="'plain' takes no media"):
         uploads.sources(wire.Model(id="plain"), png())

@@ -317,6 +317,7 @@ MB = 1_000_000
         (PORTRAIT, [Offer("a face", "", 9)], None),
         (PORTRAIT, [Offer("a.bin", "application/octet-stream", 9)], None),
         (VOICE, [Offer("a.wav", "audio/x-wav", 100 * MB)], None),
+        (VOICE, [Offer("a.mov", "video/quicktime", 9)], None),
         (PORTRAIT, [Offer("a.mp3", "", 9)], "takes a picture, and 'a.mp3' is a sound"),
         (PORTRAIT, [Offer("a.mp4", "video/mp4", 9)], "takes a picture, and 'a.mp4' is a video"),
         (VOICE, [Offer("a.pdf", "application/pdf", 9)], "'a.pdf' is of type application/pdf"),

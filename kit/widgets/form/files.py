@@ -18,7 +18,7 @@ import ipywidgets
 import traitlets
 
 from kit import file_metadata, wire
-from kit.endings import guess_type
+from kit.endings import SOUND_CONTAINERS, guess_type
 from kit.errors import KitError
 from kit.pictures import INPUT_FORMATS
 from kit.private import user_path
@@ -45,6 +45,7 @@ UPLOAD_LIMITS = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_0
 _CHECKED_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 #: Types that do not tell the content.
 _VAGUE = ("", "application/octet-stream", "application/mp4", "application/ogg")
+_SOUNDS = {("audio", kind) for kind in SOUND_CONTAINERS}
 #: Maximum bytes of audio that can be played in the form, and of a thumbnail.
 _SOUND_LIMIT, _THUMBNAIL_LIMIT = 2_000_000, 12_000
 
@@ -368,7 +369,7 @@ def _caption(words: str, drawn: str = "") -> str:
 def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) -> str | None:
     """Return why a file is surely not of the required kind; other services support other types."""
     kind = kind or guess_type(name)
-    group = kind.partition("/")[0]
+    group = "audio" if (wanted, kind) in _SOUNDS else kind.partition("/")[0]
     if wanted in _WORDS and kind not in _VAGUE and group != wanted and (own or group in _WORDS):
         found = _WORDS.get(group, f"of type {kind}")
         return f"takes {_WORDS[wanted]}, and {name!r} is {found}"
