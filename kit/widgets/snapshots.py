@@ -26,7 +26,7 @@ from kit.widgets.background import (
     Throttled,
 )
 from kit.widgets.boxes import close_all, find_styles
-from kit.widgets.hosts import find_host, find_run, find_shell
+from kit.widgets.hosts import MARIMO, find_host, find_run, find_shell
 from kit.widgets.markup import COLOR, FONT, faint
 
 #: Items of a list or dict that is searched for a widget: data of users may be large.
@@ -130,8 +130,8 @@ class SnapshotBox(ipywidgets.VBox):
         raise NotImplementedError
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
-        return {**bundle, "text/plain": repr(self), "text/html": self._html()}
+        view = (find_host() is not MARIMO and super()._repr_mimebundle_(**options)) or {}
+        return {**view, "text/plain": repr(self), "text/html": self._html()}
 
     def _ipython_display_(self) -> None:
         self.show(self._repr_mimebundle_, self)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
 
 from kit.widgets import hosts, media
+from kit.widgets.form import Form
 from kit.widgets.hosts import COLAB, JUPYTER, MARIMO, REMOTE, VOILA, VSCODE, Host, find_host
+from tests.widgets.forms import model
 from tests.widgets.test_media import video
 
 __all__ = ["video"]
@@ -41,15 +45,16 @@ def test_a_host_is_recognized(environ: dict[str, str], modules: dict[str, Any], 
 
 
 def test_widgets_are_enabled_in_colab() -> None:
-    calls: list[str] = []
-    colab = SimpleNamespace(
-        output=SimpleNamespace(enable_custom_widget_manager=lambda: calls.append("custom"))
-    )
-
+    colab = Mock()
     hosts.allow_widgets({})
     hosts.allow_widgets({"google.colab": colab})
 
-    assert calls == ["custom"]
+    colab.output.enable_custom_widget_manager.assert_called_once_with()
+
+
+def test_marimo_gets_the_snapshot_of_a_widget_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "marimo", MARIMO_RUNS)
+    assert [*Form(model())._repr_mimebundle_()] == ["text/plain", "text/html"]
 
 
 def render_video(video: Path, folder: Path, host: Host, **fit: Any) -> str:
