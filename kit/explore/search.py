@@ -79,12 +79,12 @@ def hash_picture(file: Path | IO[bytes]) -> bytes:
 
     Raises `OSError` if it is no picture; or another error of Pillow.
     """
-    from PIL.Image import Resampling
+    from PIL import Image, ImageOps
 
     with open_picture(file) as opened:
         opened.draft("RGB", (64, 64))  # a JPEG is decoded no larger than this
-        small = opened.convert("RGB").resize((_CELLS, _CELLS), Resampling.BOX)
-    cells = np.asarray(small.convert("YCbCr"))
+        small = opened.convert("RGB").resize((_CELLS, _CELLS), Image.Resampling.BOX)
+    cells = np.asarray(ImageOps.exif_transpose(small).convert("YCbCr"))
     above = [
         cells[..., channel] > level
         for channel, levels in enumerate((_BRIGHTNESS_LEVELS, _COLOR_LEVELS, _COLOR_LEVELS))
