@@ -59,15 +59,11 @@ def test_an_incompatible_extension_is_named_with_a_remedy(
         assert found.remedy.startswith(remedy)
 
 
-def test_a_kernel_of_another_environment_is_reported(valid_folder: Path) -> None:
-    found = examine([valid_folder], kernel=Path("/usr/bin/python3.99"))["kernel"]
+def test_a_kernel_and_a_jupyterlab_of_another_environment_are_reported(valid_folder: Path) -> None:
+    lab = Path("/opt/conda/bin/jupyter-lab")
+    found = examine([valid_folder], kernel=Path("/usr/bin/python3.99"), lab=lab)
 
-    assert not found.ok
-    assert found.remedy == f"{PYTHON} -m ipykernel install --sys-prefix"
-
-
-def test_a_jupyterlab_of_another_environment_is_reported(valid_folder: Path) -> None:
-    found = examine([valid_folder], lab=Path("/opt/conda/bin/jupyter-lab"))["JupyterLab"]
-
-    assert "belongs to another environment" in found.found
-    assert "kit lab" in found.remedy
+    assert not found["kernel"].ok
+    assert found["kernel"].remedy == f"{PYTHON} -m ipykernel install --sys-prefix"
+    assert "belongs to another environment" in found["JupyterLab"].found
+    assert "kit lab" in found["JupyterLab"].remedy
