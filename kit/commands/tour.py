@@ -71,7 +71,9 @@ def write_page(path: Path, folder: Path) -> str:
         try:
             client.execute(env=environment, stderr=subprocess.DEVNULL)
         except (AssertionError, AttributeError, CancelledError, DeadKernelError):
-            raise KeyboardInterrupt from None  # the client turns it into one of these
+            stop = KeyboardInterrupt()  # the client turns it into one of these
+            stop.add_note(f"the kernel of {path.stem} has ended")
+            raise stop from None
         if (run / "outputs").is_dir():
             shutil.copytree(run / "outputs", folder / "outputs", dirs_exist_ok=True)
     body, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
