@@ -288,8 +288,11 @@ def _run_task(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     except SpentError as error:
         _log(task, _clean(error, _MAX_SENTENCE))
         _end()
-    except MemoryError:
-        return {"error": "the job needs more memory than it may use", "code": "out_of_memory"}
+    except MemoryError as error:
+        traceback.clear_frames(error.__traceback__)  # they hold what logging needs
+        error.add_note("KIT_JOB_MEMORY_BYTES limits the memory of engines that are not resident")
+        facts = {"error": "the job needs more memory than it may use", "code": "out_of_memory"}
+        return _unexpected_error(error, task) | facts
     except BaseException as error:  # noqa: BLE001 - an engine may raise anything
         return _unexpected_error(error, task)
 

@@ -180,10 +180,13 @@ def test_memory_that_an_engine_keeps_does_not_limit_other_jobs(run_jobs: RunJobs
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
-def test_a_job_that_needs_too_much_memory_fails_in_a_new_process(run_jobs: RunJobs) -> None:
+def test_a_job_that_needs_too_much_memory_fails_in_a_new_process(
+    run_jobs: RunJobs, capfd: pytest.CaptureFixture[str]
+) -> None:
     good, big, after = run_jobs("behaves", "needs too much", "behaves")
 
     assert (str(big), big.code) == ("the job needs more memory than it may use", "out_of_memory")
+    assert "KIT_JOB_MEMORY_BYTES limits" in capfd.readouterr().err
     assert after["process"] != good["process"]
 
 
