@@ -112,7 +112,8 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     running = hosted.get(settings.data)
     url = running.url if running else find(settings.data)
     if url is None and (obstacle := _find_obstacle(settings.data)):
-        raise ConfigError(obstacle)
+        quiet = _exiting.is_set() and threading.current_thread().daemon
+        raise SystemExit if quiet else ConfigError(obstacle)
     saved = str(read_note(settings.data / _DEMO_FILE).get("key", ""))
     key = saved if url and saved and accepts_key(url, saved) else demo_key(settings)
     return url or _start_service(settings), key

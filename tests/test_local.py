@@ -221,17 +221,22 @@ def test_one_of_two_notebooks_that_lose_their_host_becomes_the_host(data: Path) 
 
 def test_a_call_at_interpreter_exit_causes_no_python_warning(data: Path) -> None:
     code = (
-        "import atexit, gc, sys, kit\n"
+        "import atexit, gc, sys, threading, kit\n"
         "for studio in (kit.connect(data=sys.argv[1]) for _ in range(2)):\n"
         "    studio.account\n"
         "gc.collect()\n"
         "atexit.register(lambda: studio.account)\n"
+        "calls = (studio.account for _ in iter(int, 1))\n"
+        "thread = threading.Thread(target=list, args=[calls], daemon=True)\n"
+        "atexit.register(thread.join, 9)\n"
+        "thread.start()\n"
     )
     command = [sys.executable, "-W", "error::ResourceWarning", "-c", code, str(data)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert "the program's main thread has ended" in done.stderr
     assert "ResourceWarning" not in done.stderr
+    assert "Exception in thread" not in done.stderr
 
 
 @pytest.mark.parametrize(
