@@ -325,7 +325,14 @@ def _from_file(file: Any) -> FileSource:
         path = Path(name)
         if path.is_file():
             return _from_path(path)  # a file of any size is never loaded into memory
+    seekable = hasattr(file, "seekable") and file.seekable()
+    at = file.tell() if seekable else 0
     content = file.read()
+    if not content and at:  # it was just written
+        file.seek(0)
+        content = file.read()
+    if seekable:
+        file.seek(at)  # it may be used again
     if not isinstance(content, bytes):
         raise ParameterError("open the file in binary mode: open(..., 'rb')")
     return _from_bytes(content, PurePath(name).name if isinstance(name, str) else "upload")

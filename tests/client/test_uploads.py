@@ -105,6 +105,14 @@ def test_an_open_file_is_not_read_into_memory(tmp_path: Path) -> None:
         assert sent.read() == path.read_bytes()
 
 
+def test_an_open_file_can_be_given_again_and_just_after_it_was_written() -> None:
+    file = io.BytesIO()
+    file.write(b"GIF89a" * 3)
+    assert [uploads.source(file).size for _ in range(2)] == [18, 18]
+    file.seek(6)
+    assert [uploads.source(file).size for _ in range(2)] == [12, 12]
+
+
 PILLOW = [Image.new(mode, (5, 3)) for mode in ("RGB", "RGBA", "L", "1", "P", "CMYK", "HSV")]
 
 

@@ -88,6 +88,12 @@ def test_a_list_parameter_varies_by_lists_of_lists() -> None:
     assert len(plan_values({"tags": [["a"], ["b", "c"]]}, lists=["tags"]).requests) == 2
 
 
+@pytest.mark.parametrize("one", [np.zeros((2, 2, 3)), io.BytesIO(b"a\nb"), bytearray(b"ab"), b"ab"])
+def test_a_picture_or_an_open_file_is_one_value(one: object) -> None:
+    assert len(plan_values({"image": one, "look": ["a", "b"]}).requests) == 2
+    assert len(plan_values({"image": [one, one, one]}).requests) == 3
+
+
 @pytest.mark.parametrize(
     ("values", "how", "message"),
     [

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import signal
 import threading
 from collections import deque
@@ -336,8 +337,9 @@ def test_a_full_budget_refuses_the_sweep_as_a_whole(studio: Studio, api: Server)
 
 
 def test_a_sweep_without_a_price_needs_unpriced(studio: Studio, api: Server) -> None:
-    sweep = studio.sweep("retouch", media=png())
+    sweep = studio.sweep("retouch", picture=io.BytesIO(png()), hints=[png(), png("blue")])
 
+    assert len(sweep) == 1
     assert sweep.credits is None
     assert "price unknown" in repr(sweep)
     assert ".run(unpriced=True)</code> makes them" in sweep._repr_html_()

@@ -119,8 +119,11 @@ def _split(
 
 
 def _values(value: Any) -> list[Any] | None:
-    """Return the values of a collection, or None for a single value."""
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+    """Return the values of a collection, or None for a single value, such as a picture or file."""
+    single = (str, bytes, bytearray, memoryview, Mapping)
+    if isinstance(value, single) or not isinstance(value, Iterable) or hasattr(value, "read"):
+        return None
+    if getattr(value, "ndim", 1) != 1:  # an array of pixels
         return None
     if isinstance(value, (set, frozenset)):  # their order differs between processes
         return sorted(value, key=lambda item: (str(type(item)), item))

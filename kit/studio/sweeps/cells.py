@@ -97,7 +97,9 @@ def plan_sweep(
 ) -> Flow[SweepCells]:
     """Plan a sweep of values, checked and priced; nothing is started."""
     found = yield from operations.model(model)
-    lists = [_column_name(p.name) for p in found.setting_parameters if p.max_items is not None]
+    several = [p for p in found.setting_parameters if p.max_items is not None]
+    several += [p for p in found.media_parameters if (p.max_items or 1) > 1]
+    lists = [_column_name(p.name) for p in several]
     named = {PROMPT: prompt, **{_column_name(name): value for name, value in values.items()}}
     given = {name: value for name, value in named.items() if value is not None}
     planned = plan_values(given, plan, lists=lists)
