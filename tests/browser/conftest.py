@@ -71,7 +71,9 @@ def environment(
 ) -> dict[str, str]:
     """Variables of the kernels: a data folder of their own, and the plug-ins with `plugins`."""
     if "plugins" in request.fixturenames:
-        return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
+        quiet = "ignore::UserWarning:kit.connect"
+        data = str(tmp_path / "data")
+        return {"KIT_DATA": data, "PYTHONPATH": PLUGINS, "PYTHONWARNINGS": quiet}
     monkeypatch.delenv("PYTHONPATH", raising=False)
     return notebook_variables(str(tmp_path))
 
