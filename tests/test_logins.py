@@ -47,6 +47,15 @@ def test_connect_uses_the_saved_login_without_arguments(api: Server) -> None:
         kit.logout()
 
 
+def test_a_login_does_not_pay_again_for_what_was_generated_before(api: Server) -> None:
+    with kit.connect(api.url, KEY) as studio:
+        first = studio.generate("paint", "a lake")
+    with kit.login(api.url, KEY, profile="work") as studio:
+        again = studio.generate("paint", "a lake")
+
+    assert (again.id, again.made_before) == (first.id, True)
+
+
 def test_a_key_that_the_service_refuses_is_not_saved(api: Server, home: Path) -> None:
     with pytest.raises(InvalidApiKeyError):
         kit.login(api.url, "cs_test_wrong")
