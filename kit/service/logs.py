@@ -68,13 +68,17 @@ def log_to_file(file: Path, thread: str = "") -> Callable[[], None]:
         for logger in loggers:
             logger.removeHandler(target)
             logger.propagate = not any(isinstance(each, _ServiceFile) for each in logger.handlers)
-        target.close()
+        with suppress(OSError):
+            target.close()
 
     return undo
 
 
 class _ServiceFile(logging.FileHandler):
     """The log file of one service; a program may host several, with separate folders."""
+
+    def handleError(self, _: logging.LogRecord) -> None:  # noqa: N802 - of the base class
+        """Drop the line: the disk may be full, and a traceback would be in the user's output."""
 
 
 class TextFormatter(logging.Formatter):

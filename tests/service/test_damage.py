@@ -309,8 +309,9 @@ def test_a_full_disk_charges_nothing_and_is_reported(
         ]
         assert [answer.status_code for answer in refused] == [503] * 4
         assert {answer.json()["error"]["code"] for answer in refused} == {"unavailable"}
-        for answer in refused[:3]:
-            assert answer.json()["error"]["message"].endswith("; nothing was charged")
+        messages = [answer.json()["error"]["message"] for answer in refused[:3]]
+        assert messages[:2] == ["the service's disk is full; nothing was charged"] * 2
+        assert messages[2].endswith("; nothing was charged")
         assert balance(http) == before
         assert http.get(f"{GENERATIONS}/{done}").json()["status"] == "completed"
         assert [it["id"] for it in http.get(GENERATIONS).json()] == [done]

@@ -265,6 +265,15 @@ def test_messages_are_logged_to_their_files_until_those_are_closed(
     assert caplog.messages == ["to whom it may concern"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_log_on_a_full_disk_is_not_in_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    close = logs.log_to_file(Path("/dev/full"))
+    logging.getLogger("kit.service").warning("lost")
+    close()
+
+    assert capsys.readouterr().err == ""
+
+
 def test_a_long_log_file_is_rotated_once(tmp_path: Path) -> None:
     file = tmp_path / "service.log"
     file.write_bytes(b"x" * 1_000_001)

@@ -211,10 +211,8 @@ class SQLite:
 
     def _translate(self, error: Exception) -> Exception:
         if isinstance(error, apsw.ConstraintError):
-            duplicate = getattr(error, "extendedresult", 0) in (
-                apsw.SQLITE_CONSTRAINT_UNIQUE,
-                apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
-            )
+            kinds = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
+            duplicate = getattr(error, "extendedresult", 0) in kinds
             return DuplicateError(str(error)) if duplicate else error
         if isinstance(error, DAMAGE_ERRORS):
             self.damage = self.damage or str(error)
@@ -222,7 +220,9 @@ class SQLite:
             return UnavailableError("the database is damaged; nothing was charged")
         if isinstance(error, _TEMPORARY_ERRORS):
             log_outage(self._path, error)
-            return UnavailableError("the database cannot be used now; nothing was charged")
+            is_full = isinstance(error, apsw.FullError)
+            state = "the service's disk is full" if is_full else "the database cannot be used now"
+            return UnavailableError(f"{state}; nothing was charged")
         return error
 
 
