@@ -58,6 +58,7 @@ _GRACE_SECONDS = 1.0  # a restarting kernel does not wait; running jobs are retu
 _LOCK_SECONDS = 15.0
 _LOCK_FILE, _LOG_FILE = "service.lock", "service.log"
 
+_BEGIN = time.time()  # of this session
 #: The services hosted by this process, by data folder.
 hosted: dict[Path, RunningService] = {}
 _lock = threading.Lock()
@@ -158,7 +159,7 @@ def _host(settings: ServiceSettings) -> RunningService:
     registry.survey.cache_clear()
     for point in entry_points(group=registry.GROUP):
         if not plugins.is_built_in(point):
-            _forget_changed(point.value.partition(":")[0], _first_start())
+            _forget_changed(point.value.partition(":")[0])
     try:
         running = start(
             replace(settings, grace_seconds=_GRACE_SECONDS, log=file, webhook_loopback=True)
@@ -177,19 +178,14 @@ def _host(settings: ServiceSettings) -> RunningService:
     return replace(running, stop=stop)
 
 
-@cache
-def _first_start() -> float:
-    return time.time()
-
-
-def _forget_changed(name: str, since: float) -> None:
+def _forget_changed(name: str) -> None:
     """Let the package of a module be imported anew if its author has changed it in this session."""
     modules = sys.modules.copy()
     is_package = hasattr(modules.get(name), "__path__")
     package = name if is_package else name.rpartition(".")[0] or name
     found = [each for each in modules if f"{each}.".startswith(f"{package}.")]
     files = [Path(getattr(modules[each], "__file__", None) or "") for each in found]
-    if any(file.is_file() and file.stat().st_mtime > since for file in files):
+    if any(file.is_file() and file.stat().st_mtime > _BEGIN for file in files):
         for each in found:
             del sys.modules[each]
 

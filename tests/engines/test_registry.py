@@ -163,11 +163,12 @@ def test_plug_ins_that_end_their_process_are_left_out_and_others_are_served(tmp_
     for number, code in enumerate(FATAL_CODE):
         (tmp_path / f"deadly{number}.py").write_text(f"print('0\\nend')\n{code}")
         points.append(f"deadly{number} = deadly{number}:Engine")
-    module = f"{ENGINE}    definition = definition()"
+    module = f"print('Welcome!')\n{ENGINE}    definition = definition()"
     done = list_with(tmp_path, "\n".join(points), module, _LISTED_CHECKED)
 
     assert done.returncode == 0, done.stderr
     assert {"odd", "poster"} <= set(done.stdout.split())
+    assert ("Welcome!" in done.stdout, "Welcome!" in done.stderr) == (False, True)
     assert "deadly" not in done.stdout
     for number, sentence in enumerate(FATAL_CODE.values()):
         whose = f"the engine 'deadly{number}' of the package 'more' (deadly{number}:Engine)"
@@ -202,14 +203,6 @@ def test_of_two_engines_for_a_model_the_built_in_or_first_one_is_served(
     assert f"the engine {taken!r} of the package 'more' (more:Odd) is left out" in done.stderr
     assert sentence in done.stderr
     assert "Stolen" not in done.stdout
-
-
-def test_output_of_a_plug_in_goes_to_standard_error(tmp_path: Path) -> None:
-    done = list_with(tmp_path, ODD, f"print('Welcome!')\n{ENGINE}    definition = definition()")
-
-    assert "odd" in done.stdout.split()
-    assert "Welcome!" not in done.stdout
-    assert "Welcome!" in done.stderr
 
 
 def test_a_plug_in_from_the_kits_modules_is_reported_as_a_plug_in(tmp_path: Path) -> None:
