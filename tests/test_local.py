@@ -94,29 +94,12 @@ def test_two_folders_have_two_services(data: Path, tmp_path: Path) -> None:
     assert account(*first)["id"] != account(*second)["id"]
 
 
-def test_the_account_and_key_survive_a_restart_of_the_service(data: Path) -> None:
-    first = local.start_embedded(data)
-    before = account(*first)
-    local.stop()
-    second = local.start_embedded(data)
-
-    assert first[1] == second[1]
-    assert account(*second) == before
-
-
-def test_an_outdated_service_file_is_ignored(data: Path) -> None:
-    settings.prepare(data)
-    (data / "service.json").write_text(
-        json.dumps({"url": "http://127.0.0.1:9", "instance": "gone", "pid": os.getpid()})
-    )
-
-    assert account(*local.start_embedded(data))
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": "cs_test_wrong"}', '{"key": 7}', "7"])
-def test_an_invalid_demo_key_is_replaced(data: Path, text: str) -> None:
+def test_an_invalid_demo_key_and_an_outdated_address_are_replaced(data: Path, text: str) -> None:
     settings.prepare(data)
     (data / "demo.json").write_text(text)
+    address = {"url": "http://127.0.0.1:9", "instance": "gone", "pid": os.getpid()}
+    (data / "service.json").write_text(json.dumps(address))
 
     assert account(*local.start_embedded(data))
 
@@ -133,7 +116,8 @@ def test_the_local_service_is_not_proxied(data: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
 
-    assert local.find(data) == ours[0]
+    with kit.connect(data=data) as studio:
+        assert (local.find(data), studio.account.name) == (ours[0], "Demo")
 
 
 def test_the_keys_of_the_demo_account_can_be_managed(data: Path) -> None:
@@ -260,13 +244,15 @@ def test_some_programs_only_use_a_service_that_already_runs(
 
 def test_a_service_that_was_stopped_explicitly_is_not_restarted(data: Path) -> None:
     url, key = local.start_embedded(data)
+    before = account(url, key)
     follow = local.make_follower(data, key)
     local.stop()
 
     with pytest.raises(ConfigError, match="it was stopped here"):
         follow(url)
-    again = local.start_embedded(data)[0]
-    assert follow(url) == again
+    again = local.start_embedded(data)
+    assert follow(url) == again[0]
+    assert account(*again) == before
 
 
 def test_a_service_whose_thread_has_ended_is_restarted(data: Path) -> None:

@@ -127,16 +127,6 @@ def test_a_dropped_connection_is_reported(client: Client, api: Server) -> None:
         client.run(flows.ask(calls.get_account()))
 
 
-def test_a_proxy_is_not_used_for_loopback(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.delenv("NO_PROXY", raising=False)
-
-    with closing(Client(settings)) as client:
-        assert client.run(flows.ask(calls.get_account())).id == "a1"
-
-
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [

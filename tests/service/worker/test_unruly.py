@@ -143,28 +143,18 @@ def test_an_error_message_is_shortened_and_printable(run_jobs: RunJobs) -> None:
     assert str(error).startswith("no  [31m no")
 
 
-def test_files_with_relative_paths_belong_to_the_job(
-    run_jobs: RunJobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = tmp_path / "notebooks"
-    here.mkdir()
-    monkeypatch.chdir(here)
-
-    first, away, second, good = run_jobs("writes here", "wanders", "writes here", "behaves")
-
-    assert not [end for end in (first, away, second, good) if isinstance(end, Exception)]
-    assert not list(here.iterdir())
-    assert not list((tmp_path / "scratch").rglob("note.txt"))
-
-
-def test_render_processes_need_nothing_of_the_working_directory(
+def test_render_processes_neither_use_nor_need_the_working_directory(
     run_jobs: RunJobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here := tmp_path / "notebooks").mkdir()
     (here / "random.py").write_text("raise ImportError('of the folder, not of the library')")
     monkeypatch.chdir(here)
-    assert run_jobs("behaves")[0]["process"]
 
+    ends = run_jobs("writes here", "wanders", "writes here", "behaves")
+
+    assert not [end for end in ends if isinstance(end, Exception)]
+    assert [path.name for path in here.iterdir()] == ["random.py"]
+    assert not list((tmp_path / "scratch").rglob("note.txt"))
     if os.name != "nt":  # which keeps it
         shutil.rmtree(here)
         monkeypatch.syspath_prepend("")  # as in a kernel
