@@ -122,11 +122,9 @@ def test_the_client_resolves_relative_urls(proxy: str, key: str, tmp_path: Path)
         assert len(studio.history.list(None)) == 2
 
     async def download_again() -> bytes:
-        studio = await kit.aconnect(proxy, key, data=tmp_path / "other")
-        [_, again] = await studio.history.list(2)
-        content = await again.output.bytes()
-        await studio.close()
-        return bytes(content)
+        async with await kit.aconnect(proxy, key, data=tmp_path / "other") as studio:
+            [_, again] = await studio.history.list(2)
+            return bytes(await again.output.bytes())
 
     assert asyncio.run(download_again()) == made.output.bytes()
 

@@ -190,25 +190,19 @@ def test_the_message_of_an_exception_is_not_logged(logger: logging.Logger, style
     assert PROMPT not in text
 
 
-def test_an_outage_is_logged_without_a_stack(logger: logging.Logger) -> None:
-    out = io.StringIO()
-    logs.configure("text", to=out)
-    try:
-        raise UnavailableError("the database cannot be used now")
-    except UnavailableError:
-        logger.exception("gen_1 could not be settled")
-
-    assert out.getvalue().endswith("gen_1 could not be settled\n  UnavailableError\n")
-
-
-def test_only_warnings_are_logged_without_verbose(logger: logging.Logger) -> None:
+def test_without_verbose_only_warnings_are_logged_and_outages_without_a_stack(
+    logger: logging.Logger,
+) -> None:
     out = io.StringIO()
     logs.configure("text", to=out)
     logger.info("a request")
     logging.getLogger("another.library").info("chatter")
-    logger.warning("trouble")
+    try:
+        raise UnavailableError("the database cannot be used now")
+    except UnavailableError:
+        logger.exception("trouble")
 
-    assert re.fullmatch(r"\S+Z WARNING kit\.test trouble\n", out.getvalue())
+    assert re.fullmatch(r"\S+Z ERROR kit\.test trouble\n  UnavailableError\n", out.getvalue())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a signal")
