@@ -293,10 +293,12 @@ def describe_settings(settings: ServiceSettings) -> Iterator[str]:
 def prepare(folder: Path) -> None:
     """Create a data folder that only its owner can read."""
     try:
+        str(folder).encode()  # a process with another locale must find it
         make_folder(folder)
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
+        reason = getattr(error, "strerror", "its name is not UTF-8")
         raise ConfigError(
-            f"the data folder {folder} cannot be made ({error.strerror}); "
+            f"the data folder {folder} cannot be made ({reason}); "
             "set KIT_DATA or --data to a folder that can be written"
         ) from None
 

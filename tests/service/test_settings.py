@@ -137,6 +137,8 @@ def test_a_folder_that_cannot_be_created_raises_an_error(tmp_path: Path) -> None
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be made"):
         settings.prepare(tmp_path / "file" / "data")
+    with pytest.raises(ConfigError, match="its name is not UTF-8"):
+        settings.prepare(tmp_path / "\udcfc")
 
 
 def test_settings_are_immutable(tmp_path: Path) -> None:

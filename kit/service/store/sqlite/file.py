@@ -45,7 +45,7 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
         # Created here, because SQLite's would be readable by others; its -wal file copies the mode.
         if not path.exists():
             path.touch(mode=0o600)
-        connection = apsw.Connection(os.fsencode(path).decode(), vfs=vfs)
+        connection = apsw.Connection(os.fspath(path), vfs=vfs)
         connection.set_busy_timeout(_WAIT_MS)
         names = _names(connection)
         if names and not names & _VERSION_QUERIES.keys():
