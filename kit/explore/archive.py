@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -47,6 +47,7 @@ _MAX_DISTINCT = 10_000
 _INTEGER_TYPES = frozenset({"UBIGINT", "BIGINT"})
 #: Number of attempts if another notebook merges the files while they are read.
 _ATTEMPTS = 5
+_POLL_SECONDS = 0.1
 
 
 class Archive:
@@ -289,7 +290,9 @@ def _execute(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyCon
         try:
             return work.result()
         except KeyboardInterrupt:
-            base.interrupt()
+            while not work.done():  # a statement that begins after an interrupt does not see it
+                base.interrupt()
+                wait([work], _POLL_SECONDS)
             raise
 
 

@@ -130,12 +130,16 @@ def test_queries_can_join_data_frames(archive: Archive) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
-def test_an_interrupt_stops_a_query(archive: Archive) -> None:
+@pytest.mark.parametrize("delay", [0.003, 0.02, 0.5])
+def test_an_interrupt_stops_a_query(archive: Archive, delay: float) -> None:
     me = threading.get_ident()
-    threading.Timer(0.5, lambda: signal.pthread_kill(me, signal.SIGINT)).start()
+
+    def ask() -> None:
+        threading.Timer(delay, lambda: signal.pthread_kill(me, signal.SIGINT)).start()
+        archive.sql("select sum(a.range * b.range) from range(1000000) a, range(1000000) b")
 
     with pytest.raises(KeyboardInterrupt):
-        archive.sql("select sum(a.range * b.range) from range(1000000) a, range(1000000) b")
+        ask()
 
 
 @pytest.mark.parametrize("query", ["select nope from generations", "selct", ""])
