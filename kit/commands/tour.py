@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import warnings
@@ -68,12 +69,15 @@ def write_page(path: Path, folder: Path) -> str:
         settings = {"XDG_CONFIG_HOME": f"{scratch}/config", "KIT_PROFILE": "embedded"}
         others = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
         environment = others | settings | {"KIT_DATA": f"{scratch}/data"}
+        handler = signal.getsignal(signal.SIGINT)
         try:
             client.execute(env=environment, stderr=subprocess.DEVNULL)
         except (AssertionError, AttributeError, CancelledError, DeadKernelError):
             stop = KeyboardInterrupt()  # the client turns it into one of these
             stop.add_note(f"the kernel of {path.stem} has ended")
             raise stop from None
+        finally:
+            signal.signal(signal.SIGINT, handler)  # the client leaves one that ignores Ctrl-C
         if (run / "outputs").is_dir():
             shutil.copytree(run / "outputs", folder / "outputs", dirs_exist_ok=True)
     body, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)

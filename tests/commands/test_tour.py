@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from pathlib import Path
 
 import nbformat
@@ -49,3 +50,4 @@ def test_a_tour_can_be_interrupted(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         write_page(tmp_path / "stop.ipynb", tmp_path)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
