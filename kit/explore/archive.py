@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import secrets
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -285,15 +286,23 @@ def _answer(
 
 def _execute(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
     """Run a query on another thread: the caller can be interrupted, which DuckDB would ignore."""
-    with ThreadPoolExecutor(1, thread_name_prefix="kit-query") as pool:
-        work = pool.submit(find, base)
-        try:
-            return work.result()
-        except KeyboardInterrupt:
-            while not work.done():  # a statement that begins after an interrupt does not see it
-                base.interrupt()
-                wait([work], _POLL_SECONDS)
-            raise
+    work = Future[T]()
+
+    def run() -> None:
+        if work.set_running_or_notify_cancel():
+            try:
+                work.set_result(find(base))
+            except BaseException as error:  # noqa: BLE001 - raised by the caller
+                work.set_exception(error)
+
+    try:
+        threading.Thread(target=run, name="kit-query").start()
+        return work.result()
+    except KeyboardInterrupt:  # maybe before the thread runs
+        while not (work.cancel() or work.done()):
+            base.interrupt()  # again: a statement that begins after an interrupt does not see it
+            wait([work], _POLL_SECONDS)
+        raise
 
 
 def _add_key_columns(base: duckdb.DuckDBPyConnection, query: str) -> None:
