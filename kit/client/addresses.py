@@ -45,7 +45,7 @@ def mask(key: str) -> str:
 
 
 def check_address(url: str) -> str:
-    """Return a service's address without trailing slash, or raise an error about it."""
+    """Return a service's address without trailing slash and ``/v1``, or raise an error about it."""
     shown = repr(url if len(url) <= 80 else f"{url[:77]}...")
     scheme, host, port = origin(url)
     if scheme not in ("http", "https") or not host or not port:
@@ -60,7 +60,7 @@ def check_address(url: str) -> str:
         raise ConfigError(
             f"the service's address must have only ASCII characters and no spaces: {shown}"
         )
-    return url.rstrip("/")
+    return url.rstrip("/").removesuffix("/v1")
 
 
 def check_key(key: str) -> None:
