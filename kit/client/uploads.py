@@ -11,7 +11,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -204,13 +204,17 @@ def upload(
     file: FileSource,
     policy: Policy = PATIENT,
     on_sent: Callable[[int], None] = lambda _: None,
+    known: MutableMapping[tuple[str, str], str] | None = None,
 ) -> Flow[str]:
     """Request a ticket, upload the file with it, and return the upload's id.
+
+    The id is added to `known`, by model and hash.
 
     A ticket is for one PUT: after a failure of the connection or the service, the next attempt
     requests a new one; once also if the ticket had expired. If the service reports a hash of what
     it received, it is compared with what was sent.
     """
+    known = {} if known is None else known
     body = wire.RequestUpload(
         file_name=file.name,
         content_type=file.content_type,
@@ -227,6 +231,7 @@ def upload(
         )
         if isinstance(outcome, Reply) and outcome.is_success:
             if _has_arrived(outcome):
+                known[model_id, outcome.sha256 or ""] = ticket.upload_id
                 return ticket.upload_id
             outcome = NoReply("the received file differs from the sent one (SHA-256)")
         # another attempt would get the same response
@@ -254,15 +259,17 @@ def upload_all(
     media: Mapping[str, Sequence[FileSource]],
     policy: Policy = PATIENT,
     on_sent: Callable[[str, float], None] = lambda _name, _share: None,
+    known: MutableMapping[tuple[str, str], str] | None = None,
 ) -> Flow[dict[str, str | list[str]]]:
     """Upload all files and return their ids in the shape of ``mediaUploads``.
 
-    `on_sent` gets a file's name and the share of all bytes sent so far, 0 to 1.
+    `on_sent` gets a file's name and the share of all bytes sent so far, 0 to 1. `known` are the ids
+    of earlier uploads by model and hash, which are used again.
 
     Source: contract, "Generations": one id, or a list of them if the parameter takes several.
     """
     total = sum(file.size for files in media.values() for file in files) or 1
-    before = 0
+    before, earlier = 0, dict(known or {})
 
     def report(file: FileSource, before: int, sent: int) -> None:
         on_sent(file.name, (before + sent) / total)
@@ -272,7 +279,9 @@ def upload_all(
     for name, files in media.items():
         ids: list[str] = []
         for file in files:
-            ids.append((yield from upload(model.id, file, policy, partial(report, file, before))))
+            found = earlier.get((model.id, file.sha256())) if earlier else None
+            on_bytes = partial(report, file, before)
+            ids.append(found or (yield from upload(model.id, file, policy, on_bytes, known)))
             before += file.size
         references[name] = ids if name in several or len(ids) > 1 else ids[0]
     return references

@@ -160,10 +160,10 @@ class Operations:
                 f"parameters={{'n': {count}}} for it, or give both to start {count} generations"
             )
         with (yield from self.billing.hold(request, count)):
-            files = yield from self.starts.upload(request)
+            pass  # none is started if the open budgets do not allow all
         started = []
         for _ in range(count):
-            started.append((yield from self.starts.send(request, references=files)))
+            started.append((yield from self.starts.send(request)))
         return started
 
     def generate(

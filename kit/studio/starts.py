@@ -31,6 +31,7 @@ from kit.studio.billing import Billing
 from kit.studio.requests import body_of, digest_of, fingerprint, matches_request, new_generation
 
 References: TypeAlias = Mapping[str, str | list[str]]
+Starter: TypeAlias = Callable[[References], Flow[wire.Generation]]
 OnSent: TypeAlias = Callable[[str, float], None]
 #: Maximum difference between the clocks of a service's servers.
 _SLACK = timedelta(minutes=2)
@@ -125,6 +126,7 @@ class Starts:
     get: Callable[[str], Flow[wire.Generation]]
     fetch: Callable[[wire.Generation], Flow[wire.Generation]]
     addresses: dict[str, str] = field(default_factory=dict)
+    _uploads: dict[tuple[str, str], str] = field(default_factory=dict)
     _in_flight: set[str] = field(default_factory=set)
 
     def start_or_reuse(
@@ -174,37 +176,49 @@ class Starts:
         (`OvertakenError`).
         """
         digest, trace = digest or digest_of(request), trace or StartTrace()
-        with (yield from self.billing.hold(request)) as hold:
-            if references is None:
-                references = yield from self.upload(request, on_sent)
+
+        def start(references: References) -> Flow[wire.Generation]:
             call = calls.start_generation(body_of(request, references), key=key)
             call = call if body is None else replace(call, body=body)
-            key = call.key or ""
+            name = call.key or ""
             # equal requests wait for it: otherwise its open intent would look like a lost start
-            self._in_flight.add(key)
+            self._in_flight.add(name)
             try:
-                self._write_intent(key, call.body or {}, digest, request.tags)
-                if known is not None and self._is_overtaken(digest, key, known):
-                    self._settle(key)
+                self._write_intent(name, call.body or {}, digest, request.tags)
+                if known is not None and self._is_overtaken(digest, name, known):
+                    self._settle(name)
                     raise OvertakenError
                 hold.mark_sent()
-                receipt = yield from self._ask(call, key, trace)
+                receipt = yield from self._ask(call, name, trace)
                 trace.id, trace.credits = receipt.id, receipt.credits_charged
                 if receipt.status_url and self.settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
                 try:  # before anything else: whatever fails from here on, it can be found
-                    self._write_start(receipt, request, digest, key)
+                    self._write_start(receipt, request, digest, name)
                 finally:
                     self.billing.count_payment(request, receipt, hold)
             finally:
-                self._in_flight.discard(key)
-        return new_generation(request, receipt)
+                self._in_flight.discard(name)
+            return new_generation(request, receipt)
+
+        with (yield from self.billing.hold(request)) as hold:
+            if references is None:
+                return (yield from self.upload(request, start, on_sent))
+            return (yield from start(references))
 
     def upload(
-        self, request: Request, on_sent: OnSent = lambda _name, _share: None
-    ) -> Flow[dict[str, str | list[str]]]:
-        """Upload the files of a request and return their ids."""
-        return uploads.upload_all(request.model, request.media, self.policy, on_sent)
+        self, request: Request, start: Starter, on_sent: OnSent = lambda _name, _share: None
+    ) -> Flow[wire.Generation]:
+        """Upload files, unless they were before, and `start`; if refused, once more with new ids."""
+        reused = bool(request.media and self._uploads)
+        facts = request.model, request.media, self.policy, on_sent, self._uploads
+        try:
+            return (yield from start((yield from uploads.upload_all(*facts))))
+        except errors.ApiError as error:
+            if not reused or error.response_status not in _MISSING_STATUSES:
+                raise
+        self._uploads.clear()
+        return (yield from start((yield from uploads.upload_all(*facts))))
 
     def find_earlier(
         self, request: Request, digest: str, trace: StartTrace, *, ids: Sequence[str] | None = None
@@ -319,12 +333,8 @@ class Starts:
 
         Nothing is sent again, so this costs nothing. Starts that are not listed are logged.
         """
-        oldest = datetime.now(UTC) - _MAX_AGE
-        intents = [
-            each
-            for each in self.journal.intents()
-            if each.key not in self._in_flight and each.moment > oldest
-        ]
+        oldest, intents = datetime.now(UTC) - _MAX_AGE, self.journal.intents()
+        intents = [i for i in intents if i.key not in self._in_flight and i.moment > oldest]
         if intents:
             yield from self.check_keys()
         intents = [each for each in intents if self.journal.checked.get(each.by) is not False]
@@ -486,6 +496,5 @@ class Starts:
 
     def _has_rival(self, intent: Intent) -> bool:
         """Whether another start differs only in its files."""
-        mine = {**intent.body, _MEDIA_FIELD: None}
-        others = [each.body for each in self.journal.intents() if each.key != intent.key]
-        return any({**body, _MEDIA_FIELD: None} == mine for body in others)
+        bodies = [{**each.body, _MEDIA_FIELD: None} for each in self.journal.intents()]
+        return bodies.count({**intent.body, _MEDIA_FIELD: None}) > 1

@@ -98,9 +98,36 @@ def test_a_generation_or_its_output_is_a_medium(studio: Studio, media: Server, a
     for medium in (picture, picture.output, {"picture": picture, "hints": [picture.output]}):
         studio.generate("retouch", media=medium, again=True)
 
-    puts = media.requests("PUT")
-    assert [seen.body for seen in puts] == [png()] * 4
-    assert set(read_starts(api)[-1]["mediaUploads"]) == {"picture", "hints"}
+    (upload,) = media.requests("PUT")
+    assert upload.body == png()
+    one, two, three = (body["mediaUploads"] for body in read_starts(api)[1:])
+    assert one == two == {"picture": three["picture"]}
+    assert three["hints"] == [three["picture"]]
+
+
+@pytest.mark.parametrize("status", [400, 404])
+def test_a_file_is_uploaded_once_unless_the_service_refuses_its_id(
+    studio: Studio, api: Server, media: Server, status: int
+) -> None:
+    studio.start("retouch", media=png("red"))
+    studio.generate("retouch", media=png("red"), n=2)
+    assert len(media.requests("PUT")) == 1
+
+    api.script("POST", START, third_party.problem(status, "not_found", "that upload is gone"))
+    studio.generate("retouch", media=png("red"), again=True)
+    studio.start("retouch", media=png("red"))
+
+    assert (len(read_starts(api)), len(media.requests("PUT"))) == (6, 2)
+
+
+def test_a_refused_start_is_not_repeated_if_its_file_was_new(
+    studio: Studio, api: Server, media: Server
+) -> None:
+    api.script("POST", START, third_party.problem(400, "invalid", "no"))
+    with pytest.raises(BadRequestError):
+        studio.start("retouch", media=png("red"))
+
+    assert (len(read_starts(api)), len(media.requests("PUT"))) == (1, 1)
 
 
 def test_media_may_be_given_as_keyword_arguments(studio: Studio, api: Server) -> None:

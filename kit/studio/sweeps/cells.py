@@ -26,7 +26,7 @@ from kit.private import JsonLines
 from kit.studio.billing import max_cost
 from kit.studio.operations import Operations
 from kit.studio.requests import digest_of
-from kit.studio.starts import StartTrace
+from kit.studio.starts import References, StartTrace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -297,16 +297,19 @@ def _start_cell(
     operations: Operations, cell: Cell, notes: JsonLines, key: str
 ) -> Flow[wire.Generation]:
     """Start a cell with its key, and the files that were uploaded for this start."""
-    start = partial(operations.starts.send, cell.request, key=key, digest=cell.digest)
+    send = partial(operations.starts.send, cell.request, key=key, digest=cell.digest)
     if not cell.request.media:
-        return (yield from start())
-    references = next((line["uploads"] for line in notes if line.get("key") == key), None)
+        return (yield from send())
+
+    def start(references: References) -> Flow[wire.Generation]:
+        # before the start: a repeat with other files and the same key would be refused
+        notes.append({"key": key, "uploads": references})
+        return (yield from send(references=references))
+
+    noted = [line["uploads"] for line in notes if line.get("key") == key]
     try:
-        if references is not None:
-            return (yield from start(references=references))
+        if noted:
+            return (yield from send(references=noted[-1]))
     except NotFoundError:
         pass  # the files were removed: they are uploaded again
-    references = yield from operations.starts.upload(cell.request)
-    # before the start: a repeat with other files and the same key would be refused
-    notes.append({"key": key, "uploads": references})
-    return (yield from start(references=references))
+    return (yield from operations.starts.upload(cell.request, start))
