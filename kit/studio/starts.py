@@ -209,7 +209,7 @@ class Starts:
     def upload(
         self, request: Request, start: Starter, on_sent: OnSent = lambda _name, _share: None
     ) -> Flow[wire.Generation]:
-        """Upload files, unless they were before, and `start`; if refused, once more with new ids."""
+        """Upload files, unless they were before, and `start`; if refused, again with new ids."""
         reused = bool(request.media and self._uploads)
         facts = request.model, request.media, self.policy, on_sent, self._uploads
         try:
