@@ -243,13 +243,15 @@ class Sleep:
 class Reply:
     """A raw response: header names in lower case, the body unparsed.
 
-    `sha256` is the hash of the whole file, for an `UploadFile` or a `DownloadFile`.
+    `sha256` is the hash of the whole file, for an `UploadFile` or a `DownloadFile`. A `harmless`
+    request may be sent again with its key after a gateway's failure, as after a `NoReply`.
     """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes = b""
     sha256: str | None = None
+    harmless: bool = False
 
     @property
     def is_success(self) -> bool:

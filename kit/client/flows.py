@@ -320,7 +320,7 @@ def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoA
     if isinstance(outcome, NoReply):
         return not outcome.permanent and (reading or call.free or outcome.harmless)
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
-    if still_running and not reading:
+    if (still_running and not reading) or (outcome.harmless and is_outage(outcome)):
         return True
     repeatable = _BUSY | _GATEWAY | _FAILED if reading else _BUSY | _GATEWAY if call.free else _BUSY
     return outcome.status in repeatable and not answers.may_have_run(call, outcome)

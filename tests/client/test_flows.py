@@ -169,6 +169,20 @@ def test_a_post_without_a_charge_is_retried_after_a_broken_connection(
     assert sum(isinstance(step, SendRequest) for step in steps) == 3
 
 
+@pytest.mark.parametrize("answer", [502, 503, 504])
+def test_a_start_is_repeated_after_a_failure_of_a_gateway_if_the_service_honors_keys(
+    policy: Policy, answer: int
+) -> None:
+    flow = flows.ask(calls.start_generation(ORDER), policy)
+    lost = Reply(answer, {}, b"<html>bad gateway</html>", harmless=True)
+
+    steps, result = drive(flow, lost, status(409, retry_after="1"), RECEIPT)
+
+    sent = [step for step in steps if isinstance(step, SendRequest)]
+    assert len({step.headers["Idempotency-Key"] for step in sent}) == 1
+    assert (len(sent), result.id) == (3, "g")
+
+
 def test_a_lasting_server_error_is_raised_after_all_attempts(policy: Policy) -> None:
     broken = Reply(500, {}, b'{"error": {"code": "internal_error", "message": "a bug"}}')
 

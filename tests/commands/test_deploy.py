@@ -128,7 +128,7 @@ def test_the_variables_of_compose_are_valid_settings(compose: dict[str, Any]) ->
     assert "8786" in parts["scheduler"]["command"]
     caddy = compose["configs"]["caddy"]["content"]
     assert "reverse_proxy first:8000 second:8000" in caddy
-    assert "/readyz" in caddy
+    assert "health_uri /healthz" in caddy
     assert {"/readyz", "/healthz"} <= paths()
     assert caddy.count("{") == caddy.count("}")
 

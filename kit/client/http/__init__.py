@@ -244,7 +244,7 @@ class Exchange(Generic[C]):
         if status >= 400:
             key = self._settings.api_key
             content = content.replace(key.encode(), mask(key).encode())
-        return Reply(status, headers, content)
+        return Reply(status, headers, content, harmless=self._honors_keys)
 
     def no_reply(
         self, error: Exception, url: str, etag: str | None = None, *, call: Call[Any] | None = None

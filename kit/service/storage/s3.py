@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import obstore
@@ -254,14 +254,15 @@ class S3Storage:
         """Return the response to a request that the library does not support."""
         address = self._bucket.presign(method, key, now=self._clock(), seconds=60, query=query)
         request = Request(address, method=method)  # noqa: S310 - an http(s) address of our settings
-        try:
-            with urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
-                return str(answer.read(1 << 20).decode())
-        except HTTPError as error:
-            with error:
-                if error.code == HTTPStatus.NOT_FOUND:  # some servers' response if there are none
-                    return ""
-                raise OSError(f"the storage answers {error.code} to {method}") from None
+        with _translate_errors():
+            try:
+                with urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
+                    return str(answer.read(1 << 20).decode())
+            except HTTPError as error:
+                with error:
+                    if error.code == HTTPStatus.NOT_FOUND:  # some servers' response if none
+                        return ""
+                    raise OSError(f"the storage answers {error.code} to {method}") from None
 
 
 def _remove_files(folder: Path, limit: float) -> None:
@@ -278,7 +279,7 @@ def _translate_errors(*, reading: bool = False) -> Iterator[None]:
     """
     try:
         yield
-    except (FileNotFoundError, BaseError, TimeoutError) as error:
+    except (FileNotFoundError, BaseError, TimeoutError, URLError) as error:
         if reading and isinstance(error, FileNotFoundError):
             raise NotFoundError("the file is gone") from None
         _log.warning("the storage failed: %s", _first_line(error))

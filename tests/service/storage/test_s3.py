@@ -181,6 +181,18 @@ def test_leftovers_of_interrupted_transfers_are_removed_after_a_day(
     assert not left.exists()
 
 
+def test_a_failed_search_for_leftovers_logs_why_without_the_signed_address(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bucket = parse_bucket("s3://studio?endpoint=http://127.0.0.1:9", KEYS)
+
+    with pytest.raises(UnavailableError, match="the storage does not answer"):
+        asyncio.run(S3Storage(bucket, tmp_path / "outputs").tidy())
+
+    assert "Connection refused" in caplog.text
+    assert "Signature" not in caplog.text
+
+
 @pytest.mark.parametrize(
     "faults", [[answer(503)], [answer(500), answer(503)], [cut(40)], [stall], [stall, answer(503)]]
 )
