@@ -23,7 +23,7 @@ _log = logging.getLogger("kit.service")
 #: Maximum of concurrent attempts, in total and per account.
 _MAX_RUNNING, _PER_ACCOUNT = 32, 4
 #: Maximum of seconds between two checks for due deliveries; a check is one read of an index.
-_POLL_SECONDS = 1.0
+_POLL_SECONDS = 0.25
 _STATUS_GONE = 410
 
 

@@ -360,7 +360,7 @@ def test_deliveries_at_once_are_limited_per_account(service: Service, receiver: 
         service.write(sql("UPDATE deliveries SET state = 'pending', attempts = 0, due_at = 0"))
 
         until(lambda expected=most: len(receiver.got) == expected)
-        time.sleep(1.5)  # longer than the interval between checks for due deliveries
+        time.sleep(0.8)  # longer than the interval between checks for due deliveries
         assert len(receiver.got) == most
         receiver.open.set()
         until(lambda expected=5 * accounts: len(receiver.got) == expected)
