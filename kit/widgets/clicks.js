@@ -6,7 +6,7 @@ const TURN = 40; // ms between two checks, increasing, because a cell may run fo
 const SLOW = 1000; // ms
 const PATIENCE = 60_000; // ms
 const BEHIND = "data-kit-pending";
-const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
+const ENDS = ["restarting", "autorestarting", "starting", "terminating", "dead"];
 
 const within = (one) => [one, ...(one.get("children") ?? []).flatMap(within)];
 const waits = (one) => one._pending_msgs > 0;

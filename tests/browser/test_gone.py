@@ -66,6 +66,20 @@ def test_a_form_whose_kernel_has_ended_shows_a_notice(lab: Lab, browser: Browser
         notebook.drop_canceled_requests()
 
 
+def test_a_form_whose_kernel_was_restarted_from_another_page_shows_a_notice(
+    lab: Lab, browser: Browser
+) -> None:
+    with open_cells(lab, browser, CELLS[0]) as notebook:
+        form = notebook.page.locator(".kit-form")
+        run_cell(notebook, 0)
+        expect(form.get_by_role("button", name="Generate")).to_be_enabled()
+
+        lab.api(f"kernels/{lab.api('sessions')[0]['kernel']['id']}/restart", "POST")
+
+        check_disconnected(form)
+        notebook.drop_canceled_requests()
+
+
 RUNNING = ("import kit\nstudio = kit.connect()", 'studio.form("flat", "a lake", does="hangs")')
 
 
