@@ -15,44 +15,51 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from kit.widgets.hosts import find_shell
 from kit.widgets.markup import error_text
 
 _IDLE_SECONDS = 10.0
-#: Idle threads and their queues; threads do not survive a fork.
-_idle: list[tuple[threading.Thread, queue.SimpleQueue[Callable[[], None]]]] = []
+#: Idle threads, their queues and kernels; threads do not survive a fork.
+_idle: list[Any] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)
 
 
 def run_in_thread(work: Callable[[], None]) -> None:
-    """Run a function on another thread: an idle one if there is one.
+    """Run a function on another thread: an idle one of this kernel if there is one.
+
+    In Solara each page has its own kernel, to which the threads started from it belong.
 
     In a kernel each thread that updates a widget keeps a socket, also for up to 10 s after its end,
     and all further output fails while there are 1,023.
     """
+    kernel = getattr(find_shell(), "kernel", None)
     try:
-        thread, own = _idle.pop()
+        idle = next((each for each in _idle[::-1] if each[2] is kernel), None)
+        _idle.remove(idle)  # another thread may take it at this moment
+        thread, own, _ = idle
         thread.name = "kit-form"
-    except IndexError:
+    except ValueError:
         own = queue.SimpleQueue()
-        threading.Thread(target=_run_works, args=(own,), name="kit-form", daemon=True).start()
+        arguments = own, kernel
+        threading.Thread(target=_run_works, args=arguments, name="kit-form", daemon=True).start()
     own.put(work)
 
 
-def _run_works(own: queue.SimpleQueue[Callable[[], None]]) -> None:
+def _run_works(own: queue.SimpleQueue[Callable[[], None]], kernel: Any) -> None:
     thread = threading.current_thread()
     while True:
         try:
             work = own.get(timeout=_IDLE_SECONDS)
         except queue.Empty:
             with suppress(ValueError):  # it gets work at this moment
-                _idle.remove((thread, own))
+                _idle.remove((thread, own, kernel))
                 return
             continue
         work()
         del work  # an idle thread keeps no widget
         thread.name = "kit-form-idle"
-        _idle.append((thread, own))
+        _idle.append((thread, own, kernel))
 
 
 def run_later(seconds: float, work: Callable[[], None]) -> Callable[[], None]:

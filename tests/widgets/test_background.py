@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,6 +48,27 @@ def test_works_at_the_same_time_do_not_wait_for_each_other() -> None:
     for _ in range(29):
         run_in_thread(meet)
     meeting.wait(10)
+
+
+def test_a_thread_works_for_the_kernel_of_the_page_that_started_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Solara shows a widget on the page for which the thread that makes it was started.
+    def run() -> set[threading.Thread]:
+        work = Work()
+        run_in_thread(work.run)
+        until(lambda: any(thread.name == "kit-form-idle" for thread in work.threads))
+        return work.threads
+
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    first, one = run(), shell.kernel
+    shell.kernel = object()
+    second = run()
+    shell.kernel = one
+
+    assert first != second
+    assert run() == first
 
 
 def test_canceled_work_is_not_run_and_an_idle_thread_keeps_no_work() -> None:
