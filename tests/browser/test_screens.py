@@ -113,6 +113,26 @@ def check_a_narrow_output(notebook: Notebook) -> None:
         page.wait_for_function("part => part.clientWidth > 140", arg=path.element_handle())
 
 
+BOXES = (
+    "import ipywidgets as widgets\nimport kit\nstudio = kit.connect()\n"
+    'left, small = widgets.Layout(align_items="flex-start"), widgets.Layout(width="500px")\n'
+    'made = [studio.form("flat"), studio.panel(), studio.writing("SPACE")]',
+    "display(*(widgets.VBox([part], layout=left) for part in made))",
+    "display(*(widgets.HBox([part], layout=small) for part in made))",
+)
+
+
+def test_widgets_take_the_room_that_boxes_of_users_have(lab: Lab, browser: Browser) -> None:
+    with open_cells(lab, browser, *BOXES) as notebook:
+        notebook.run_all()
+        for cell, least, most in ((1, 700, 1240), (2, 480, 500)):
+            for name in ("kit-form", "kit-panel", "kit-writing"):
+                part = notebook.output(cell).locator(f".{name}").first
+                expect(part).to_be_visible()
+                assert least <= read_box(part)["width"] <= most, (name, read_box(part))
+        assert notebook.errors() == []
+
+
 def test_long_words_do_not_widen_the_output(browser: Browser) -> None:
     word = "a lake " + "unbreakable" * 40
     failed = wire.Generation(id="gen_1", status="failed", prompt=word, parameters={"text": word})
