@@ -28,10 +28,9 @@ if hasattr(os, "register_at_fork"):
 def run_in_thread(work: Callable[[], None]) -> None:
     """Run a function on another thread: an idle one of this kernel if there is one.
 
-    In Solara each page has its own kernel, to which the threads started from it belong.
-
-    In a kernel each thread that updates a widget keeps a socket, also for up to 10 s after its end,
-    and all further output fails while there are 1,023.
+    In Solara each page has a kernel, to which threads started from it belong. In a kernel each
+    thread that updates a widget keeps a socket, also for up to 10 s after its end, and all further
+    output fails while there are 1,023.
     """
     kernel = getattr(find_shell(), "kernel", None)
     try:
@@ -41,12 +40,11 @@ def run_in_thread(work: Callable[[], None]) -> None:
         thread.name = "kit-form"
     except ValueError:
         own = queue.SimpleQueue()
-        arguments = own, kernel
-        threading.Thread(target=_run_works, args=arguments, name="kit-form", daemon=True).start()
+        threading.Thread(target=_serve, args=(own, kernel), name="kit-form", daemon=True).start()
     own.put(work)
 
 
-def _run_works(own: queue.SimpleQueue[Callable[[], None]], kernel: Any) -> None:
+def _serve(own: queue.SimpleQueue[Callable[[], None]], kernel: Any) -> None:
     thread = threading.current_thread()
     while True:
         try:

@@ -11,11 +11,6 @@ from kit.wire.bounds import ADDRESS, TEXT, Id, Limited, Reference, Tags
 from kit.wire.words import FINISHED
 
 
-def _read_status(status: Any) -> Any:
-    """Read a missing status as ``processing``."""
-    return "processing" if status is None else status
-
-
 def _read_error(error: Any) -> Any:
     """Return the text of an error that another service sends as an object or a list."""
     if error is None or isinstance(error, str):
@@ -83,7 +78,9 @@ class Generation(WireShape):
     essential: ClassVar[frozenset[str]] = frozenset({"status", "outputUrl"})
 
     id: str
-    status: Annotated[str, BeforeValidator(_read_status)] = "processing"
+    status: Annotated[str, BeforeValidator(lambda s: "processing" if s is None else s)] = (
+        "processing"
+    )
     asset_type: str | None = None
     generation_type: str | None = None
     model_id: str | None = None
