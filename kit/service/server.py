@@ -46,6 +46,8 @@ class RunningService:
 
 def bind(host: str, port: int) -> socket.socket:
     """Return a listening socket; port 0 chooses a free port."""
+    if not host:  # it would listen on all addresses
+        raise ConfigError("--host is empty; give an address, or leave it out for 127.0.0.1")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is given explicitly, because asyncio disables Nagle's algorithm only then,
     # which would delay each response by 40 ms.

@@ -149,6 +149,8 @@ def test_an_error_about_a_port_in_use_names_the_option(service: Service) -> None
 
 
 def test_an_error_about_an_address_of_another_machine_names_the_option() -> None:
+    with pytest.raises(ConfigError, match="--host is empty"):
+        server.bind("", 0)
     with pytest.raises(ConfigError, match="give another --host"):
         server.bind("192.0.2.1", 0)
 
