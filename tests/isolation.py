@@ -16,8 +16,8 @@ import pytest
 
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 NOTEBOOK = pytest.StashKey[Path]()
-#: One more than processors: much of the suite waits for browsers, servers and timers.
-PROCESSES = min((os.cpu_count() or 1) + 1, 4)
+#: Two more than processors: much of the suite waits for browsers, servers and timers.
+PROCESSES = min((os.cpu_count() or 1) + 2, 4)
 
 # Its import takes a second, with jsonschema; it checks international URLs, which no test has.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]

@@ -129,14 +129,14 @@ class Calls(ast.NodeVisitor):
         self.generic_visit(node)
 
 
-MODULES = [
-    Calls(ast.parse(path.read_text(encoding="utf-8")))
-    for path in Path(kit.__file__).parent.rglob("*.py")
-]
+@pytest.fixture(scope="module")
+def modules() -> list[Calls]:
+    paths = Path(kit.__file__).parent.rglob("*.py")
+    return [Calls(ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
 
 
-def test_statements_are_called_with_exactly_their_parameters() -> None:
-    calls = [call for module in MODULES for call in module.calls]
+def test_statements_are_called_with_exactly_their_parameters(modules: list[Calls]) -> None:
+    calls = [call for module in modules for call in module.calls]
 
     assert len(calls) > 60
     for name, given, whole in calls:
@@ -144,8 +144,8 @@ def test_statements_are_called_with_exactly_their_parameters() -> None:
         assert given == expected if whole else given < expected, name
 
 
-def test_every_statement_is_used() -> None:
-    named = {name for module in MODULES for name in module.names}
+def test_every_statement_is_used(modules: list[Calls]) -> None:
+    named = {name for module in modules for name in module.names}
 
     assert named == {name for name in NAMED if not re.search(r"\.run(_of|$)", name)}
 
