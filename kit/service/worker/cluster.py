@@ -30,7 +30,7 @@ _log = logging.getLogger("kit.worker")
 #: Dask resources: a slot for a job, a slot for large weights, and a model.
 RENDER, GPU, _MODEL = "RENDER", "GPU", "model:"
 #: Seconds between checks of a working cluster, and of a failed one; and time limit of a check.
-_CHECK_SECONDS, _RETRY_SECONDS, _TIMEOUT_SECONDS = 1.0, 0.5, 10.0
+_CHECK_SECONDS, _RETRY_SECONDS, _TIMEOUT_SECONDS = 5.0, 0.5, 10.0
 #: Seconds between two reports of a worker, which counts as lost without them.
 _REPORT_SECONDS = 0.25
 #: Seconds that a job waits on a worker whose disk is full.
