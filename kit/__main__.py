@@ -17,7 +17,7 @@ def main() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, io.StringIO())
     # If an output has no Unicode, as when Windows redirects it, missing characters become \uXXXX.
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+    if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     # Loading modules leaves no garbage, and collecting would take an eighth of the startup time.
     gc.disable()

@@ -72,20 +72,19 @@ def write_private(path: Path, text: str) -> None:
 def replace_file(draft: Path, path: Path) -> None:
     """Move a draft to a file's place; on Windows retried while the file is open."""
     for pause in _RETRY_SECONDS if os.name == "nt" else ():
-        try:
+        with suppress(PermissionError):
             draft.replace(path)
-        except PermissionError:
-            time.sleep(pause)
-        else:
             return
+        time.sleep(pause)
     draft.replace(path)
 
 
 def flush_path(path: Path) -> None:
     """Write a file, or the names in a folder, to disk."""
-    # Windows cannot flush files that are opened read-only.
+    # Windows cannot flush a file that is opened read-only, and removes a last byte 26 in text mode.
+    flags = os.O_RDWR | os.O_BINARY if sys.platform == "win32" else os.O_RDONLY
     try:
-        descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        descriptor = os.open(path, flags)
     except PermissionError:  # Windows cannot open folders
         return
     try:

@@ -1,6 +1,7 @@
 """Signed URLs: what they serve and what they refuse."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -101,7 +102,8 @@ async def _get_during_deletion(config: ServiceSettings) -> httpx.Response:
 
         async def app_with_deletion(scope: Scope, receive: Receive, send: Send) -> None:
             async def delete_and_send(message: Message) -> None:
-                path.unlink(missing_ok=True)
+                with suppress(PermissionError):  # Windows keeps a file that is open
+                    path.unlink(missing_ok=True)
                 await send(message)
 
             await app(scope, receive, delete_and_send)

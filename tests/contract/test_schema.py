@@ -1,5 +1,6 @@
 """Requests and chains of them generated from the OpenAPI document: each answer matches it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,8 @@ def test_every_answer_matches_the_openapi_document(tmp_path: Path) -> None:
             [*command, *options, *quiet, *account, f"{one.url}/openapi.json"],
             cwd=tmp_path,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            env=os.environ | {"PYTHONUTF8": "1"},
             timeout=280,
         )
     finally:

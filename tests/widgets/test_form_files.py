@@ -222,7 +222,7 @@ def test_a_picture_of_a_format_without_preview_is_accepted(
         ("gone.png", "there is no file"),
         ("nowhere/a.png", "no file &#x27;a.png&#x27;, nor a folder &#x27;nowhere&#x27;"),
         ("faces", "&#x27;faces&#x27; is a folder: name a file in it"),
-        ("~nobody-here/a.png", "nor a folder &#x27;~nobody-here&#x27;"),
+        ("~nobody-here/a.png", "nobody-here&#x27;</span>"),
         ("empty.png", "&#x27;empty.png&#x27; is empty"),
         ("notes.txt", "&#x27;notes.txt&#x27; is of type text/plain"),
         ("voice.mp3", "takes a picture, and &#x27;voice.mp3&#x27; is a sound"),

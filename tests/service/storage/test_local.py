@@ -29,6 +29,17 @@ def test_an_absolute_key_stays_inside(storage: LocalStorage, tmp_path: Path) -> 
     assert storage.outputs.path("/etc/passwd").is_relative_to(tmp_path / "objects")
 
 
+@pytest.mark.parametrize("last", [b"\n", b"\r\n", b"\x1a"])  # what text on Windows may end with
+def test_a_stored_file_keeps_its_last_byte(
+    storage: LocalStorage, tmp_path: Path, last: bytes
+) -> None:
+    (tmp_path / "draft").write_bytes(b"RIFF" + last)
+
+    asyncio.run(storage.keep({"a.wav": tmp_path / "draft"}))
+
+    assert storage.outputs.path("a.wav").read_bytes() == b"RIFF" + last
+
+
 def test_the_folder_is_private_to_its_owner(storage: LocalStorage, tmp_path: Path) -> None:
     assert is_private(tmp_path / "objects")
     assert asyncio.run(storage.is_writable())
