@@ -34,7 +34,7 @@ def run_in_thread(work: Callable[[], None]) -> None:
     """
     kernel = getattr(find_shell(), "kernel", None)
     try:
-        idle = next((each for each in _idle[::-1] if each[2] is kernel), None)
+        idle: Any = next((each for each in _idle[::-1] if each[2] is kernel), None)
         _idle.remove(idle)  # another thread may take it at this moment
         thread, own, _ = idle
         thread.name = "kit-form"
