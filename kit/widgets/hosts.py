@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kit.errors import ConfigError
+
 
 @dataclass(frozen=True, slots=True)
 class Host:
@@ -47,8 +49,7 @@ MARIMO = Host(rerun_text="marimo runs no ipywidgets. In JupyterLab this shows it
 HOSTS: tuple[tuple[Host, Callable[[Mapping[str, str], Mapping[str, Any]], bool]], ...] = (
     (VOILA, lambda environ, _: environ.get("SERVER_SOFTWARE", "").startswith("voila/")),
     (COLAB, lambda _, modules: "google.colab" in modules),
-    (REMOTE, lambda environ, _: "KAGGLE_KERNEL_RUN_TYPE" in environ),
-    (REMOTE, lambda environ, _: "DATABRICKS_RUNTIME_VERSION" in environ),
+    (REMOTE, lambda at, _: "KAGGLE_KERNEL_RUN_TYPE" in at or "DATABRICKS_RUNTIME_VERSION" in at),
     (MARIMO, lambda _, modules: "marimo" in modules and modules["marimo"].running_in_notebook()),
     (VSCODE, lambda environ, _: "VSCODE_PID" in environ and "JPY_PARENT_PID" not in environ),
 )
@@ -73,6 +74,12 @@ def find_run() -> tuple[str, str]:
     request = kernel.get_parent() if kernel else {}
     cell = request.get("metadata", {}).get("cellId", "")
     return cell, request.get("header", {}).get("msg_id", "")
+
+
+def check_page(modules: Mapping[str, Any] = sys.modules) -> None:
+    """Raise `ConfigError` on a page of Panel, which loses what is changed on other threads."""
+    if "ipywidgets_bokeh" in modules and find_shell() is None:  # in a notebook it has a shell
+        raise ConfigError("Panel would not show its results: use JupyterLab, Voilà or Solara")
 
 
 def allow_widgets(modules: Mapping[str, Any] = sys.modules) -> None:

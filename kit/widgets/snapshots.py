@@ -26,7 +26,7 @@ from kit.widgets.background import (
     Throttled,
 )
 from kit.widgets.boxes import close_all, find_styles
-from kit.widgets.hosts import MARIMO, find_host, find_run, find_shell
+from kit.widgets.hosts import MARIMO, check_page, find_host, find_run, find_shell
 from kit.widgets.markup import COLOR, FONT, faint
 
 #: Items of a list or dict that is searched for a widget: data of users may be large.
@@ -99,6 +99,11 @@ class SnapshotBox(ipywidgets.VBox):
     """A box of widgets with a snapshot in the notebook, and with page scripts."""
 
     children: Any
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """Refuse pages that lose results, before there is something to close."""
+        check_page()
+        return super().__new__(cls, *args, **options)
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from nbconvert import HTMLExporter
 
+from kit.errors import ConfigError
 from kit.widgets import hosts, media
 from kit.widgets.form import Form
 from kit.widgets.hosts import COLAB, JUPYTER, MARIMO, REMOTE, VOILA, VSCODE, Host, find_host
@@ -113,3 +114,16 @@ def test_an_exported_page_has_a_still_and_a_link_beside_the_video(
         ("img", "data:image/jpeg"),
         ("a", "outputs/gen_1.mp4"),
     ]
+
+
+def test_a_page_of_panel_refuses_widgets_whose_results_it_would_not_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ipywidgets_bokeh", Mock())
+    shell = None
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    with pytest.raises(ConfigError, match="Panel would not show its results"):
+        Form(model())
+
+    shell = Mock()  # Panel in a notebook
+    Form(model()).close()
