@@ -28,9 +28,8 @@ if hasattr(os, "register_at_fork"):
 def run_in_thread(work: Callable[[], None]) -> None:
     """Run a function on another thread: an idle one of this kernel if there is one.
 
-    In Solara each page has a kernel, to which threads started from it belong. In a kernel each
-    thread that updates a widget keeps a socket, also for up to 10 s after its end, and all further
-    output fails while there are 1,023.
+    In Solara each page has a kernel, to which threads started from it belong. Each thread that
+    updates a widget keeps a socket until 10 s after its end, and with 1,023 all output fails.
     """
     kernel = getattr(find_shell(), "kernel", None)
     try:
