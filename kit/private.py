@@ -82,7 +82,7 @@ def replace_file(draft: Path, path: Path) -> None:
 def flush_path(path: Path) -> None:
     """Write a file, or the names in a folder, to disk."""
     # Windows cannot flush a file that is opened read-only, and removes a last byte 26 in text mode.
-    flags = os.O_RDWR | os.O_BINARY if sys.platform == "win32" else os.O_RDONLY
+    flags = os.O_RDWR | getattr(os, "O_BINARY", 0) if os.name == "nt" else os.O_RDONLY
     try:
         descriptor = os.open(path, flags)
     except PermissionError:  # Windows cannot open folders

@@ -304,7 +304,7 @@ def test_the_output_of_an_engine_goes_to_the_log_if_there_is_one(
                 lambda pool: pool.run("a", task(tmp_path, "raises"), ignore), tmp_path, log=given
             )
 
-    named = "gen_01JD0000000000000000000000 of flat: Traceback (most recent call last):\n"
+    named = "gen_01JD0000000000000000000000 of flat: Traceback (most recent call last):"
     assert log.read_text().count(named) == 1
     assert capfd.readouterr().err.count(named) == 1
 
