@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
@@ -87,6 +89,7 @@ def login(
         _ = studio.account
         if profile:
             profiles.save(settings.base_url, api_key, name=profile)
+            _copy_journal(replace(settings, name=""), settings)
     except BaseException:
         studio.close()
         raise
@@ -101,6 +104,13 @@ def logout(profile: str = "default") -> None:
     ``kit.logout()`` deletes the profile ``default``.
     """
     profiles.forget(profile)
+
+
+def _copy_journal(source: Settings, target: Settings) -> None:
+    """Let a new profile reuse what was generated at the same address without it."""
+    earlier, path = (settings.records("journal").path for settings in (source, target))
+    if earlier.is_file() and not path.exists():
+        shutil.copy(earlier, path)
 
 
 def _login_form(base_url: str, profile: str, data: Path | str | None) -> SignIn:

@@ -60,7 +60,8 @@ def check_address(url: str) -> str:
         raise ConfigError(
             f"the service's address must have only ASCII characters and no spaces: {shown}"
         )
-    return url.rstrip("/").removesuffix("/v1")
+    url = url.rstrip("/")
+    return url.removesuffix("/v1").rstrip("/") if parts.path.rstrip("/").endswith("/v1") else url
 
 
 def check_key(key: str) -> None:

@@ -27,9 +27,9 @@ _OFF_VALUES = frozenset({"0", "false", "no", "off"})
 class Settings:
     """The settings of a client; the repr shows only the prefix of the key.
 
-    `name` is that of the profile, or empty; `location` is the current location of a service that
-    moves. `reuse` is whether equal requests return earlier results, `private_media` whether media
-    may be fetched from this computer's network.
+    `name` identifies the service in the journal, its address if empty; `location` is the current
+    location of a service that moves. `reuse` is whether equal requests return earlier results,
+    `private_media` whether media may be fetched from this computer's network.
     """
 
     base_url: str
@@ -75,27 +75,28 @@ class Settings:
         """A hash of the key for records."""
         return hash_text(self.api_key)
 
-    def records(self, what: str, *, per_profile: bool = False) -> JsonLines:
+    def records(self, what: str) -> JsonLines:
         """Return the records about the service, e.g. ``prices``; they may not exist yet.
 
-        Two services may use the same ids: records of one must never be read as another's. All
-        profiles of a service share them, unless `per_profile`.
+        A profile can be changed to another service, which may use the same ids: records of one must
+        never be read as another's. The embedded service, whose port changes, is identified by name.
         """
-        profile = f"-{hash_text(self.name)}" if per_profile and self.name else ""
-        return JsonLines(self.records_folder(what).with_name(f"{self._service}{profile}.jsonl"))
+        name = self.name if self.name.isidentifier() or not self.name else hash_text(self.name)
+        file_name = "-".join(filter(None, (name, hash_text(self.base_url))))
+        file_name = saved_profiles.EMBEDDED if self._is_embedded else file_name
+        return JsonLines(self.data / "notebook" / what / f"{file_name}.jsonl")
 
     def records_folder(self, what: str) -> Path:
         """Return the folder of the service, e.g. in ``history``; see `records`."""
-        return self.data / "notebook" / what / self._service
+        service = self.label
+        if self.name and not self._is_embedded:
+            service = f"{self.name} {self.base_url}"
+        return self.data / "notebook" / what / hash_text(service)
 
     @property
-    def _service(self) -> str:
-        """The service in names of records: the embedded one, whose port changes, or an address.
-
-        A profile may also be named "embedded".
-        """
-        is_embedded = self.name == saved_profiles.EMBEDDED and self.location is not None
-        return saved_profiles.EMBEDDED if is_embedded else hash_text(self.base_url)
+    def _is_embedded(self) -> bool:
+        """Whether it is the service that moves; a profile may have the same name."""
+        return self.name == saved_profiles.EMBEDDED and self.location is not None
 
     @property
     def uploads(self) -> Path:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 from weakref import WeakValueDictionary
 
 from kit import containers, wire
@@ -28,6 +28,8 @@ from kit.errors import ConfigError, EngineError, InternalError, ParameterError, 
 from kit.parameters import file_name_problems, is_own
 from kit.private import user_path
 
+#: Model, content type and hash of an uploaded file.
+UploadKey: TypeAlias = tuple[str, str, str]
 #: Statuses with which an expired ticket may be refused.
 _EXPIRED_STATUSES = frozenset({400, 401, 403, 410})
 #: The files in use, so that all requests of a sweep share one conversion.
@@ -180,7 +182,7 @@ def sources(
             raise ParameterError(f"the model {model.id!r} takes no media")
         media = {model.media_parameters[0].name: media}
     found = {
-        name: tuple(source(one, ours=ours) for one in _as_list(value))
+        name: tuple(source(one, ours=ours) for one in as_list(value))
         for name, value in media.items()
     }
     for name in {p.name for p in model.media_parameters if p.type == "audio"} & found.keys():
@@ -204,11 +206,11 @@ def upload(
     file: FileSource,
     policy: Policy = PATIENT,
     on_sent: Callable[[int], None] = lambda _: None,
-    known: MutableMapping[tuple[str, str], str] | None = None,
+    known: MutableMapping[UploadKey, str] | None = None,
 ) -> Flow[str]:
     """Request a ticket, upload the file with it, and return the upload's id.
 
-    The id is added to `known`, by model and hash.
+    The id is added to `known`, by model, type and hash.
 
     A ticket is for one PUT: after a failure of the connection or the service, the next attempt
     requests a new one; once also if the ticket had expired. If the service reports a hash of what
@@ -231,7 +233,7 @@ def upload(
         )
         if isinstance(outcome, Reply) and outcome.is_success:
             if _has_arrived(outcome):
-                known[model_id, outcome.sha256 or ""] = ticket.upload_id
+                known[model_id, file.content_type, outcome.sha256 or ""] = ticket.upload_id
                 return ticket.upload_id
             outcome = NoReply("the received file differs from the sent one (SHA-256)")
         # another attempt would get the same response
@@ -259,12 +261,12 @@ def upload_all(
     media: Mapping[str, Sequence[FileSource]],
     policy: Policy = PATIENT,
     on_sent: Callable[[str, float], None] = lambda _name, _share: None,
-    known: MutableMapping[tuple[str, str], str] | None = None,
+    known: MutableMapping[UploadKey, str] | None = None,
 ) -> Flow[dict[str, str | list[str]]]:
     """Upload all files and return their ids in the shape of ``mediaUploads``.
 
     `on_sent` gets a file's name and the share of all bytes sent so far, 0 to 1. `known` are the ids
-    of earlier uploads by model and hash, which are used again.
+    of earlier uploads, which are used again.
 
     Source: contract, "Generations": one id, or a list of them if the parameter takes several.
     """
@@ -279,7 +281,7 @@ def upload_all(
     for name, files in media.items():
         ids: list[str] = []
         for file in files:
-            found = earlier.get((model.id, file.sha256())) if earlier else None
+            found = earlier and earlier.get((model.id, file.content_type, file.sha256()))
             on_bytes = partial(report, file, before)
             ids.append(found or (yield from upload(model.id, file, policy, on_bytes, known)))
             before += file.size
@@ -303,7 +305,8 @@ def _has_arrived(reply: Reply) -> bool:
     return not isinstance(stated, str) or reply.sha256 in (None, stated.lower())
 
 
-def _as_list(value: Any) -> Iterable[Any]:
+def as_list(value: Any) -> Iterable[Any]:
+    """Return one value, or several, as a list; None is none."""
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else (value,)

@@ -111,9 +111,9 @@ class Hold:
         charged = self._amount if is_unsettled else Decimal(0)
         self._budgets.settle(self, f"unknown {self.number}", charged)
 
-    def mark_sent(self) -> None:
-        """Record that the start is being sent."""
-        self._sent = True
+    def mark_sent(self, sent: bool = True) -> None:
+        """Record whether the start may have been executed."""
+        self._sent = sent
 
     def charge(self, what: str, charged: Decimal | None) -> None:
         """Count a charge under the id of its result; None counts the held amount."""

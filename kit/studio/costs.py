@@ -37,7 +37,7 @@ class BaseCosts:
         self._client = client
         self._operations = operations
         self._ratings = ratings
-        self._rates = Rates(operations.settings.records("rates", per_profile=True))
+        self._rates = Rates(operations.settings.records("rates"))
 
     def __repr__(self) -> str:
         return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'

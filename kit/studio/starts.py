@@ -126,7 +126,7 @@ class Starts:
     get: Callable[[str], Flow[wire.Generation]]
     fetch: Callable[[wire.Generation], Flow[wire.Generation]]
     addresses: dict[str, str] = field(default_factory=dict)
-    _uploads: dict[tuple[str, str], str] = field(default_factory=dict)
+    _uploads: dict[uploads.UploadKey, str] = field(default_factory=dict)
     _in_flight: set[str] = field(default_factory=set)
 
     def start_or_reuse(
@@ -168,12 +168,10 @@ class Starts:
         """Send a start, if the open budgets allow it, and return the generation as known so far.
 
         `key` is for starts that can be repeated after a restart of the kernel, `digest` identifies
-        the request in the journal, `body` is an earlier body to send again, and `references` are
-        ids of files uploaded before.
+        the request in the journal, `body` is an earlier one, `references` are ids of its files.
 
         Nothing is sent if the journal cannot be written (`ConfigError`), or if an equal request has
-        results that are not `known` or is about to be sent by another kernel or thread
-        (`OvertakenError`).
+        results that are not `known` or is being sent elsewhere (`OvertakenError`).
         """
         digest, trace = digest or digest_of(request), trace or StartTrace()
 
@@ -188,7 +186,6 @@ class Starts:
                 if known is not None and self._is_overtaken(digest, name, known):
                     self._settle(name)
                     raise OvertakenError
-                hold.mark_sent()
                 receipt = yield from self._ask(call, name, trace)
                 trace.id, trace.credits = receipt.id, receipt.credits_charged
                 if receipt.status_url and self.settings.owns(receipt.status_url):
@@ -199,23 +196,26 @@ class Starts:
                     self.billing.count_payment(request, receipt, hold)
             finally:
                 self._in_flight.discard(name)
+                hold.mark_sent(trace.sent)
             return new_generation(request, receipt)
 
         with (yield from self.billing.hold(request)) as hold:
-            if references is None:
-                return (yield from self.upload(request, start, on_sent))
-            return (yield from start(references))
+            new = self.upload(request, start, on_sent) if references is None else start(references)
+            return (yield from new)
 
     def upload(
         self, request: Request, start: Starter, on_sent: OnSent = lambda _name, _share: None
     ) -> Flow[wire.Generation]:
         """Upload files, unless they were before, and `start`; if refused, again with new ids."""
-        reused = bool(request.media and self._uploads)
+        earlier = frozenset(self._uploads.values())
         facts = request.model, request.media, self.policy, on_sent, self._uploads
+        references = yield from uploads.upload_all(*facts)
         try:
-            return (yield from start((yield from uploads.upload_all(*facts))))
+            return (yield from start(references))
         except errors.ApiError as error:
-            if not reused or error.response_status not in _MISSING_STATUSES:
+            used = {each for ids in references.values() for each in uploads.as_list(ids)}
+            status = error.response_status  # 409: an id that may be used only once
+            if status not in (*_MISSING_STATUSES, 409) or error.unsettled or not earlier & used:
                 raise
         self._uploads.clear()
         return (yield from start((yield from uploads.upload_all(*facts))))

@@ -176,15 +176,17 @@ def test_lines_written_by_many_threads_are_intact(journal: Journal) -> None:
     assert sorted(journal.pending()) == sorted(f"g{n}" for n in range(200))
 
 
-def test_each_service_has_a_journal_that_its_profiles_share(tmp_path: Path) -> None:
+def test_each_service_and_profile_has_its_own_journal(tmp_path: Path) -> None:
     def open_journal(url: str, name: str = "") -> Journal:
         return Journal.of(Settings(url, KEY, tmp_path, name=name))
 
     open_journal("https://a.test").add_start(receipt("a"))
     open_journal("https://a.test", "../../odd name").add_start(receipt("o"))
 
+    assert open_journal("https://b.test").pending() == []
+    assert open_journal("https://a.test").pending() == ["a"]
+    assert open_journal("https://a.test", "../../odd name").pending() == ["o"]
     assert open_journal("https://b.test", "../../odd name").pending() == []
-    assert open_journal("https://a.test").pending() == ["a", "o"]
     assert {p.parent for p in tmp_path.rglob("*.jsonl")} == {tmp_path / "notebook" / "journal"}
 
 

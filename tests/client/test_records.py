@@ -22,19 +22,15 @@ def embedded_settings(folder: Path, port: int) -> Settings:
     return Settings(url, KEY, folder, name="embedded", location=location)
 
 
-def test_records_are_separate_for_each_service_and_the_value_of_credits_for_each_profile(
-    mine: Settings,
-) -> None:
-    yours = replace(mine, name="../yours", api_key="cs_test_other")
+def test_records_are_separate_for_each_profile_and_url(mine: Settings) -> None:
+    yours = replace(mine, name="yours")
     elsewhere = replace(mine, base_url="https://b.test")
+    nameless = replace(mine, name="")
 
-    assert mine.records("prices").path == yours.records("prices").path
-    assert mine.records_folder("history") == yours.records_folder("history")
-    assert mine.records("prices").path != elsewhere.records("prices").path
-    assert mine.records_folder("history") != elsewhere.records_folder("history")
-    own = [each.records("rates", per_profile=True).path for each in (mine, yours, elsewhere)]
-    assert len(set(own)) == 3
-    assert {path.parent for path in own} == {mine.data / "notebook" / "rates"}
+    everyone = [mine, yours, elsewhere, nameless]
+    assert len({each.records("prices").path for each in everyone}) == 4
+    assert len({each.records_folder("history") for each in everyone}) == 4
+    assert mine.records("prices").path == replace(mine, api_key="other").records("prices").path
 
 
 def test_the_embedded_service_has_the_same_records_on_any_port(tmp_path: Path) -> None:

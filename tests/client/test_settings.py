@@ -147,9 +147,10 @@ def test_an_invalid_key_is_refused_and_not_shown(key: str) -> None:
     assert len(key.strip()) < 3 or key.strip() not in str(caught.value)
 
 
-@pytest.mark.parametrize("ending", ["", "/", "/v1", "/v1/"])
+@pytest.mark.parametrize("ending", ["", "/", "/v1", "/v1/", "//v1"])
 def test_a_trailing_slash_and_version_are_removed_from_the_base_url(ending: str) -> None:
     assert Settings(f"{URL}/api{ending}", KEY, Path()).base_url == f"{URL}/api"
+    assert Settings("http://v1/", KEY, Path()).base_url == "http://v1"
 
 
 @pytest.mark.parametrize(

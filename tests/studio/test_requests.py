@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kit.errors import BadRequestError, InvalidApiKeyError, NoAnswerError, ParameterError
+from kit.errors import (
+    BadRequestError,
+    InvalidApiKeyError,
+    KitError,
+    NoAnswerError,
+    ParameterError,
+    UploadError,
+)
 from kit.studio import Studio
 from kit.studio.forms import FormService
 from tests.client import third_party
@@ -105,7 +113,7 @@ def test_a_generation_or_its_output_is_a_medium(studio: Studio, media: Server, a
     assert three["hints"] == [three["picture"]]
 
 
-@pytest.mark.parametrize("status", [400, 404])
+@pytest.mark.parametrize("status", [400, 404, 409, 410])
 def test_a_file_is_uploaded_once_unless_the_service_refuses_its_id(
     studio: Studio, api: Server, media: Server, status: int
 ) -> None:
@@ -121,13 +129,44 @@ def test_a_file_is_uploaded_once_unless_the_service_refuses_its_id(
 
 
 def test_a_refused_start_is_not_repeated_if_its_file_was_new(
-    studio: Studio, api: Server, media: Server
+    studio: Studio, api: Server, media: Server, tmp_path: Path
 ) -> None:
+    studio.start("retouch", media=png("red"))
+    (tmp_path / "blue.png").write_bytes(png("blue"))
     api.script("POST", START, third_party.problem(400, "invalid", "no"))
     with pytest.raises(BadRequestError):
+        studio.start("retouch", media=tmp_path / "blue.png")
+
+    assert (len(read_starts(api)), len(media.requests("PUT"))) == (2, 2)
+
+
+def test_a_start_that_may_be_executed_is_not_sent_with_another_upload(
+    studio: Studio, api: Server
+) -> None:
+    studio.start("retouch", media=png("red"))
+    api.script("GET", START, Answer(200, [], {"Idempotency-Replayed": "true"}))
+    studio.history.list()
+    used = third_party.problem(422, "key_in_use", "the key was used")
+    api.script("POST", START, Answer(504, b"<html>"), used)
+
+    with pytest.raises(KitError, match="it may have been carried out"):
         studio.start("retouch", media=png("red"))
 
-    assert (len(read_starts(api)), len(media.requests("PUT"))) == (1, 1)
+    keys = [seen.headers["idempotency-key"] for seen in api.requests("POST", START)[1:]]
+    assert (len(keys), len(set(keys))) == (2, 1)
+
+
+def test_a_refused_start_is_not_counted_in_a_budget_if_the_second_upload_fails(
+    studio: Studio, api: Server, media: Server
+) -> None:
+    studio.start("retouch", media=png("red"))
+    with studio.budget(credits=1) as budget:
+        api.script("POST", START, third_party.problem(404, "not_found", "gone"))
+        media.script("PUT", "/in/upload.png", third_party.problem(403, "no", "not accepted"))
+        with pytest.raises(UploadError):
+            studio.start("retouch", media=png("red"))
+
+        assert budget.spent == 0
 
 
 def test_media_may_be_given_as_keyword_arguments(studio: Studio, api: Server) -> None:
