@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit import wire
-from kit.errors import BadRequestError, NotFoundError
+from kit.errors import AccessDeniedError, BadRequestError, InsufficientScopeError, NotFoundError
 from kit.explore import charges, pages
 from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.charges import fill_tags
@@ -396,8 +396,8 @@ class _Generations(_Pages[Synced]):
         """Add a generation that no page contains; return whether the service knows it."""
         try:
             body = yield from self.source.fetch_one(generation_id)
-        except NotFoundError:
-            return False
+        except (BadRequestError, NotFoundError, InsufficientScopeError, AccessDeniedError):
+            return False  # maybe it is of another account
         yield from self.add_page(self.read(b"[" + body + b"]", self.malformed))
         return True
 

@@ -151,7 +151,7 @@ class Starts:
                 yield from self.get(newest)
                 self.journal.checked[key] = True
             except errors.ApiError as error:
-                self.journal.checked[key] = error.response_status not in _MISSING_STATUSES
+                self.journal.checked[key] = not (yield from self._is_missing(error))
 
     def send(
         self,
@@ -278,8 +278,7 @@ class Starts:
         try:
             facts = yield from self.get(name)
         except KitError as error:
-            gone = isinstance(error, errors.ApiError) and error.response_status in _MISSING_STATUSES
-            if not (gone or (yield from self._can_read_list(error))):
+            if not (yield from self._is_missing(error)):
                 status = getattr(error, "response_status", None)
                 general = status in _OUTAGE_STATUSES or flows.is_connection_error(error)
                 raise (error if general else suggest_again(error)) from None
@@ -296,10 +295,10 @@ class Starts:
         reasons.append(f"its earlier result {name} is a different generation at this service now")
         return None
 
-    def _can_read_list(self, error: KitError) -> Flow[bool]:
-        """Whether a missing right concerns only one generation, because the list can be read."""
+    def _is_missing(self, error: KitError) -> Flow[bool]:
+        """Whether an error concerns only one generation: others can be read."""
         if not isinstance(error, errors.InsufficientScopeError):
-            return False
+            return isinstance(error, errors.ApiError) and error.response_status in _MISSING_STATUSES
         try:
             yield from flows.ask(calls.list_generations(), self.policy)
         except KitError:

@@ -302,3 +302,33 @@ def test_titles_and_scripts_are_paid_once_and_marked_as_reused(studio: Studio, a
     studio.scripts.write("SPACE", title, duration=45)
     assert len(api.requests("POST", "/v1/scripts/title")) == 2
     assert len(api.requests("POST", "/v1/scripts")) == 2 + 3  # titles are below it
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_what_another_account_has_started_here_is_not_taken_for_the_own(
+    studio: Studio, api: Server, settings: Settings, clock: Clock, policy: Policy, status: int
+) -> None:
+    first = studio.generate("paint", "a lake")
+    inner = api.app
+    keys = {first.id: KEY}
+
+    def answer(request: Any) -> Answer:
+        key = request.headers["authorization"].removeprefix("Bearer ")
+        own = replace(request, headers={**request.headers, "authorization": f"Bearer {KEY}"})
+        path = request.path.partition("?")[0]
+        if keys.get(path.rpartition("/")[2], key) != key:
+            return third_party.problem(status, "forbidden", "it is of another account")
+        given: Any = inner(own)
+        if path == START and request.method == "GET":
+            return Answer(
+                200, [one for one in given.body if keys.setdefault(one["id"], key) == key]
+            )
+        return given
+
+    api.app = answer
+    other = replace(settings, api_key="tp_test_other")
+    client = Client(other, sleep=clock.sleep)
+    with Studio(other, client=client, operations=Operations(other, policy=policy)) as theirs:
+        assert theirs.sweep("paint", ["a lake"]).credits != 0
+        assert theirs.generate("paint", "a lake").id != first.id
+        assert first.id not in theirs.history.frame().index
