@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
@@ -34,6 +34,7 @@ UploadKey: TypeAlias = tuple[str, str, str]
 _EXPIRED_STATUSES = frozenset({400, 401, 403, 410})
 #: The files in use, so that all requests of a sweep share one conversion.
 _opened: WeakValueDictionary[tuple[Path, int, int], FileSource] = WeakValueDictionary()
+_hashes: WeakKeyDictionary[FileSource, str] = WeakKeyDictionary()
 #: The beginning of a URL; a path may begin with a single drive letter.
 _URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
 
@@ -102,9 +103,12 @@ class FileSource:
         return self.content_type.partition("/")[0]
 
     def sha256(self) -> str:
-        """Return the hash of the content."""
+        """Return the hash of the content, which is read once."""
+        if (known := _hashes.get(self)) is not None:
+            return known
         with self.open() as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any binary stream
+            found = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any binary stream
+        return _hashes.setdefault(self, found)
 
     def seconds(self) -> Fraction | None:
         """Return the duration, or None if it cannot be measured here; images have none."""

@@ -5,6 +5,7 @@ import json
 import struct
 import sys
 import wave
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -308,6 +309,26 @@ def test_upload_references_have_the_shape_of_their_parameter(policy: Policy) -> 
     )
 
     assert references == {"picture": "u", "hints": ["u"]}
+
+
+def test_a_known_upload_is_used_again_for_the_same_content_and_type_only(policy: Policy) -> None:
+    opened: list[bool] = []
+
+    def open_file() -> io.BytesIO:
+        opened.append(True)
+        return io.BytesIO(png())
+
+    picture = uploads.FileSource("a.png", "image/png", len(png()), open_file)
+    known = {("m", "image/png", picture.sha256()): "earlier", ("m", "image/png", "b"): "other"}
+    _, references = drive(uploads.upload_all(MODEL, {"picture": (picture,)}, policy, known=known))
+    assert (references, len(opened)) == ({"picture": "earlier"}, 1)  # it is hashed once
+
+    media = {"picture": (replace(picture, content_type="image/webp"),)}
+    _, references = drive(
+        uploads.upload_all(MODEL, media, policy, known=known), TICKET, Reply(200, sha256="c")
+    )
+    assert references == {"picture": "u"}
+    assert known["m", "image/webp", "c"] == "u"
 
 
 def test_upload_progress_is_reported(policy: Policy) -> None:
