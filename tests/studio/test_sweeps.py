@@ -287,6 +287,35 @@ def test_a_run_reports_requests_without_results(
     assert "1 of 2 requests have no result; request 0: no ink today" in caplog.text
 
 
+def test_the_outcome_of_a_start_without_an_answer_is_unknown(studio: Studio, api: Server) -> None:
+    sweep = studio.sweep("paint", ["a", "b"])
+    api.script("POST", START, Answer(drop=True))
+    unavailable = third_party.problem(500, "internal_error", "no list today")
+    with studio.budget(credits=1) as budget:
+        sweep.run(at_once=1)
+        api.script("GET", START, *[unavailable] * 20)
+        frame = sweep.run(at_once=1).frame()
+
+    assert frame["status"].tolist() == ["unknown", "completed"]
+    assert frame["net"].isna().tolist() == [True, False]
+    words = "1 unknown, 1 completed, 0.25 credits possibly charged for what is unknown"
+    assert repr(sweep) == f"<Sweep paint × 2: {words}>"
+    assert repr(sweep.sheet()) == f"<Sheet 1 × 2: paint × 2: {words}, 0.25 credits>"
+    assert "#0 · unknown" in sweep.sheet().html()
+    assert budget.spent == Decimal("0.5")
+    assert len(list_starts(api)) == 2
+
+
+def test_a_failed_request_whose_next_start_has_no_answer_is_unknown(
+    studio: Studio, api: Server, backend: ThirdParty
+) -> None:
+    backend.states, backend.error = ("queued", "error"), "too dark"
+    sweep = studio.sweep("paint", "a").run()
+    api.script("POST", START, Answer(drop=True))
+
+    assert sweep.run().frame()["status"].tolist() == ["unknown"]
+
+
 def test_a_sweep_is_a_sequence_of_its_generations(studio: Studio) -> None:
     sweep = studio.sweep("paint", ["a", "b", "c"])
     assert list(sweep) == [None, None, None]
@@ -353,7 +382,7 @@ def test_files_of_a_repeated_start_are_uploaded_once(
 ) -> None:
     api.script("POST", START, *[Answer(drop=True)] * 5)
     sweep = studio.sweep("retouch", media=png()).run(unpriced=True)
-    assert sweep.frame()["status"].tolist() == ["refused"]
+    assert sweep.frame()["status"].tolist() == ["unknown"]
 
     restart(settings, client).sweep("retouch", media=png()).run(unpriced=True)
 
@@ -476,7 +505,7 @@ def test_the_price_of_a_sweep_is_as_exact_as_its_least_exact_cell(studio: Studio
 def test_rating_a_missing_result_is_reported(studio: Studio) -> None:
     sweep = studio.sweep("paint", "a")
 
-    with pytest.raises(ConfigError, match="no result to rate yet"):
+    with pytest.raises(ConfigError, match="has no result yet"):
         sweep.rate(0, 3)
     with pytest.raises(ConfigError, match="there is no cell 7"):
         sweep.best(7)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -47,20 +48,20 @@ class CellResult:
 
     generation: wire.Generation | None = None
     error: str = ""
+    is_lost: bool = False  # whether a start was sent and not answered
 
     @property
     def status(self) -> str:
-        """``planned``, ``refused``, or the state of the generation."""
+        """``planned``, ``refused``, ``unknown``, or the state of the generation."""
         if self.generation is not None:
             return self.generation.state
-        return "refused" if self.error else "planned"
+        return "unknown" if self.is_lost else "refused" if self.error else "planned"
 
     @property
     def share(self) -> float:
         """The fraction done, 0 to 1."""
-        if self.status != "processing" or self.generation is None:
-            return 1.0
-        return self.generation.progress or 0.0
+        facts = self.generation
+        return (facts.progress or 0.0) if facts and facts.state == "processing" else 1.0
 
 
 PLANNED = CellResult()
@@ -72,8 +73,8 @@ def describe_progress(
     """Return a sentence with the progress of a sweep, or with its price."""
     states = [result.status for result in results]
     if any(state != "planned" for state in states):
-        counts = {state: states.count(state) for state in dict.fromkeys(states)}
-        return ", ".join([*(f"{n} {state}" for state, n in counts.items()), *_amounts(results)])
+        counts = [f"{states.count(state)} {state}" for state in dict.fromkeys(states)]
+        return ", ".join([*counts, *_amounts(results, cells)])
     reused = sum(bool(cell.earlier) for cell in cells)
     made_before = f", {reused} made before" if reused else ""
     price = markup.credits(credits)
@@ -82,13 +83,18 @@ def describe_progress(
     return f"{markup.count_of(len(cells), 'request')}{made_before}, {price}"
 
 
-def _amounts(results: Sequence[CellResult]) -> list[str]:
-    """Return the charges of canceled requests, and all refunds, as texts."""
+def _amounts(results: Sequence[CellResult], cells: Sequence[Cell]) -> list[str]:
+    """Return charges of canceled requests, all refunds, and possible charges, as texts."""
     found = [result.generation for result in results if result.generation is not None]
     refunded = sum((g.credits_refunded or Decimal(0) for g in found), Decimal(0))
     canceled = [g for g in found if g.state == "canceled" and not g.credits_refunded]
     charged = sum((g.credits_charged or Decimal(0) for g in canceled), Decimal(0))
-    amounts = (charged, "charged for what was canceled"), (refunded, "refunded")
+    lost = [c.max_credits for c, r in zip(cells, results, strict=False) if r.status == "unknown"]
+    amounts = (
+        (charged, "charged for what was canceled"),
+        (refunded, "refunded"),
+        (sum(lost, Decimal(0)), "possibly charged for what is unknown"),
+    )
     return [f"{markup.credits(amount)} {words}" for amount, words in amounts if amount]
 
 
@@ -168,8 +174,7 @@ class BaseSweep(Generic[H]):
     @property
     def generations(self) -> list[H]:
         """The generations started so far, in the order of the requests."""
-        found = (self._result(n).generation for n in range(len(self)))
-        return [self._session.wrap(facts) for facts in found if facts is not None]
+        return [generation for generation in self if generation is not None]
 
     def frame(self, *, constants: bool = False) -> pd.DataFrame:
         """Return one row per request, numbered; requests from a dataframe keep its index.
@@ -177,9 +182,10 @@ class BaseSweep(Generic[H]):
         It has the arguments that vary, and with `constants` all of them, named as in the history:
         ``prompt``, ``model_id`` and ``parameters.NAME``. Columns that the dataframe has under the
         same name are left out, for ``frame.join(sweep.frame())``. Then ``price`` (credits still to
-        be charged; 0 for reused results, NaN if unknown), ``status`` (``planned``, ``refused``, or
-        that of the generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``,
-        ``rating``, ``generation_id`` and ``error``.
+        be charged; 0 for reused results, NaN if unknown), ``status`` (``planned``, ``refused``,
+        ``unknown`` if a start was not answered and may be executed, or that of the generation),
+        ``charged``, ``refunded``, ``net`` (credits), ``seconds``, ``rating``, ``generation_id`` and
+        ``error``.
         """
         found, rows = self._table(constants), self.plan.rows
         if rows is None:
@@ -212,7 +218,8 @@ class BaseSweep(Generic[H]):
         result = self._result(number)
         label = " · ".join(f"{name} {text(value)}" for name, value in values.items())
         if result.generation is None:
-            return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
+            why = (not result.is_lost and result.error[:60]) or result.status
+            return Tile(None, f"#{number} · {why}", label)
         generation = self._session.wrap(result.generation)
         limit = max(_SMALL, min(_LARGE, _SHEET_BYTES // len(self)))
         picture = _draw(generation, limit, 2 * size)
@@ -246,16 +253,12 @@ class BaseSweep(Generic[H]):
         """Rate the result of a request, by number, from 0 to 5; None removes the rating."""
         if not 0 <= number < len(self):
             raise ConfigError(f"there is no cell {number}; there are {len(self)}, from 0 on")
-        facts = self._result(number).generation
-        if facts is None:
-            raise ConfigError(
-                f"the cell {number} has no result to rate yet; run() makes it, or finds it"
-            )
+        if (facts := self._result(number).generation) is None:
+            raise ConfigError(f"the cell {number} has no result yet; run() makes it, or finds it")
         self.ratings.rate(facts.id, rating, note)
 
     def _wait_for_run(self) -> None:
-        run = self._run
-        if run is None:
+        if (run := self._run) is None:
             raise ConfigError("this sweep is not running; run() starts it")
         with self._session.operations.progress(self.title) as update:
             pictures: dict[str, str] = {}
@@ -303,8 +306,7 @@ class BaseSweep(Generic[H]):
         show_own_lines(interruption)
 
     def _cancel_started(self) -> None:
-        run = self._run
-        if run is not None:
+        if (run := self._run) is not None:
             run.stop.set()
         while True:
             for number, result in list(self._results.items()):
@@ -351,9 +353,15 @@ class BaseSweep(Generic[H]):
         return cells.make_cell(self._session.operations, cell, self._notes, self._digest, update)
 
     def _note_failure(self, number: int, error: KitError) -> None:
-        ended = error.generation if isinstance(error, GenerationFailedError) else None
-        latest = self._result(number).generation
-        self._results[number] = CellResult(ended or latest, str(error))
+        facts, is_lost = self._result(number).generation, error.unsettled
+        with suppress(OSError):  # an earlier start may be lost too
+            journal = self._session.operations.journal
+            is_lost = is_lost or bool(journal.intents(self._cells[number].digest))
+        if isinstance(error, GenerationFailedError):
+            facts = error.generation or facts
+        elif is_lost and facts is not None and facts.finished:
+            facts = None
+        self._results[number] = CellResult(facts, str(error), is_lost)
 
     def _cancel_one(self, facts: wire.Generation) -> CellResult:
         try:
