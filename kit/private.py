@@ -53,8 +53,8 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except FileNotFoundError:
-        make_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        for place in (*reversed(folder.parents), folder):
+            place.mkdir(mode=0o700, exist_ok=True)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -137,6 +137,8 @@ def test_a_folder_that_cannot_be_created_raises_an_error(tmp_path: Path) -> None
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be made"):
         settings.prepare(tmp_path / "file" / "data")
+    with pytest.raises(ConfigError, match="cannot be made"):  # on a drive that does not exist
+        settings.prepare(Path("Q:/data" if os.name == "nt" else "/proc/missing/data"))
     with pytest.raises(ConfigError, match="its name is not UTF-8"):
         settings.prepare(tmp_path / "\udcfc")
 
