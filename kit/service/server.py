@@ -145,8 +145,9 @@ class _Server(uvicorn.Server):
         )
         super().__init__(config)
         self._address_file = settings.data / ADDRESS_FILE
-        self._secret_file = settings.secret_file and str(settings.secret_path.resolve())
-        self._url = ""
+        self._note: dict[str, Any] = {}
+        path = settings.secret_file and str(settings.secret_path.resolve())
+        self._secret_note = {"secret": path} if path else {}
         self._dedicated = dedicated
         #: Set when it accepts requests and the address file is written.
         self.ready = threading.Event()
@@ -158,11 +159,9 @@ class _Server(uvicorn.Server):
             gc.freeze()
         context = getattr(self.app.state, "context", None)
         if self.started and sockets and context and sockets[0].getsockname()[0] in LOOPBACK:
-            self._url = url_of(sockets[0])
-            note = {"url": self._url, "instance": context.dispatcher.name, "pid": os.getpid()}
-            if self._secret_file:
-                note["secret"] = self._secret_file
-            write_private(self._address_file, json.dumps(note))
+            facts = {"url": url_of(sockets[0]), "pid": os.getpid()} | self._secret_note
+            self._note = facts | {"instance": context.dispatcher.name}
+            write_private(self._address_file, json.dumps(self._note))
         if self.started:
             self.ready.set()
 
@@ -173,9 +172,12 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Review the connections once per second."""
+        """Once per second, review the connections and the address file."""
         if counter % _TICKS_PER_SECOND == 0:
             self._admission.review(asyncio.get_running_loop().time())
+            if self._note and not self._address_file.exists():  # a later service has ended
+                with suppress(OSError):
+                    write_private(self._address_file, json.dumps(self._note))
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -183,7 +185,7 @@ class _Server(uvicorn.Server):
         context = getattr(self.app.state, "context", None)
         if context:
             context.dispatcher.watchers.close()  # the server would wait for open event streams
-        if read_note(self._address_file).get("url") == self._url:
+        if self._note and read_note(self._address_file) == self._note:
             with suppress(OSError):  # it is missing, or the disk is read-only now
                 self._address_file.unlink()
         await super().shutdown(sockets)

@@ -65,6 +65,15 @@ def test_a_stopped_service_keeps_the_note_of_a_later_one(
     assert address.find(second.settings.data) == second.url
 
 
+def test_a_service_is_found_again_after_a_later_one_has_stopped(
+    start_service: Callable[..., Service],
+) -> None:
+    first, second = start_service(), start_service()
+    second.stop()
+
+    assert until(lambda: address.find(first.settings.data)) == first.url
+
+
 def test_a_note_of_another_instance_is_ignored(service: Service) -> None:
     path = note_path(service.settings.data)
     path.write_text(json.dumps({**json.loads(path.read_text()), "instance": "other"}))
