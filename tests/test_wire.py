@@ -1,6 +1,8 @@
 """The wire: camelCase in JSON, tolerant of responses, strict with request bodies."""
 
+import copy
 import json
+import pickle
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -46,6 +48,32 @@ def test_a_response_with_nulls_and_unknown_fields_is_read() -> None:
     model = Model.model_validate(data)
 
     assert (model.title, model.media_parameters, model.credits_from) == ("", [], None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "known"),
+    [
+        (wire.Parameter, "minimun", "minimum"),
+        (wire.Parameter, "maxItem", "max_items"),
+        (wire.Rule, "multiplier", "multipliers"),
+        (wire.UnitPrice, "credit", "credits"),
+        (wire.Multiplier, "value", "values"),
+    ],
+)
+def test_a_misspelled_name_in_a_definition_is_refused(
+    kind: type[WireShape], wrong: str, known: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{kind.__name__} has no field '{wrong}'; .*'{known}'"):
+        kind(**{wrong: 1})
+
+
+def test_an_unknown_field_of_a_parameter_in_a_response_is_ignored() -> None:
+    sent = {"id": "1", "settingParameters": [{"name": "size", "maxItems": 2, "step": 8}]}
+
+    size = wire.Parameter(name="size", maxItems=2)
+    assert Model.model_validate_json(json.dumps(sent)).parameters == [size]
+    assert Model.model_validate(sent).parameters == [size]
+    assert pickle.loads(pickle.dumps(size)) == copy.deepcopy(size) == size
 
 
 def test_a_negative_price_is_ignored() -> None:

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any
+from difflib import get_close_matches
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
 from kit.wire.base import Credits, Instant, Wire
 
 
-class Parameter(Wire):
+class _Declared(Wire):
+    """What authors of models write: a misspelled name, which would be ignored, is an error.
+
+    Those of responses are ignored: they are not given to `__new__`.
+    """
+
+    def __new__(cls, **fields: Any) -> Self:
+        names = cls.model_fields
+        for name in fields.keys() - {name for key in names for name in (key, names[key].alias)}:
+            hint = [f"; did you mean {close!r}?" for close in get_close_matches(name, names, 1)]
+            raise TypeError("".join((f"{cls.__name__} has no field {name!r}", *hint)))
+        return super().__new__(cls)
+
+
+class Parameter(_Declared):
     """One input of a model. Source: API document, "Parameter"; contract, "Models".
 
     ``max_length`` is the maximum of characters in a text, or in each text of a list.
@@ -29,7 +44,7 @@ class Parameter(Wire):
     max_length: int | None = None
 
 
-class UnitPrice(Wire):
+class UnitPrice(_Declared):
     """Credits per unit of a number parameter, or per second of an input file."""
 
     parameter: str | None = None
@@ -37,14 +52,14 @@ class UnitPrice(Wire):
     credits: Credits
 
 
-class Multiplier(Wire):
+class Multiplier(_Declared):
     """A factor on the price by the value of a parameter; for other values it is 1."""
 
     parameter: str
     values: dict[str, Credits]
 
 
-class Rule(Wire):
+class Rule(_Declared):
     """The price of a model as data: ``(base + units) x multipliers``, rounded up to 1/100 credit.
 
     Source: contract, "Pricing".
@@ -55,9 +70,6 @@ class Rule(Wire):
     multipliers: list[Multiplier] = Field(default_factory=list)
 
 
-#: Known fields of a price rule: a price with any other field cannot be computed here.
-_RULE_FIELDS = frozenset({"base", "units", "multipliers"})
-_UNIT_FIELDS = frozenset({"parameter", "medium", "credits"})
 _STRICT_RULE = TypeAdapter(Rule)
 
 
@@ -65,13 +77,16 @@ def _read_rule(data: Any) -> Any:
     """Read a price rule, or return None if it is malformed or of an unknown kind."""
     if not isinstance(data, dict):
         return data if isinstance(data, Rule) else None
-    if not (data.get("base") is not None or data.get("units")) or not _RULE_FIELDS.issuperset(data):
+    # A price with a field that is not known here cannot be computed here.
+    has_price = data.get("base") is not None or data.get("units")
+    if not has_price or not Rule.model_fields.keys() >= data.keys():
         return None
     try:
         rule = _STRICT_RULE.validate_python(data)
     except ValueError:
         return None
-    is_known = all(_UNIT_FIELDS.issuperset(unit) for unit in data.get("units") or ())
+    known = UnitPrice.model_fields.keys()
+    is_known = all(known >= set(unit) for unit in data.get("units") or ())
     is_named = all(unit.parameter or unit.medium for unit in rule.units)
     factors = [factor for m in rule.multipliers for factor in m.values.values()]
     lowest = min(rule.base, *(unit.credits for unit in rule.units), *factors, Decimal(0))
