@@ -279,11 +279,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"; did you mean {words[close[0]]!r}?"
     more = f" and {len(names) - _MAX_LIST:,} more" if len(names) > _MAX_LIST else ""
-    return (
-        f"; there is {', '.join(map(repr, names[:_MAX_LIST]))}{more}"
-        if names
-        else "; there is none"
-    )
+    return f"; there is {', '.join(map(repr, names[:_MAX_LIST])) or 'none'}{more}"
 
 
 def _unknown_names(

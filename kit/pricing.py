@@ -77,14 +77,8 @@ def lowest_price(model: Model) -> Decimal:
     media = {p.name: [Medium(p.type, _MIN_SECONDS)] for p in needed}
     names = {u.parameter for u in rule.units} | {m.parameter for m in rule.multipliers}
     used = [p for p in model.setting_parameters if p.name in names]
-    choices = [list(_possible_values(p)) for p in used]
-    combinations = itertools.product(*choices)
-    return credits(
-        min(
-            cost(rule, {p.name: v for p, v in zip(used, values, strict=True)}, media)
-            for values in combinations
-        )
-    )
+    choices = ([(p.name, value) for value in _possible_values(p)] for p in used)
+    return credits(min(cost(rule, dict(pairs), media) for pairs in itertools.product(*choices)))
 
 
 def default_price(model: Model) -> Decimal:

@@ -77,20 +77,16 @@ def _read_rule(data: Any) -> Any:
     """Read a price rule, or return None if it is malformed or of an unknown kind."""
     if not isinstance(data, dict):
         return data if isinstance(data, Rule) else None
-    # A price with a field that is not known here cannot be computed here.
-    has_price = data.get("base") is not None or data.get("units")
-    if not has_price or not Rule.model_fields.keys() >= data.keys():
+    if data.get("base") is None and not data.get("units"):
         return None
-    try:
-        rule = _STRICT_RULE.validate_python(data)
+    try:  # a price with an unknown field cannot be computed here
+        rule = _STRICT_RULE.validate_python(data, extra="forbid")
     except ValueError:
         return None
-    known = UnitPrice.model_fields.keys()
-    is_known = all(known >= set(unit) for unit in data.get("units") or ())
     is_named = all(unit.parameter or unit.medium for unit in rule.units)
     factors = [factor for m in rule.multipliers for factor in m.values.values()]
     lowest = min(rule.base, *(unit.credits for unit in rule.units), *factors, Decimal(0))
-    return rule if is_known and is_named and not lowest else None
+    return rule if is_named and not lowest else None
 
 
 class Term(Wire):
