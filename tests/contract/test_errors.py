@@ -168,12 +168,19 @@ def test_a_body_may_begin_with_a_byte_order_mark(http: httpx.Client) -> None:
         ("createdBefore=2026-13-01", "createdBefore", "must be a time such as"),
         ("status=completed&status=failed", "status", "may be given only once"),
         ("x=1&x=2&assetType=image&limit=1&assetType=image", "assetType", "may be given only once"),
+        ("stauts=failed", "stauts", "unknown field; did you mean 'status'?"),
+        ("limit=1&created_after=2026-01-01", "created_after", "unknown field; did you mean 'crea"),
     ],
 )
 def test_a_wrong_query_names_the_field_and_what_is_right(
     http: httpx.Client, query: str, field: str, sentence: str
 ) -> None:
     assert fields(http.get(f"{START}?{query}"))[field].startswith(sentence)
+
+
+@pytest.mark.parametrize("query", ["_=7", "X-Amz-Expires=1&X-Amz-Signature=a", "tag.models=a"])
+def test_a_name_in_a_query_that_resembles_none_is_ignored(http: httpx.Client, query: str) -> None:
+    assert http.get(f"{START}?{query}").status_code == 200
 
 
 def test_a_body_that_is_too_large_is_refused(http: httpx.Client) -> None:

@@ -222,10 +222,7 @@ def _failure(it: Operation, status: int) -> dict[str, Any]:
     }
 
 
-_CONTENT_RANGE = (
-    "Content-Range",
-    "`bytes 0-99/N`, or `bytes */N` if the range is outside the file",
-)
+_CONTENT_RANGE = ("Content-Range", "`bytes 0-99/N`, or `bytes */N` if it is outside the file")
 _ETAG = ("ETag", "send it as If-None-Match")
 _FILE_HEADERS = (("Accept-Ranges", "bytes"), ("X-Content-Type-Options", "nosniff"))
 _FAILURE_HEADERS = {

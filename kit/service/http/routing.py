@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, TypeVar, get_type_hints
@@ -93,10 +94,15 @@ class Operation:
             raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
         if self.query is not None:
             given = request.query_params
-            fields = self.query.model_fields.items() if separators else ()
-            names = [it.alias or name for name, it in fields]
-            if repeated := [it for it in names if len(given.getlist(it)) > 1]:
-                raise BadRequestError.fields([(it, "may be given only once") for it in repeated])
+            names = [it.alias or name for name, it in self.query.model_fields.items()]
+            repeated = [it for it in names if len(given.getlist(it)) > 1]
+            problems = [(it, "may be given only once") for it in repeated]
+            # Others, as of caches and signatures, are ignored.
+            for it in (it for it in given if it not in names and not it.startswith("tag.")):
+                close = get_close_matches(it, names, n=1, cutoff=0.8)
+                problems += [(it, f"unknown field; did you mean {name!r}?") for name in close]
+            if problems:
+                raise BadRequestError.fields(problems)
             try:
                 values |= dict(self.query.model_validate(dict(given)))
             except ValidationError as error:
