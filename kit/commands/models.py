@@ -85,14 +85,9 @@ def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) ->
 
     model = Models(models, fetch_again=dict)[name]
     rows = [
-        (
-            p.name + "*" * p.required,
-            p.type,
-            "" if p.default is None else p.default,
-            limits_text(p),
-            p.description or "",
-        )
+        (p.name + "*" * p.required, p.type, default, limits_text(p), p.description)
         for p in model.parameters
+        for default in ["" if p.default is None else p.default]
     ]
     words = "\n".join(filter(None, (f"{model.title}: {price_sentence(model)}", model.description)))
     text = f"{clean(words)}\n\n{table(('NAME', 'TYPE', 'DEFAULT', 'ALLOWED', 'DESCRIPTION'), rows)}"
