@@ -48,7 +48,7 @@ class StaticSnapshot:
     def __init__(self, background: BackgroundRunner) -> None:
         #: Part of the widget; while the widget is alive, it hides the snapshot.
         self.style = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
-        self.follow = Debounced(self._follow, QUIET_SECONDS, background)
+        self._follow_soon = Debounced(self._follow, QUIET_SECONDS, background)
         self._lock = threading.Lock()
         self._names: list[str] = []
         self._bundle: Bundle | None = None
@@ -60,11 +60,12 @@ class StaticSnapshot:
         `bundle`: returns the MIME bundle of the widget, whose ``text/html`` is its snapshot. It is
         called again, on any thread, to update the snapshot.
         """
+        self._bundle = bundle  # first: later changes are followed
         content = bundle()
         html = content["text/html"]
         place = name(html)
         with self._lock:
-            self._bundle, self._last, self._display_id = bundle, html, uuid.uuid4().hex
+            self._last, self._display_id = html, uuid.uuid4().hex
             self._names = [*(n for n in self._names if n != place), place]
             hidden = (f"<style>.{name} {{ display: none }}</style>" for name in self._names)
             self.style.value = "".join(hidden)
@@ -73,10 +74,15 @@ class StaticSnapshot:
             {kind: v for kind, v in content.items() if kind != "text/html"} | {"text/plain": ""}
         )
 
+    def follow(self) -> None:
+        """Update it a moment after the last change, if it is shown."""
+        if self._bundle is not None:
+            self._follow_soon()
+
     def _follow(self) -> None:
         """Update the snapshot in the notebook, with the user's input."""
         bundle = self._bundle
-        if bundle is None:
+        if bundle is None or not self._names:
             return
         content = bundle()
         with self._lock:

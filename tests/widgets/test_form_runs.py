@@ -387,6 +387,16 @@ def test_a_run_continues_if_the_service_cannot_cancel_it(
     assert form.runs[0].state == "completed"
 
 
+def test_a_form_that_is_not_shown_has_nothing_left_to_do_after_a_run(
+    form: Form, clock: Clock
+) -> None:
+    click(form, clock)
+    clock.wait(0.6)
+
+    assert form.runs[0].state == "completed"
+    assert clock.timers == {}
+
+
 def test_the_balance_is_updated_after_each_run(form: Form, clock: Clock, api: Api) -> None:
     assert "balance afterwards 9.4" in price(form)
     api.funds = Decimal(5)

@@ -236,7 +236,8 @@ class Run:
                 self._draw()
                 self._schedule_tick(attempt)
 
-        self._background.after(TICK_SECONDS, tick)
+        cancel = self._background.after(TICK_SECONDS, tick)
+        attempt.add_done_callback(lambda _: cancel())
 
     def _draw(self) -> None:
         self._drawn_at = self._background.clock()
