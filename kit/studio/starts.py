@@ -344,7 +344,7 @@ class Starts:
         for intent in intents:
             if facts := self._claim(intent, listed):
                 found[facts.id] = facts
-            else:
+            elif not self._settle_unlisted(intent, listed):
                 self.notices.log(self._doubt_text(intent, listed))
         return found
 
@@ -375,7 +375,7 @@ class Starts:
                 self._settle(key)
 
     def _settle(self, key: str) -> None:
-        self.notices.try_write(lambda: self.journal.settle_intent(key), "a refused start")
+        self.notices.try_write(lambda: self.journal.settle_intent(key), "a start without effect")
 
     def _write_intent(
         self, key: str, body: Mapping[str, object], digest: str, tags: Mapping[str, str]
@@ -417,10 +417,7 @@ class Starts:
     def _search_list(self, intent: Intent) -> Flow[wire.Generation | None]:
         listed = yield from self._list_since(intent.moment)
         facts = self._claim(intent, listed)
-        complete = self.settings.ours and listed.complete  # lists of other services may lack it
-        if facts is None and complete and not self._find_similar(intent, listed):
-            self.notices.try_write(lambda: self.journal.settle_intent(intent.key), "a lost start")
-        elif facts is None:
+        if facts is None and not self._settle_unlisted(intent, listed):
             error = NoAnswerError(
                 f"{self._doubt_text(intent, listed)}; the same call checks again, and "
                 "again=True sends a new request"
@@ -428,6 +425,17 @@ class Starts:
             error.unsettled = True
             raise error
         return facts
+
+    def _settle_unlisted(self, intent: Intent, listed: ListedGenerations) -> bool:
+        """Settle a start that was not executed, as the list shows; return whether it does.
+
+        Lists of other services may lack it, and another kernel may just be sending it.
+        """
+        is_over = datetime.now(UTC) - intent.moment > _SLACK and self.settings.ours
+        if not (is_over and listed.complete) or self._find_similar(intent, listed):
+            return False
+        self._settle(intent.key)
+        return True
 
     def _list_since(self, since: datetime) -> Flow[ListedGenerations]:
         """Return the service's list back to a time, or slightly further.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from kit.client.calls import Outcome, Reply, Step
+from kit import wire
+from kit.client.calls import NoReply, Outcome, Reply, Step
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
@@ -284,6 +287,39 @@ def test_finding_an_interrupted_start_costs_nothing(
         assert (found.model_id, found.prompt) == ("flat", "x")
         assert studio.account.credits == paid
         found.cancel()
+
+
+class LosingClient(Client):
+    """Loses its first start on the way to the service."""
+
+    loses = True
+
+    def perform(self, step: Step) -> Outcome:
+        if is_start(step) and self.loses:
+            self.loses = False
+            return NoReply("the connection broke")
+        return super().perform(step)
+
+
+def test_our_service_rules_out_a_start_that_it_does_not_list(
+    service: Service, key: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings, client=LosingClient(settings)) as studio:
+        with pytest.raises(NoAnswerError, match="may have been carried out"):
+            studio.generate("flat", "x")
+        assert studio.history.pending() == []
+        assert "may have been carried out" in caplog.text, "it may still be on its way"
+    (path,) = (tmp_path / "notebook" / "notebook" / "journal").iterdir()
+    line = json.loads(path.read_text())
+    line["at"] = wire.timestamp(datetime.now(UTC) - timedelta(hours=1))
+    path.write_text(json.dumps(line) + "\n")
+    caplog.clear()
+
+    with Studio(settings) as later:
+        assert later.history.pending() == []
+        assert later.session.operations.journal.intents() == []
+    assert caplog.text == ""
 
 
 def test_a_start_that_cannot_be_saved_is_not_sent(
