@@ -182,7 +182,7 @@ class Starts:
             # equal requests wait for it: otherwise its open intent would look like a lost start
             self._in_flight.add(name)
             try:
-                self._write_intent(name, call.body or {}, digest, request.tags)
+                self._write_intent(call, digest, request.tags)
                 if known is not None and self._is_overtaken(digest, name, known):
                     self._settle(name)
                     raise OvertakenError
@@ -377,11 +377,9 @@ class Starts:
     def _settle(self, key: str) -> None:
         self.notices.try_write(lambda: self.journal.settle_intent(key), "a start without effect")
 
-    def _write_intent(
-        self, key: str, body: Mapping[str, object], digest: str, tags: Mapping[str, str]
-    ) -> None:
+    def _write_intent(self, call: Call[Any], digest: str, tags: Mapping[str, str]) -> None:
         try:
-            self.journal.add_intent(key, body, request=digest, tags=tags)
+            self.journal.add_intent(call.key or "", call.body or {}, request=digest, tags=tags)
         except OSError as error:
             raise errors.ConfigError(
                 f"the journal of starts in {self.settings.data} cannot be written "
@@ -427,15 +425,12 @@ class Starts:
         return facts
 
     def _settle_unlisted(self, intent: Intent, listed: ListedGenerations) -> bool:
-        """Settle a start that was not executed, as the list shows; return whether it does.
-
-        Lists of other services may lack it, and another kernel may just be sending it.
-        """
-        is_over = datetime.now(UTC) - intent.moment > _SLACK and self.settings.ours
-        if not (is_over and listed.complete) or self._find_similar(intent, listed):
-            return False
-        self._settle(intent.key)
-        return True
+        """Settle a start that a complete list lacks, unless a kernel may just be sending it."""
+        is_due = listed.complete and datetime.now(UTC) - intent.moment > _SLACK
+        is_absent = is_due and not self._find_similar(intent, listed)
+        if is_absent:
+            self._settle(intent.key)
+        return is_absent
 
     def _list_since(self, since: datetime) -> Flow[ListedGenerations]:
         """Return the service's list back to a time, or slightly further.
@@ -456,7 +451,7 @@ class Starts:
             listed.since += timedelta(0) if number else answers.moment(reply) - datetime.now(UTC)
             listed.items += items
             if not following or not items or not listed.is_new(items[-1]):
-                listed.complete = True
+                listed.complete = self.settings.ours  # lists of other services may lack some
                 break
             call = following
         return listed
@@ -479,14 +474,12 @@ class Starts:
     def _doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
         """Return the message about a start that cannot be identified, with possible matches."""
         model = intent.body.get("modelId", "a model")
-        when = f"{intent.moment:%Y-%m-%d %H:%M} UTC"
         why = "the service does not list it (yet)"
-        if ids := [facts.id for facts in self._find_similar(intent, listed)]:
-            choices = " or ".join(ids[-3:])
+        if choices := " or ".join(each.id for each in self._find_similar(intent, listed)[-3:]):
             why = f"what the service lists is not enough to decide: it may be {choices}"
         return (
-            f"a start of {model} may have been carried out at {when}: no response was received, "
-            f"and {why}; studio.history.list() shows all generations"
+            f"a start of {model} may have been carried out at {intent.moment:%Y-%m-%d %H:%M} UTC: "
+            f"no response was received, and {why}; studio.history.list() shows all generations"
         )
 
     def _find_similar(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:
