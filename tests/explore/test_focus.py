@@ -200,6 +200,7 @@ def test_a_studio_exports_its_costs(studio: Studio) -> None:
     found = studio.costs.focus()
 
     check_frame(found)
+    check_frame(studio.costs.focus(since="2031-01-01"))
     assert found["BillingAccountId"].unique().tolist() == [studio.account.id]
     assert found["PricingQuantity"].sum() == pytest.approx(studio.costs.total())
     assert found["BilledCost"].sum() == pytest.approx(studio.costs.by()["EUR"].sum())

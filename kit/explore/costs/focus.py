@@ -73,7 +73,7 @@ def focus(
     months = days.dt.tz_localize(None).dt.to_period("M").dt.to_timestamp()
     amounts, rates = rows["amount"].astype("float64"), rows["rate"].astype("float64")
     credits, price, cost = amounts / PARTS, (rates * PARTS).round(9), (amounts * rates).round(9)
-    unit = rows["kind"].map(_UNITS)
+    unit = rows["kind"].map(_UNITS).astype("string")  # without rows it is of no type
     columns: dict[str, Any] = {
         "BilledCost": cost,
         "BillingAccountId": account.id,
@@ -113,8 +113,7 @@ def focus(
         "Tags": rows["tags"],
     }
     found = pd.DataFrame(columns, index=rows.index)
-    texts = [n for n, v in columns.items() if not isinstance(v, pd.Series) or v.dtype == "object"]
-    kinds = {n: "string" for n in texts if not isinstance(columns[n], float)}
+    kinds = {n: "string" for n, value in columns.items() if value is None or isinstance(value, str)}
     return FocusFrame(found.astype(kinds))
 
 
