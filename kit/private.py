@@ -32,7 +32,8 @@ def user_folder(kind: Literal["config", "data"]) -> Path:
     if os.name == "nt" and (folder := os.environ.get(f"XDG_{kind.upper()}_HOME")):
         return Path(folder, "creative-studio-kit")
     try:
-        return folders.user_config_path if kind == "config" else folders.user_data_path
+        path = folders.user_config_path if kind == "config" else folders.user_data_path
+        return path.expanduser()  # an older platformdirs leaves the ``~`` of an unknown user
     except RuntimeError:
         return Path("/", f".{kind}", folders.appname or "")
 
