@@ -49,7 +49,7 @@ PARAMETERS: Table = {
     "name": "string",  # keyword in a request
     "type": "string",  # type of its value
     "required": "bool",  # whether a request must have it
-    "default": "object",  # value when left out
+    "default": "string",  # value when left out, as text
     "choices": "string",  # allowed values, joined by commas
     "minimum": "float64",  # lower bound
     "maximum": "float64",  # upper bound

@@ -114,7 +114,7 @@ def test_each_parameter_has_a_row_with_media_first() -> None:
 
     assert frame["name"].tolist() == ["ref", "size"]
     assert frame["choices"].tolist()[1] == "512, 1024"
-    assert frame["default"].tolist() == [None, 512]
+    assert frame["default"].tolist() == [pd.NA, "512"]
 
 
 # ── Excel ─────────────────────────────────────────────────────────────────────────────────────────
