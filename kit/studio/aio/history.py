@@ -277,7 +277,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         """Return a widget that shows the history as a table, to sort, filter, page and select.
 
         It shows all generations that match filters as of `frame`, or the newest `limit`; or a given
-        `frame` of up to a million rows and more. A page has `size` rows.
+        `frame` of up to a million rows and more. A page has `size` rows. An `ipywidgets.Tab` or
+        another box takes ``table.controls``.
 
         Examples
         --------

@@ -230,7 +230,7 @@ class HistoryTable:
 
     @property
     def controls(self) -> TableControls:
-        """The widgets, created when first used."""
+        """The table as an ipywidgets widget, for a box of the user; created when first used."""
         from kit.widgets.table.controls import TableControls
 
         with self._lock:
