@@ -7,8 +7,8 @@ invalid one causes an error message and no costs.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -26,6 +26,7 @@ from kit.errors import (
     ConfigError,
     ConflictError,
     GenerationFailedError,
+    KitError,
     MethodNotAllowedError,
     NoAnswerError,
     NotFoundError,
@@ -161,9 +162,10 @@ class Operations:
             )
         with (yield from self.billing.hold(request, count)):
             pass  # none is started if the open budgets do not allow all
-        started = []
-        for _ in range(count):
-            started.append((yield from self.starts.send(request)))
+        started: list[wire.Generation] = []
+        with note_started(started, count):
+            for _ in range(count):
+                started.append((yield from self.starts.send(request)))
         return started
 
     def generate(
@@ -362,6 +364,17 @@ class Operations:
         if generation.id in self.journal.pending():
             self.journal.add_end(generation, shown=fingerprint(generation))
             self.billing.changes.notify()
+
+
+@contextmanager
+def note_started(started: Sequence[wire.Generation], count: int) -> Iterator[None]:
+    """Add to an error which of `count` generations have been started, and charged."""
+    try:
+        yield
+    except KitError as error:
+        if ids := ", ".join(one.id for one in started):
+            error.add_note(f"{len(started)} of {count} were started, see studio.history: {ids}")
+        raise
 
 
 def failure_error(generation: wire.Generation) -> GenerationFailedError:

@@ -16,7 +16,13 @@ from kit.client.calls import NoReply, Outcome, Reply, Step
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import ConfigError, InsufficientCreditsError, NoAnswerError, RateLimitError
+from kit.errors import (
+    ConfigError,
+    GenerationFailedError,
+    InsufficientCreditsError,
+    NoAnswerError,
+    RateLimitError,
+)
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from kit.studio.starts import StartTrace
@@ -388,6 +394,28 @@ def test_an_interrupted_wait_is_shown_without_a_traceback_and_notes_what_continu
         "KeyboardInterrupt",
         "what was started continues: studio.history.pending() finds it",
     ]
+
+
+def test_an_error_of_several_results_names_what_was_started(
+    kernel: Open, api: Server, backend: DatedApp
+) -> None:
+    real_start = backend.start
+
+    def start_two(request: third_party.Request) -> Answer:
+        if len(backend.orders) == 2:
+            return third_party.problem(402, "insufficient_credits", "0.25 required")
+        return real_start(request)
+
+    backend.start = start_two  # type: ignore[method-assign]
+    with pytest.raises(InsufficientCreditsError) as caught:
+        kernel().generate("paint", "a lake", n=3)
+    assert caught.value.__notes__ == ["2 of 3 were started, see studio.history: job-1, job-2"]
+
+    backend.start = real_start  # type: ignore[method-assign]
+    backend.states, backend.error = ("queued", "error"), "too dark"
+    with pytest.raises(GenerationFailedError) as failed:
+        kernel().generate("paint", "a fox", n=2)
+    assert failed.value.__notes__ == ["2 of 2 were started, see studio.history: job-3, job-4"]
 
 
 def test_an_interrupt_of_the_download_notes_how_to_fetch_it(

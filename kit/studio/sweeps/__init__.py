@@ -116,6 +116,7 @@ class BaseSweep(Generic[H]):
         self.ratings = ratings
         self._cells = list(planned.cells)
         self._session = session
+        self._operations = session.operations
         self._digest = hash_text("\n".join(cell.digest for cell in self._cells), 64)
         self._notes = session.operations.settings.records("sweeps")
         self._results: dict[int, CellResult] = {}  # assigned one at a time, from any thread
@@ -196,7 +197,7 @@ class BaseSweep(Generic[H]):
         prices = [c.credits if self._is_open(n) else Decimal(0) for n, c in enumerate(self._cells)]
         found = [self._result(n) for n in range(len(self))]
         results = [(each.generation, each.status, each.error) for each in found]
-        receipts = self._session.operations.journal.credits()
+        receipts = self._operations.journal.credits()
         return table(self.plan, prices, results, receipts, self.ratings.all(), constants=constants)
 
     def _draw_sheet(self, x: str | None, y: str | None, size: int) -> Sheet:
@@ -223,7 +224,7 @@ class BaseSweep(Generic[H]):
         generation = self._session.wrap(result.generation)
         limit = max(_SMALL, min(_LARGE, _SHEET_BYTES // len(self)))
         picture = _draw(generation, limit, 2 * size)
-        charged = self._session.operations.find_charge(generation.facts)
+        charged = self._operations.find_charge(generation.facts)
         caption = preview.costs(generation.facts, charged) or markup.credits(None)
         if result.status != "completed":
             caption = f"{result.status} · {caption}"
@@ -260,12 +261,12 @@ class BaseSweep(Generic[H]):
     def _wait_for_run(self) -> None:
         if (run := self._run) is None:
             raise ConfigError("this sweep is not running; run() starts it")
-        with self._session.operations.progress(self.title) as update:
+        with self._operations.progress(self.title) as update:
             pictures: dict[str, str] = {}
             shown = None
             while not run.join(_POLL_SECONDS):
                 done = sum(not self._is_open(number) for number in range(len(self)))
-                state = done, int(self._session.operations.policy.clock())
+                state = done, int(self._operations.policy.clock())
                 if state != shown:  # once a second: all pictures are sent each time
                     shown = state
                     self._add_pictures(pictures)
@@ -279,7 +280,7 @@ class BaseSweep(Generic[H]):
         refused = [(n, r.error) for n in range(len(self)) if (r := self._result(n)).error]
         if refused:
             number, why = refused[0]
-            self._session.operations.notices.log(
+            self._operations.notices.log(
                 f"{len(refused)} of {len(self)} requests have no result; request {number}: {why}"
             )
 
@@ -295,7 +296,7 @@ class BaseSweep(Generic[H]):
         """Stop starting requests, because the wait was interrupted."""
         if self._run is not None:
             self._run.stop.set()
-        find = self._session.operations.find_charge
+        find = self._operations.find_charge
         running = [r.generation for r in self._results.values() if r.status == "processing"]
         cost = sum((find(facts) or Decimal(0) for facts in running if facts), Decimal(0))
         words = (
@@ -322,7 +323,7 @@ class BaseSweep(Generic[H]):
             if self._run is not None and not self._run.join(0):
                 self._run.begin(at_once)  # it was interrupted, or is already running
                 return
-            self._cells = cells.refresh_cells(self._session.operations, self._cells)
+            self._cells = cells.refresh_cells(self._operations, self._cells)
             if self.credits is None and not unpriced:
                 raise ConfigError(
                     f"the service does not say what every request of {self.title} costs; "
@@ -330,13 +331,9 @@ class BaseSweep(Generic[H]):
                 )
             remaining = [n for n in range(len(self)) if self._is_open(n)]
             total = sum((self._cells[n].max_credits for n in remaining), Decimal(0))
-            self._session.operations.billing.budgets.check(
-                total, f"a sweep of {len(remaining)} requests"
-            )
-            clock = self._session.operations.policy.clock
-            self._run = SweepRun(
-                self._session.client, self._work, self._note_failure, deque(remaining), clock
-            )
+            self._operations.billing.budgets.check(total, f"a sweep of {len(remaining)} requests")
+            client, clock = self._session.client, self._operations.policy.clock
+            self._run = SweepRun(client, self._work, self._note_failure, deque(remaining), clock)
             self._run.begin(at_once)
 
     def _work(self, number: int) -> Flow[None]:
@@ -350,13 +347,12 @@ class BaseSweep(Generic[H]):
         cell, latest = self._cells[number], self._result(number).generation
         if latest is not None and not latest.finished:  # it is waited for, despite any error
             cell = replace(cell, earlier=(latest.id, *cell.earlier))
-        return cells.make_cell(self._session.operations, cell, self._notes, self._digest, update)
+        return cells.make_cell(self._operations, cell, self._notes, self._digest, update)
 
     def _note_failure(self, number: int, error: KitError) -> None:
         facts, is_lost = self._result(number).generation, error.unsettled
         with suppress(OSError):  # an earlier start may be lost too
-            journal = self._session.operations.journal
-            is_lost = is_lost or bool(journal.intents(self._cells[number].digest))
+            is_lost = is_lost or bool(self._operations.journal.intents(self._cells[number].digest))
         if isinstance(error, GenerationFailedError):
             facts = error.generation or facts
         elif is_lost and facts is not None and facts.finished:
@@ -365,7 +361,7 @@ class BaseSweep(Generic[H]):
 
     def _cancel_one(self, facts: wire.Generation) -> CellResult:
         try:
-            return CellResult(self._session.client.block(self._session.operations.cancel(facts.id)))
+            return CellResult(self._session.client.block(self._operations.cancel(facts.id)))
         except KitError as error:
             return CellResult(facts, str(error))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -307,9 +308,7 @@ def _start_cell(
         return (yield from send(references=references))
 
     noted = [line["uploads"] for line in notes if line.get("key") == key]
-    try:
-        if noted:
+    if noted:
+        with suppress(NotFoundError):  # the files were removed: they are uploaded again
             return (yield from send(references=noted[-1]))
-    except NotFoundError:
-        pass  # the files were removed: they are uploaded again
     return (yield from operations.starts.upload(cell.request, start))

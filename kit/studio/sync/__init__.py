@@ -19,7 +19,7 @@ from kit.parameters import check_limit
 from kit.studio import catalog
 from kit.studio.catalog import Models
 from kit.studio.generation import Session, note_interrupt
-from kit.studio.operations import Operations
+from kit.studio.operations import Operations, note_started
 from kit.studio.requests import (
     merge_parameters,
     parse_timeout,
@@ -314,7 +314,8 @@ class Studio(BaseStudio):
         )
         if n != 1:
             started = self._start(self.session.operations.start_many(request, n))
-            return [self.session.wrap(one).wait(timeout) for one in started]
+            with note_started(started, n):
+                return [self.session.wrap(one).wait(timeout) for one in started]
         name = model.id if isinstance(model, wire.Model) else str(model)
         trace = StartTrace(again=again)
         show = self.session.operations.progress(name)
