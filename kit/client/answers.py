@@ -167,8 +167,7 @@ def _default_message(reply: Reply) -> str:
 
 def _describe_mismatch(call: Call[Any], reply: Reply, error: ValueError) -> str:
     what = _answer_to(call)
-    problems = getattr(error, "errors", None)
-    if problems is None:
+    if (problems := getattr(error, "errors", None)) is None:
         return f"{what} is not what the API document describes: {error}"
     found = problems(include_url=False, include_input=False)[:3]
     if found[0]["type"] == "json_invalid":

@@ -102,8 +102,7 @@ class Bridge:
         loop = self.loop()
 
         async def whole() -> T:
-            task = asyncio.current_task()
-            if task is not None:
+            if (task := asyncio.current_task()) is not None:
                 tasks.append(task)
             try:
                 return await work

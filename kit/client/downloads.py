@@ -181,8 +181,7 @@ def _fetch_verified(
         while True:
             outcome = yield from _fetch(cache, absolute_url(cache.base_url, url), part, etag, most)
             if isinstance(outcome, Reply) and outcome.is_success:
-                damage = _describe_damage(part, outcome, sha256)
-                if not damage:
+                if not (damage := _describe_damage(part, outcome, sha256)):
                     replace_file(part, path)
                     return outcome
                 part.unlink(missing_ok=True)  # the part is of no use for another attempt

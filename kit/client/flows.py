@@ -84,8 +84,7 @@ def exchange(
     may_have_run = False
     while True:
         outcome = yield SendRequest(call, sent_headers)
-        error = find_error(outcome)
-        if error is None:
+        if (error := find_error(outcome)) is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
             answers.check_data(call, outcome)
             return outcome

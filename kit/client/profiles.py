@@ -79,8 +79,7 @@ def find(
 ) -> tuple[str, str] | None:
     """Return the address and the key of a profile, or None if it does not exist."""
     path = file() if path is None else path
-    entry = _read(path).get(name)
-    if entry is None:
+    if (entry := _read(path).get(name)) is None:
         return None
     key = entry.get("api_key")
     if entry.get("keyring"):

@@ -169,8 +169,7 @@ def data_folder(
 ) -> Path:
     """Return the folder for journals and outputs: argument, ``KIT_DATA``, or the default."""
     env = os.environ if environment is None else environment
-    given = data or env.get("KIT_DATA")
-    if given:
+    if given := data or env.get("KIT_DATA"):
         return Path(given).expanduser().absolute()  # independent of the current folder
     return user_folder("data")
 

@@ -79,8 +79,7 @@ def _estimate(model: wire.Model, parameters: str | None) -> float | None:
 
     None if it depends on their length, or if the rule does not cover the settings.
     """
-    rule = model.pricing
-    if rule is None:
+    if (rule := model.pricing) is None:
         return None if model.credits_at_defaults is None else float(model.credits_at_defaults)
     if any(unit.medium for unit in rule.units):
         return None

@@ -153,8 +153,7 @@ def parse_filter(*, timezone: str = "UTC", **choices: Any) -> HistoryFilter:
             known = [*HistoryFilter.__slots__, *_ALIASES]
             why = f"there is no filter {name!r}{suggest(name, known)}"
             raise show_own_lines(TypeError(why))
-    unknown = sorted(set(_words(named.get("status") or ())) - set(STATES))
-    if unknown:
+    if unknown := sorted(set(_words(named.get("status") or ())) - set(STATES)):
         raise BadRequestError(f"there is no status {unknown[0]!r}{suggest(unknown[0], STATES)}")
     moment = partial(_moment, zone=find_timezone(timezone))
     readers: dict[str, Callable[[Any], Any]] = {"since": moment, "until": moment, "tag": _tags}

@@ -208,8 +208,7 @@ class Billing:
 
         The settings contain the lengths of files as ``seconds of NAME``.
         """
-        account = history_sync.known_account(self._settings)
-        if account is not None:
+        if (account := history_sync.known_account(self._settings)) is not None:
             archive = history_sync.open_archive(self._settings, account)
             files = tuple(archive.files())
             if self._learned_files.get(model.id, ()) != files:
@@ -231,8 +230,7 @@ def price_by_rule(request: Request) -> wire.Quote | None:
 
     Raises `ConfigError` if it depends on the length of a file that cannot be measured here.
     """
-    rule = request.model.pricing
-    if rule is None:
+    if (rule := request.model.pricing) is None:
         return None
     media = {
         name: [pricing.Medium(file.kind, file.measure()) for file in request.media.get(name, ())]

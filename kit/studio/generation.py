@@ -385,8 +385,7 @@ def restore_generation(
     """Restore a pickled generation with a studio that is connected in this process."""
     newest_first = (held() for held in reversed(_SESSIONS.valuerefs()))
     found = (one for one in newest_first if one and service_key(one.operations.settings) == service)
-    session = next(found, None)
-    if session is None:
+    if (session := next(found, None)) is None:
         raise ConfigError(
             f"the generation {facts.id} is one of the service {service[0]}: kit.connect() to it, "
             "with the same data folder, before it is loaded, or pass the studio before it"

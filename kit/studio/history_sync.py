@@ -270,8 +270,7 @@ class HistorySync:
     def _find_account(self) -> Flow[str]:
         """Return the id of the account, from an earlier response if possible."""
         if self._account is None:
-            account = known_account(self._settings)
-            if account is None:
+            if (account := known_account(self._settings)) is None:
                 account = (yield from flows.ask(calls.get_account())).id
                 file = _accounts(self._settings)
                 make_folder(file.parent)

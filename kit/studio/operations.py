@@ -274,8 +274,7 @@ class Operations:
         """Return the generations most similar to a picture; see `History.similar`."""
         limit, fetch = check_limit(limit, "n"), check_count("fetch", fetch)
         target = yield from self._hash(picture, archive)
-        missing = archive.without_hash(choice)
-        if missing:
+        if missing := archive.without_hash(choice):
             with self.progress("pictures") as line:
                 found = yield from self._find_pictures(missing, fetch, line)
                 names = list(found)

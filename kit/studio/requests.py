@@ -242,8 +242,7 @@ def read_file(file: Any, *, anchors: Path | str | None = None) -> FileMetadata:
         if not one.is_file():
             raise ConfigError(f"there is no file {str(one)!r}")
     signed = file_metadata.read_signed(path, roots)
-    found = file_metadata.read(path) or signed
-    if found is None:
+    if (found := file_metadata.read(path) or signed) is None:
         raise ConfigError(
             f"{path.name} has no metadata about its generation: neither XMP of this toolkit nor "
             "text of AUTOMATIC1111 or ComfyUI"

@@ -427,8 +427,7 @@ class Starts:
     def _settle_unlisted(self, intent: Intent, listed: ListedGenerations) -> bool:
         """Settle a start that a complete list lacks, unless a kernel may just be sending it."""
         is_due = listed.complete and datetime.now(UTC) - intent.moment > _SLACK
-        is_absent = is_due and not self._find_similar(intent, listed)
-        if is_absent:
+        if is_absent := is_due and not self._find_similar(intent, listed):
             self._settle(intent.key)
         return is_absent
 

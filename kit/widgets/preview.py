@@ -67,8 +67,7 @@ def script(item: wire.Script) -> str:
 def script_length(item: wire.Script) -> str:
     """Return the length of a script as text."""
     words = int(item.metrics.word_count) or len(item.content.split())
-    seconds = item.metrics.duration.strip()
-    if not seconds:
+    if not (seconds := item.metrics.duration.strip()):
         return estimate_length(words, WORDS_PER_SECOND)
     number = float(seconds) if _NUMBER.fullmatch(seconds) else 0
     pace = f" · {words * 60 / number:.0f} words/min" if number else ""

@@ -210,8 +210,7 @@ def _bundle(html: str) -> dict[str, str]:
 
 def _find_display() -> ProgressDisplay | None:
     """Return the display to use."""
-    kernel = getattr(find_shell(), "kernel", None)
-    if kernel is not None:
+    if (kernel := getattr(find_shell(), "kernel", None)) is not None:
         if getattr(getattr(kernel, "session", None), "pid", os.getpid()) != os.getpid():
             return None  # a fork of a kernel cannot send to it
         return line_of_cell(find_run()[1])

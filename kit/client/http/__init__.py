@@ -75,8 +75,7 @@ class ConnectionPool(Generic[C]):
         target = origin(url)
         key = (os.getpid(), target)
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
+            if (entry := self._entries.get(key)) is None:
                 # An empty context costs nothing, and plain http never uses it.
                 plain = target[0] != "https"
                 verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else certificates()

@@ -35,8 +35,7 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
     if alt.renderers.active in _ONLINE_RENDERERS:
         alt.renderers.enable("jupyter", offline=True)
     rows = rows_to_draw(chart, frame)
-    words = empty_text(chart, rows)
-    if words:
+    if words := empty_text(chart, rows):
         text = alt.Chart(pd.DataFrame({"text": [words]})).mark_text(fontSize=13, color=INK)
         layers = text.encode(text="text:N")
     else:

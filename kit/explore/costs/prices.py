@@ -44,8 +44,7 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
     """
     values = {p.name: _base_value(p) for p in model.setting_parameters}
     values = {name: value for name, value in values.items() if value is not None}
-    base = price(values, {})
-    if base is None:
+    if (base := price(values, {})) is None:
         raise ConfigError(
             f"the service does not say how the price of the model {model.id!r} is made"
         )

@@ -127,8 +127,7 @@ class Sheet:
             y = top + head + row * (height + foot + _GAP)
             _write_text(draw, (_GAP, y), name, side - _GAP)
             for column in range(len(self.columns)):
-                tile = self.tiles.get((row, column))
-                if tile is not None:
+                if (tile := self.tiles.get((row, column))) is not None:
                     place = (side + _GAP + column * (size + _GAP), y, size, height)
                     _draw_tile(canvas, draw, tile, place)
         buffer = io.BytesIO()
@@ -148,8 +147,7 @@ class Sheet:
         return path
 
     def _cell(self, row: int, column: int) -> str:
-        tile = self.tiles.get((row, column))
-        if tile is None:
+        if (tile := self.tiles.get((row, column))) is None:
             return f'<td style="{_CELL}"></td>'
         style = f"max-width:{self.size}px;height:auto;border-radius:4px;display:block;margin:auto"
         label = f"<div>{escape(tile.label)}</div>" if tile.label else ""
@@ -228,8 +226,7 @@ def _tallest_ratio(sheet: Sheet) -> float:
     """Return the height of the tallest picture at a width of 1, so that rows have no gaps."""
     found = []
     for tile in sheet.tiles.values():
-        file = picture_bytes(tile)
-        if file is not None:
+        if (file := picture_bytes(tile)) is not None:
             with open_picture(file) as opened:
                 found.append(opened.height / opened.width)
     # without pictures, tiles are boxes of text
@@ -241,8 +238,7 @@ def _draw_tile(
 ) -> None:
     """Draw a tile; its place is its position, and the width and height of its picture."""
     x, y, size, height = place
-    file = picture_bytes(tile)
-    if file is None:
+    if (file := picture_bytes(tile)) is None:
         draw.rounded_rectangle((x, y, x + size - 1, y + height - 1), 6, _EMPTY)
     else:
         with open_picture(file) as opened:

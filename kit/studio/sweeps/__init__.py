@@ -161,8 +161,7 @@ class BaseSweep(Generic[H]):
     @property
     def quote(self) -> wire.Quote:
         """The price of the remaining requests; its source is the least reliable of theirs."""
-        total = self.credits
-        if total is None:
+        if (total := self.credits) is None:
             raise ConfigError(f"the service does not say what every request of {self.title} costs")
         remaining = [c for n, c in enumerate(self._cells) if self._is_open(n) and not c.earlier]
         error = sum((cell.max_credits for cell in remaining), Decimal(0)) - total

@@ -121,8 +121,7 @@ def plan_rows(
     tags: Mapping[str, str] | None,
 ) -> Flow[SweepCells]:
     """Plan a sweep of a frame's rows, checked and priced; nothing is started."""
-    given = [_clean(row) for row in _records(frame)]
-    if not given:
+    if not (given := [_clean(row) for row in _records(frame)]):
         raise ConfigError("there are no rows")
     default = model.id if isinstance(model, wire.Model) else model
     rows = [{_MODEL: default, **row} if default else row for row in given]

@@ -106,8 +106,7 @@ class SignIn(SnapshotBox):
 
 def address_problem(text: str) -> str:
     """Return the problem with a service's address, if it can be seen."""
-    text = text.strip()
-    if not text:
+    if not (text := text.strip()):
         return ""
     if not re.match(r"https?://[^/]", text, re.IGNORECASE):
         return "must be a whole address, such as https://studio.example"

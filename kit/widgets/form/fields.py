@@ -123,8 +123,7 @@ class Field:
         self._update_note()
 
     def _value_changed(self, _: Any) -> None:
-        notice = self._notice
-        if notice is None:
+        if (notice := self._notice) is None:
             return
         if self._holds(notice.used):
             notice.arrived = True

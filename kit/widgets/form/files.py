@@ -296,8 +296,7 @@ def build_zone(factory: WidgetFactory, service: Service, form: Any) -> Any:
     from kit.widgets.form.uploads import Drop  # loads anywidget, which nothing else needs
 
     def read(path: Path) -> None:
-        found = file_metadata.read(path)
-        if found is None:
+        if (found := file_metadata.read(path)) is None:
             message.value = markup.problem(f"{path.name} has no metadata about its generation")
             return
         by = ""

@@ -36,8 +36,7 @@ def heading(model: Model) -> str:
 
 def example(model: Model) -> str:
     """Return the example picture shown in place of the results; empty if there is none."""
-    address = examples.picture(model)
-    if not address:
+    if not (address := examples.picture(model)):
         return ""
     words = examples.prompt(model)
     text = f"Example: {words}" if words else "Example"

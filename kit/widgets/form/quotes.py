@@ -44,16 +44,14 @@ class Prices:
 
     def requests(self, checked: Checked) -> list[Request]:
         """Return the requests to start: one for each prompt drawn from a template."""
-        found = checked.variants
-        if found is None:
+        if (found := checked.variants) is None:
             return [checked.request]
         prompts = found.sample(min(self.prompt_count or MAX_RUNS, MAX_RUNS))
         return [replace(checked.request, prompt=prompt) for prompt in prompts]
 
     def write_template(self, checked: Checked) -> str:
         """Return Python for the prompts of a template, with ``{}`` for its text; else empty."""
-        found = checked.variants
-        if found is None:
+        if (found := checked.variants) is None:
             return ""
         folder = ', folder="lists"' if "__" in (checked.request.prompt or "") else ""
         count = min(self.prompt_count or MAX_RUNS, MAX_RUNS)

@@ -244,8 +244,7 @@ class Drop(anywidget.AnyWidget):
     def _begin_transfer(self, message: Mapping[str, Any]) -> Answer:
         self._drop_transfer()  # from a page that is gone, or another view of this widget
         offers = [Offer(f["name"], f["type"], f["size"]) for f in message["files"]]
-        problem = self._check(offers)
-        if problem:
+        if problem := self._check(offers):
             return {"no": problem}
         self._transfer = Transfer(message["id"], offers, self._folder)
         return self._request_next(message)
@@ -263,8 +262,7 @@ class Drop(anywidget.AnyWidget):
         return transfer if transfer is not None and transfer.name == message["id"] else None
 
     def _request_next(self, message: Mapping[str, Any]) -> Answer:
-        transfer = self._find_transfer(message)
-        if transfer is None:
+        if (transfer := self._find_transfer(message)) is None:
             return {"no": _CANCELED}
         self._expire_soon()
         return transfer.next_request()

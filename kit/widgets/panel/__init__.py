@@ -73,8 +73,7 @@ def render_panel(service: str, models: Sequence[wire.Model], code: str) -> str:
 
 
 def _price(item: wire.Model) -> str:
-    usual = markup.figure(item.estimated_credits) or prices.usual_price(item)
-    if usual:
+    if usual := markup.figure(item.estimated_credits) or prices.usual_price(item):
         return f"usually {usual} credit{'' if usual == '1' else 's'}"
     return "" if item.credits_from is None else f"from {markup.credits(item.credits_from)}"
 

@@ -51,10 +51,8 @@ class Thumbnails:
     def cached(self, names: Sequence[str]) -> Mapping[str, ThumbnailContent]:
         """Return the thumbnails of a page available without waiting; empty means no picture."""
         for name in names:
-            if name not in self._contents:
-                content = _try_fetch(self._find_cached, name)
-                if content:
-                    self._keep(name, content)
+            if name not in self._contents and (content := _try_fetch(self._find_cached, name)):
+                self._keep(name, content)
         return {name: self._contents[name] for name in names if name in self._contents}
 
     def begin_page(self) -> int:
