@@ -91,14 +91,15 @@ class Hold:
 
     If the service refused the start, or it was never sent, nothing was charged. After any other
     error, such as a response that cannot be read, the charge is unknown, and the amount counts as
-    spent.
+    spent, until the same `start` is repeated.
     """
 
-    def __init__(self, budgets: Budgets, amount: Decimal, number: int) -> None:
-        self.number = number
+    def __init__(self, budgets: Budgets, amount: Decimal, number: int, start: str = "") -> None:
+        #: `unknown` is the name of an unknown charge of the start.
+        self.number, self.unknown = number, f"unknown {start or number}"
         self._budgets = budgets
         self._amount = amount
-        self._sent = False
+        self.sent = False
 
     def __enter__(self) -> Hold:
         return self
@@ -107,13 +108,13 @@ class Hold:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         refused = isinstance(error, (ApiError, NoAnswerError)) and not error.unsettled
-        is_unsettled = self._sent and error is not None and not refused
+        is_unsettled = self.sent and error is not None and not refused
         charged = self._amount if is_unsettled else Decimal(0)
-        self._budgets.settle(self, f"unknown {self.number}", charged)
+        self._budgets.settle(self, self.unknown, charged)
 
-    def mark_sent(self, sent: bool = True) -> None:
-        """Record whether the start may have been executed."""
-        self._sent = sent
+    def mark_sent(self, sent: bool = True, start: str = "") -> None:
+        """Record whether the start may have been executed, and its idempotency key."""
+        self.sent, self.unknown = sent, f"unknown {start or self.number}"
 
     def charge(self, what: str, charged: Decimal | None) -> None:
         """Count a charge under the id of its result; None counts the held amount."""
@@ -164,13 +165,14 @@ class Budgets:
         with self._lock:
             return min((budget.left for budget in self._open), default=None)
 
-    def check(self, amount: Decimal, what: str) -> None:
-        """Check an amount against the open budgets without holding it.
+    def check(self, amount: Decimal, what: str, start: str = "") -> None:
+        """Check an amount against the open budgets that do not count the start, without holding it.
 
         Raises `BudgetError`, with the figures of the tightest budget, if it would exceed one.
         """
         with self._lock:
-            budget = min(self._open, key=lambda budget: budget.left, default=None)
+            others = [each for each in self._open if f"unknown {start}" not in each._charged]
+            budget = min(others, key=lambda budget: budget.left, default=None)
             if budget is None or amount <= budget.left:
                 return
             held = f", {_text(budget.held)} held for what is being started" if budget.held else ""
@@ -180,23 +182,28 @@ class Budgets:
                 f"{_text(budget.left)} left; nothing was sent"
             )
 
-    def hold(self, amount: Decimal, what: str) -> Hold:
-        """Hold an amount in every open budget.
+    def hold(self, amount: Decimal, what: str, start: str = "") -> Hold:
+        """Hold an amount in every open budget that does not count the start already.
 
         Raises `BudgetError` if it would exceed one.
         """
         with self._lock:
-            self.check(amount, what)
-            hold = Hold(self, amount, next(self._numbers))
+            self.check(amount, what, start)
+            hold = Hold(self, amount, next(self._numbers), start)
             for budget in self._open:
-                budget._held[hold.number] = amount
+                counted = hold.unknown in budget._charged
+                budget._held[hold.number] = Decimal(0) if counted else amount
         return hold
 
     def settle(self, hold: Hold, what: str, charged: Decimal) -> None:
         """Replace a held amount by the charge, once."""
         with self._lock:
             for budget in self._open:
-                if budget._held.pop(hold.number, None) is not None and charged:
+                if budget._held.pop(hold.number, None) is None:
+                    continue
+                if charged or not hold.sent:
+                    budget._charged.pop(hold.unknown, None)
+                if charged:
                     budget._charged[what] = charged
             sentences = [text for budget in self._open if (text := budget._warning())]
         for sentence in sentences:

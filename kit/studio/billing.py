@@ -120,9 +120,10 @@ class Billing:
         }
         return pricing.price(model.pricing, values, media)
 
-    def hold(self, request: Request, times: int = 1) -> Flow[Hold]:
+    def hold(self, request: Request, times: int = 1, start: str = "") -> Flow[Hold]:
         """Hold the price of a request in the open budgets, plus its error if it is learned.
 
+        `start` is the key of an earlier start that is repeated: no budget counts both.
         Starts that would exceed a budget, or have no known price, raise `BudgetError`.
         """
         what = f"{'a start' if times == 1 else f'{times} starts'} of {request.model.id}"
@@ -132,7 +133,7 @@ class Billing:
             quote = yield from self.price(request)
         except errors.ConfigError as error:
             raise errors.BudgetError(f"{error}; it is not started inside a budget") from None
-        return self.budgets.hold(times * max_cost(quote), what)
+        return self.budgets.hold(times * max_cost(quote), what, start)
 
     def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
         """Count a charge; models without a price rule are priced by it, changed rules fetched."""

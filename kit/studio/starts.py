@@ -196,10 +196,10 @@ class Starts:
                     self.billing.count_payment(request, receipt, hold)
             finally:
                 self._in_flight.discard(name)
-                hold.mark_sent(trace.sent)
+                hold.mark_sent(trace.sent, name)
             return new_generation(request, receipt)
 
-        with (yield from self.billing.hold(request)) as hold:
+        with (yield from self.billing.hold(request, start=key or "")) as hold:
             new = self.upload(request, start, on_sent) if references is None else start(references)
             return (yield from new)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from decimal import Decimal
 
 import pytest
@@ -13,6 +14,7 @@ from kit.errors import (
     KitError,
     NoAnswerError,
     NotFoundError,
+    RateLimitError,
 )
 from kit.explore.budgets import Budgets, BudgetWarning
 
@@ -103,6 +105,29 @@ def test_after_an_error_only_a_possible_charge_is_spent(
             raise error
         assert mine.spent == Decimal(spent)
         assert mine.held == 0
+
+
+def test_a_repeated_start_is_counted_once(budget: Budgets) -> None:
+    def start(error: BaseException | None, *, sent: bool = True) -> None:
+        with suppress(KitError), budget.hold(Decimal("0.6"), "a start", "key") as hold:
+            hold.mark_sent(sent, "key")
+            if error:
+                raise error
+            hold.charge("gen", Decimal("0.7"))
+
+    mine, lost = budget(credits=1), mark_unsettled(NoAnswerError("lost"))
+    for error in (lost, lost, RateLimitError("busy")):  # the last one leaves the first in doubt
+        with mine:
+            start(error)
+        assert mine.spent == Decimal("0.6")
+    with mine:
+        start(None)
+    assert (mine.spent, mine.held) == (Decimal("0.7"), 0)
+
+    with budget(credits=1) as another:
+        start(lost)
+        start(NotFoundError("it was never executed"), sent=False)
+    assert (another.spent, another.held) == (0, 0)
 
 
 def test_a_charge_counts_once_after_a_later_error(budget: Budgets) -> None:

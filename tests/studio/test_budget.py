@@ -4,10 +4,13 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
+from kit.client.calls import NoReply, Outcome, Step
 from kit.client.flows import Policy
+from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ApiError, BudgetError, GenerationFailedError, NoAnswerError
 from kit.explore.budgets import BudgetWarning
@@ -17,6 +20,8 @@ from kit.studio.operations import Operations
 from tests.client import third_party
 from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, png
+from tests.conftest import Service
+from tests.studio.interrupted_clients import is_start
 
 START = "/v1/creative-studio/generations"
 
@@ -37,6 +42,45 @@ def test_a_start_that_would_exceed_a_budget_is_not_sent(studio: Studio, api: Ser
     )
     assert budget.spent == Decimal("0.25")
     assert count_starts(api) == 1
+
+
+class ForgetfulClient(Client):
+    """Loses the answer to its first start."""
+
+    loses = True
+
+    def perform(self, step: Step) -> Outcome:
+        outcome = super().perform(step)
+        if is_start(step) and self.loses:
+            self.loses = False
+            return NoReply("the connection broke")
+        return outcome
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_a_start_whose_answer_was_lost_is_repeated_in_the_same_budget(
+    service: Service, key: str, tmp_path: Path, swept: bool
+) -> None:
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings, client=ForgetfulClient(settings)) as studio:
+        before, budget = studio.account.credits, studio.budget(credits=1, warn_at=1)
+        sweep = studio.sweep("flat", "x")
+        with budget:
+            if swept:
+                sweep.run()
+            else:
+                with pytest.raises(NoAnswerError, match="may have been carried out"):
+                    studio.generate("flat", "x")
+        assert budget.spent == Decimal("0.6")
+
+        with budget:
+            states = (
+                sweep.run().frame()["status"] if swept else [studio.generate("flat", "x").status]
+            )
+
+        assert [*states] == ["completed"]
+        assert before is not None
+        assert studio.account.credits == before - budget.spent == before - Decimal("0.6")
 
 
 def test_several_starts_of_one_request_are_sent_all_or_none(studio: Studio, api: Server) -> None:

@@ -329,7 +329,9 @@ class BaseSweep(Generic[H]):
                     "unpriced=True runs them anyway"
                 )
             remaining = [n for n in range(len(self)) if self._is_open(n)]
-            total = sum((self._cells[n].max_credits for n in remaining), Decimal(0))
+            # each start is checked again, and a budget may count the lost ones already
+            sure = (self._cells[n] for n in remaining if not self._result(n).is_lost)
+            total = sum((cell.max_credits for cell in sure), Decimal(0))
             self._operations.billing.budgets.check(total, f"a sweep of {len(remaining)} requests")
             client, clock = self._session.client, self._operations.policy.clock
             self._run = SweepRun(client, self._work, self._note_failure, deque(remaining), clock)
