@@ -89,7 +89,7 @@ class Columns:
     def __init__(
         self, names: Sequence[str] | None = None, parameters: bool = False, media: bool = False
     ) -> None:
-        self.names = list(dict.fromkeys(names or frames.GENERATIONS))
+        self.names = [*dict.fromkeys(() if names is None else names)] or [*frames.GENERATIONS]
         self._expanded = {"parameters": parameters, "media": media, "tags": False}
         self._keys: dict[str, list[str]] = {column: [] for column in OBJECTS}
         chosen = dict.fromkeys(map(self._column, self.names))

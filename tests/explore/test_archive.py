@@ -74,6 +74,7 @@ def test_columns_are_in_the_given_order_with_parameters_on_request(
     frame = archive.frame(columns=columns, parameters=all_parameters)
 
     assert frame.columns.tolist() == found
+    assert archive.frame(columns=frame.columns).columns.tolist() == found
     assert frame["parameters.size"].tolist()[:2] == [1024, 512]
 
 
