@@ -363,8 +363,9 @@ def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
         yield items
     elif isinstance(items, wire.Generation):
         yield items.id
-    elif hasattr(items, "columns") and hasattr(items, "index"):
-        yield from map(str, items["id"] if "id" in items.columns else items.index)
+    elif hasattr(items, "columns") and hasattr(items, "shape"):
+        frame = items.to_pandas() if hasattr(items, "to_pandas") else items  # of polars or Arrow
+        yield from map(str, frame["id"] if "id" in frame.columns else frame.index)
     elif hasattr(items, "index") and hasattr(items, "name") and "status" in items.index:
         yield str(items.get("id", items.name))
     elif isinstance(items, Iterable):
@@ -376,9 +377,8 @@ def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
         )
 
 
-def _get(session: Session[Any], name: str) -> BaseGeneration:
-    found: BaseGeneration = session.wrap(session.client.block(session.operations.get(name)))
-    return found
+def _get(session: Session[BaseGeneration], name: str) -> BaseGeneration:
+    return session.wrap(session.client.block(session.operations.get(name)))
 
 
 def _preview(generation: BaseGeneration) -> str:

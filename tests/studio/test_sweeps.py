@@ -5,6 +5,7 @@ import io
 import signal
 import threading
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from html import unescape
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import kit
@@ -514,7 +516,8 @@ def test_rating_a_missing_result_is_reported(studio: Studio) -> None:
 # ── rows of a frame ───────────────────────────────────────────────────────────────────────────────
 
 
-def test_each_row_is_a_request(studio: Studio, api: Server) -> None:
+@pytest.mark.parametrize("library", [pd.DataFrame, pa.table])
+def test_each_row_is_a_request(studio: Studio, api: Server, library: Callable[..., Any]) -> None:
     frame = pd.DataFrame(
         {
             "model": "paint",
@@ -523,7 +526,7 @@ def test_each_row_is_a_request(studio: Studio, api: Server) -> None:
             "style": ["ink", None],
         }
     )
-    made = studio.generate_many(frame)
+    made = studio.generate_many(library(frame))
 
     assert made.frame()["status"].tolist() == ["completed", "completed"]
     assert sorted(map(str, (s["parameters"] for s in list_starts(api)))) == [

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from ipywidgets import HTML
 
@@ -48,7 +49,8 @@ def test_a_gallery_takes_ids_rows_and_frames(studio: Studio, generations: list[G
     frame = studio.history.frame(10)
     rows = frame[frame["prompt"] == "lake 1"]
 
-    for given in (rows, rows.iloc[0], generations[1].id, [generations[1].id], rows.reset_index()):
+    arrow = pa.table(rows.reset_index())
+    for given in (rows, rows.iloc[0], generations[1].id, [generations[1].id], arrow):
         assert find_prompts(kit.gallery(given, studio=studio).html()) == ["lake 1"]
     assert find_prompts(
         kit.gallery([generations[2], generations[0].id, generations[1].facts], studio=studio).html()

@@ -114,13 +114,14 @@ def plan_sweep(
 
 def plan_rows(
     operations: Operations,
-    frame: pd.DataFrame | Sequence[Mapping[str, Any]],
+    frame: Any,
     *,
     model: str | wire.Model | None,
     again: bool | str,
     tags: Mapping[str, str] | None,
 ) -> Flow[SweepCells]:
     """Plan a sweep of a frame's rows, checked and priced; nothing is started."""
+    frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame  # of polars or Arrow
     if not (given := [_clean(row) for row in _records(frame)]):
         raise ConfigError("there are no rows")
     default = model.id if isinstance(model, wire.Model) else model
@@ -131,7 +132,7 @@ def plan_rows(
             f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
         )
     requests = [_request(row[_MODEL], row.get(_MEDIA), row, tags) for row in rows]
-    labels = cast("pd.DataFrame", frame).index if hasattr(frame, "columns") else range(len(rows))
+    labels = frame.index if hasattr(frame, "columns") else range(len(rows))
     checked = yield from _check_all(operations, requests, labels)
     cells = yield from price_cells(operations, checked, again)
     visible = [
@@ -139,7 +140,7 @@ def plan_rows(
     ]
     plan = plan_rows_of(visible)
     if hasattr(frame, "columns"):
-        plan = replace(plan, rows=cast("pd.DataFrame", frame).copy())
+        plan = replace(plan, rows=frame.copy())
     models = " and ".join(dict.fromkeys(model for model, *_ in requests))
     return SweepCells(plan, cells, f"{models} × {len(requests)}")
 
@@ -166,8 +167,7 @@ def _records(frame: Any) -> list[Mapping[str, Any]]:
     if hasattr(frame, "columns"):
         if not frame.columns.is_unique:
             raise ConfigError("the frame has several columns of the same name")
-        found: list[Mapping[str, Any]] = frame.to_dict("records")
-        return found
+        return cast("list[Mapping[str, Any]]", frame.to_dict("records"))
     rows = list(frame) if isinstance(frame, Iterable) else [frame]
     if not all(isinstance(row, Mapping) for row in rows):
         raise ConfigError(_NO_ROWS)
