@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable
 from functools import lru_cache, partial
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -148,8 +148,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self.access_log = False  # requests are logged in `kit.service.http`
         self.source: str | None = None
         self._admission = admission
-        #: Requests in progress: begun and not answered.
-        self._open_requests = 0
+        #: Requests in progress: begun and not answered, oldest first.
+        self._open_requests: deque[RequestResponseCycle] = deque()
         #: Whether the parser is outside a body.
         self._in_head = True
         #: Bytes since the last progress of the parser: of a head, or between the pieces of a body.
@@ -176,8 +176,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop counting the connection."""
+        """Stop counting the connection, and drop the responses to its requests."""
         self._admission.leave(self)
+        for request in self._open_requests:  # the server does so with the newest one only
+            request.disconnected = True
         super().connection_lost(exc)
 
     def leave(self) -> None:
@@ -251,7 +253,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Start handling a request."""
         if self._asks_for_upgrade():
             return  # it is parsed again
-        if self._open_requests >= MAX_PIPELINED:
+        if len(self._open_requests) >= MAX_PIPELINED:
             raise _TooManyError
         if len(self.headers) > MAX_HEADERS:
             raise HeadTooLargeError(f"the request has more than {MAX_HEADERS} headers")
@@ -260,7 +262,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._unparsed = self._body = self._pieces = 0
         self._body_before = -1
-        self._open_requests += 1
+        self._open_requests.append(self.cycle)
         self._admission.idle.pop(self, None)
         # Trailers after the body do not belong to the headers of the request.
         self.headers = []
@@ -284,7 +286,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
-        self._open_requests -= 1
+        self._open_requests.popleft()
         if not self._open_requests and not self._is_closing:
             self._admission.idle[self] = None
         super().on_response_complete()
@@ -334,7 +336,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._open_requests and self._in_head:
             # Earlier requests are answered first. They were complete and may have been charged.
             self.cycle.keep_alive = False
-        elif self._in_head or (self._open_requests == 1 and not self.cycle.response_started):
+        elif self._in_head or (len(self._open_requests) == 1 and not self.cycle.response_started):
             self.transport.write(self._error_bytes(error))
             self._close_writing()
         else:
@@ -343,7 +345,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def _close_writing(self) -> None:
         """Close for writing: a full close with unread bytes would drop the response."""
         if self._open_requests:
-            self._open_requests = 0
+            self._open_requests.clear()
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.flow.resume_reading()

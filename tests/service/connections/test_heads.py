@@ -353,6 +353,27 @@ def test_a_connection_whose_responses_are_not_read_is_closed(
         until(lambda: is_closed(one))
 
 
+def test_responses_to_a_connection_that_was_closed_are_dropped(
+    start_service: Callable[..., Service], caplog: pytest.LogCaptureFixture
+) -> None:
+    service = start_service(answer_seconds=1.0)
+
+    def is_refused() -> bool:
+        try:
+            one.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: kit\r\n\r\n")
+        except ConnectionError:
+            return True
+        return False
+
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        with connect(service) as place:
+            one.connect(place.getpeername())
+        until(is_refused)  # one request at a time, so that all are accepted
+    service.stop()
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 def is_closed(one: socket.socket) -> bool:
     """Whether the other side has closed a connection."""
     try:
