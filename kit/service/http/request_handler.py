@@ -11,7 +11,7 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from itertools import count
 from typing import Any
 from urllib.parse import quote
@@ -50,6 +50,8 @@ SCOPES = (
 WRITE_WHOLE = "kit.whole"
 #: Minimum time in milliseconds between two updates of a key's last use.
 _TOUCH_MS = 60_000
+#: Maximum bytes of a response that is sent in one piece.
+_SHORT_BYTES = 262_144
 #: Maximum of cached callers.
 _MAX_CALLERS = 1000
 #: Errors of the operating system if nothing can be written: a full disk, an exceeded quota, the
@@ -86,8 +88,10 @@ class RequestHandler:
                 await self._authorize(request, path, response)
             operation, arguments = self._routes.find(request.method, path)
             scope["route"] = operation
-            answer = await operation.call(request, arguments)
-            await answer(scope, receive, response.send)
+            # What the operation enters into the stack is kept until the client has the response.
+            async with AsyncExitStack() as scope["stack"]:
+                answer = await operation.call(request, arguments)
+                await answer(scope, receive, response.send)
         except ClientDisconnect:
             response.status = DISCONNECTED_STATUS
         except Exception as error:  # noqa: BLE001 - becomes a response
@@ -160,9 +164,13 @@ class _ResponseStart:
                 rate_headers = self.verdict.headers().items()
                 headers += [(name.lower().encode(), value.encode()) for name, value in rate_headers]
             body, is_whole = message.get("body", b""), not message.get("more_body", False)
-            if is_whole and self._write is not None and self._write(self.status, headers, body):
+            is_short = is_whole and len(body) <= _SHORT_BYTES
+            if is_short and self._write is not None and self._write(self.status, headers, body):
                 return
             await self._send(head)
+            if is_whole and not is_short:
+                await self._send({**message, "more_body": True})
+                message = {"type": message["type"]}  # the server waits until the client has read
         await self._send(message)
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:

@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from kit.errors import BadRequestError, MethodNotAllowedError, NotFoundError
 from kit.service.http.bodies import list_problems, read_body
+from kit.service.http.context import get_slots
 from kit.wire import Body
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
@@ -27,6 +28,8 @@ H = TypeVar("H", bound=Handler)
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 #: Maximum of fields in a query; parsing thousands takes long.
 _MAX_FIELDS = 100
+#: Items from which on a page is large, and how many of an account are made and sent at once.
+_LARGE_PAGE, _MAX_PAGES = 100, 8
 #: An argument of the handler in a path; ``{name:path}`` may contain slashes and line breaks.
 _ARGUMENT = re.compile(r"\{(\w+)(:path)?\}")
 _VALUES = {None: "[^/]+", ":path": r"[\s\S]*"}
@@ -107,6 +110,9 @@ class Operation:
                 values |= dict(self.query.model_validate(dict(given)))
             except ValidationError as error:
                 raise BadRequestError.fields(list_problems(error)) from None
+        if values.get("limit", 0) > _LARGE_PAGE:  # it takes memory until its client has read it
+            pages = get_slots(request, "pages", _MAX_PAGES)
+            await request.scope["stack"].enter_async_context(pages)
         body = [await read_body(request, self.body)] if self.body else []
         return await self.handler(request, *body, **values)
 

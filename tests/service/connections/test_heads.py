@@ -21,7 +21,7 @@ from tests.service.connections.raw_http import (
     request_status,
     send_repeatedly,
 )
-from tests.waiting import GENERATIONS, until
+from tests.waiting import GENERATIONS, generate, until
 
 START = b"GET /healthz HTTP/1.1\r\nHost: kit\r\n"
 KILOBYTE = b"x" * 1000
@@ -114,6 +114,33 @@ def test_an_account_sends_few_large_bodies_at_once(service: Service, key: str) -
         for one in (first, fifth):
             (answer,) = read_responses(one)
             assert answer.code == "validation_error"
+
+
+def test_an_account_is_sent_few_large_pages_at_once(start_service: Callable[..., Service]) -> None:
+    service = start_service(workers=0, starts_per_minute=1_000)
+    account = service.account(1_000)
+    key = service.key(account, *ALL_SCOPES)
+    head = f"GET {GENERATIONS}?limit=1000 HTTP/1.1\r\nAuthorization: Bearer {key}\r\n\r\n"
+    with ExitStack() as stack, service.client(key) as http:
+        for _ in range(300):
+            generate(http, prompt="\N{GRINNING FACE}" * 4_000)
+        for _ in range(8):
+            one = stack.enter_context(connection(service))
+            one.sendall(head.encode())
+            one.recv(1)
+        ninth = stack.enter_context(connection(service))
+        ninth.sendall(head.encode())
+        ninth.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            ninth.recv(1)
+        assert len(http.get(f"{GENERATIONS}?limit=100").json()) == 100
+        other = service.key(service.account(), *ALL_SCOPES)
+        with service.client(other) as another:
+            assert another.get(f"{GENERATIONS}?limit=1000").json() == []
+
+        one.close()
+        ninth.settimeout(20)
+        assert ninth.recv(12) == b"HTTP/1.1 200"
 
 
 def test_trailers_are_not_read_as_headers(service: Service, key: str, http: httpx.Client) -> None:
