@@ -111,9 +111,8 @@ def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[str]]:
     files = typed.parse_pairs(given, "--media")
     for name, values in files.items():
         if name not in names:
-            raise ConfigError(
-                f"the model {model.id!r} has no medium {name!r}{suggest(name, names)}"
-            )
+            hint = suggest(name, names)
+            raise ConfigError(f"the model {model.id!r} has no medium {name!r}{hint}")
         # not every shell replaces the ~ after a "="
         files[name] = [v if is_web_url(v) else str(Path(v).expanduser()) for v in values]
         for value in files[name]:

@@ -51,9 +51,8 @@ class Catalog:
         """Return a model's definition."""
         model = self.models.get(model_id)
         if model is None:
-            raise NotFoundError(
-                f"there is no model {shorten(model_id)}{suggest(model_id, self.models)}"
-            )
+            hint = suggest(model_id, self.models)
+            raise NotFoundError(f"there is no model {shorten(model_id)}{hint}")
         return model
 
     async def problems(self, model: Model, order: Order) -> list[Problem]:

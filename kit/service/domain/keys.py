@@ -110,14 +110,9 @@ def create(
         expires_at=request.expires_at,
     )
     row = yield from one(step)
-    facts = {
-        "account": row.account_id,
-        "name": row.name,
-        "prefix": row.prefix,
-        "scopes": row.scopes,
-        "cap": None if row.cap is None else f"{credits(row.cap):f}",
-        "expires": row.expires_at,
-    }
+    facts = {"account": row.account_id, "name": row.name, "prefix": row.prefix}
+    cap = None if row.cap is None else f"{credits(row.cap):f}"
+    facts |= {"scopes": row.scopes, "cap": cap, "expires": row.expires_at}
     yield from audit.record("key.created", key_id, actor, now, **facts)
     return NewKey(text, row)
 

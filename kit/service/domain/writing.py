@@ -78,16 +78,13 @@ def check_topic(order: SuggestTitle) -> str:
 def check_order(order: WriteScripts) -> ScriptBrief:
     """Return the checked order of scripts. Source: contract, "Titles and scripts"."""
     problems = [*_topic_problems(order.topic), *script_problems(order)]
-    if (
-        not _DURATION.fullmatch(order.duration)
-        or not MIN_SECONDS <= int(order.duration) <= MAX_SECONDS
-    ):
+    is_number = _DURATION.fullmatch(order.duration)
+    if not is_number or not MIN_SECONDS <= int(order.duration) <= MAX_SECONDS:
         sentence = f"must be whole seconds from {MIN_SECONDS} to {MAX_SECONDS}"
         problems.append(("duration", f"{sentence}, not {shorten(order.duration)}"))
     if order.variations not in ("1", "2"):
-        problems.append(
-            ("variations", f"must be '1' or '2' as text, not {shorten(order.variations)}")
-        )
+        sentence = f"must be '1' or '2' as text, not {shorten(order.variations)}"
+        problems.append(("variations", sentence))
     if problems:
         raise BadRequestError.fields(problems)
     return ScriptBrief(

@@ -164,9 +164,8 @@ async def _receive(body: AsyncIterator[bytes], folder: Path, length: int) -> tup
             async for chunk in body:
                 size += len(chunk)
                 if size > length:
-                    raise AccessDeniedError(
-                        f"the file is longer than the {length:,} bytes announced"
-                    )
+                    sentence = f"the file is longer than the {length:,} bytes announced"
+                    raise AccessDeniedError(sentence)
                 digest.update(chunk)
                 await asyncio.to_thread(file.write, chunk)
         if size != length:

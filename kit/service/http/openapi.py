@@ -280,6 +280,15 @@ _FILE_BODY = {
     "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
 }
 _END_STATES = ("completed", "failed", "canceled")
+_MESSAGE_SCHEMA = {
+    "type": "object",
+    "required": ["type", "timestamp", "data"],
+    "properties": {
+        "type": {"enum": [f"generation.{state}" for state in _END_STATES]},
+        "timestamp": {"type": "string", "format": "date-time"},
+        "data": _reference("Generation"),
+    },
+}
 #: The messages to webhooks. Source: contract, "Webhooks"; Standard Webhooks 1.0.
 _MESSAGE: Mapping[str, Any] = {
     "operationId": "generation_ended",
@@ -290,21 +299,7 @@ _MESSAGE: Mapping[str, Any] = {
         _parameter("webhook-timestamp", "seconds since 1970"),
         _parameter("webhook-signature", "`v1,` and a signature, or several, separated by spaces"),
     ],
-    "requestBody": {
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["type", "timestamp", "data"],
-                    "properties": {
-                        "type": {"enum": [f"generation.{state}" for state in _END_STATES]},
-                        "timestamp": {"type": "string", "format": "date-time"},
-                        "data": _reference("Generation"),
-                    },
-                }
-            }
-        }
-    },
+    "requestBody": {"content": {"application/json": {"schema": _MESSAGE_SCHEMA}}},
     "responses": {
         "2XX": {"description": "received"},
         "410": {"description": "disables the webhook"},

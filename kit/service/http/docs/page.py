@@ -158,14 +158,8 @@ def _fields(name: str, schema: Schema, *, is_request: bool = False) -> list[dict
 
 
 def _row(name: str, schema: Schema, *, required: bool, place: str = "") -> dict[str, Any]:
-    notes = Markup("<br>").join(_notes(schema))
-    return {
-        "name": name,
-        "required": required,
-        "place": place,
-        "type": type_of(schema),
-        "notes": notes,
-    }
+    facts = {"name": name, "required": required, "place": place, "type": type_of(schema)}
+    return facts | {"notes": Markup("<br>").join(_notes(schema))}
 
 
 def anchor(name: str) -> str:
