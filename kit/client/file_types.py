@@ -142,9 +142,17 @@ def _encode_figure(figure: Any) -> bytes:
     return buffer.getvalue()
 
 
+def _encode_given(picture: Any) -> bytes:
+    try:
+        return _encode_picture(picture)
+    except (OSError, ValueError, AssertionError) as error:  # the last is Pillow's
+        why = str(error) or "its file is closed"
+        raise ParameterError(f"the picture cannot be read: {why}") from None
+
+
 #: Module and class of objects, and the function that encodes them as a file.
 ENCODERS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
-    ("PIL.Image", "Image", _encode_picture),
+    ("PIL.Image", "Image", _encode_given),
     ("numpy", "ndarray", _encode_array),
     ("matplotlib.figure", "Figure", _encode_figure),
 )

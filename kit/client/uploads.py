@@ -82,10 +82,8 @@ def _file_problems(error: Exception | None) -> str:
 
 def _is_sendable(name: str, value: str) -> bool:
     """Whether a header is valid in a request. Source: RFC 9110, sections 5.1 and 5.5."""
-    token = (
-        name.isascii() and bool(name) and all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name)
-    )
-    return token and value.isascii() and (value.isprintable() or not value)
+    token = re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name, re.ASCII)
+    return bool(token) and value.isascii() and (value.isprintable() or not value)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -337,6 +335,8 @@ def _from_bytes(content: bytes, name: str) -> FileSource:
 
 def _from_file(file: Any) -> FileSource:
     name = getattr(file, "name", None)
+    if getattr(file, "closed", False):
+        raise ParameterError(f"the file {name or file!r} is closed: give its path, or reopen it")
     if isinstance(name, str) and "b" in str(getattr(file, "mode", "")) and file.tell() == 0:
         path = Path(name)
         if path.is_file():

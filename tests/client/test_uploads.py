@@ -133,6 +133,16 @@ def test_an_array_is_sent_while_another_thread_imports_pictures(
     assert uploads.source(np.ones((4, 4), "uint8")).content_type == "image/png"
 
 
+def closed_picture() -> Any:
+    with Image.open(io.BytesIO(png())) as picture:
+        return picture
+
+
+def closed_file() -> io.BytesIO:
+    with io.BytesIO(png()) as file:
+        return file
+
+
 @pytest.mark.parametrize(
     ("medium", "message"),
     [
@@ -143,6 +153,8 @@ def test_an_array_is_sent_while_another_thread_imports_pictures(
         (b"", "'upload' is empty"),
         (b"plain text", "not a picture, video or sound of a type that services take"),
         (io.StringIO("text"), "binary mode"),
+        (closed_file(), "is closed: give its path, or reopen it"),
+        (closed_picture(), "the picture cannot be read: its file is closed"),
         (np.zeros((2, 2, 7), "uint8"), r"not of shape \(2, 2, 7\)"),
         (np.full((2, 2), 2.0), "floats holds 0 to 1, not 2 to 2"),
         (np.full((2, 2), np.nan), "floats holds 0 to 1"),

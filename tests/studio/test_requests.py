@@ -193,6 +193,11 @@ def test_a_medium_given_twice_is_refused(studio: Studio, api: Server) -> None:
     assert read_starts(api) == []
 
 
+def test_a_long_text_is_no_medium(studio: Studio) -> None:
+    with pytest.raises(ParameterError, match=r"cannot be read: |there is no file"):
+        studio.generate("retouch", media="x" * 5000)
+
+
 def test_a_form_takes_a_generation_as_medium(studio: Studio) -> None:
     picture = studio.generate("paint", "a lake")
 
