@@ -159,8 +159,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    where = _MODULES.get(name)
-    if where is None:
+    if (where := _MODULES.get(name)) is None:
         hint = "; errors are in kit.errors" if name.endswith("Error") else ""
         raise AttributeError(f"module 'kit' has no attribute {name!r}{hint}")
     module = import_module(where)

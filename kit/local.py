@@ -141,8 +141,7 @@ def _find_obstacle(folder: Path) -> str:
 def _start_service(settings: ServiceSettings) -> str:
     """Start the service, unless another process is starting it; return its address."""
     with _wait_for_turn(settings.data):
-        url = find(settings.data)
-        if url is None:
+        if (url := find(settings.data)) is None:
             running = hosted[settings.data] = _host(settings)
             url = running.url
         return url

@@ -42,8 +42,7 @@ def decode_jpeg(file: Path, factor: int = 1) -> Any:
 
     # The flag for half size is 16, that for a quarter 32.
     flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION | (8 * factor if factor > 1 else 0)
-    pixels = cv2.imdecode(np.fromfile(file, np.uint8), flags)
-    if pixels is None:
+    if (pixels := cv2.imdecode(np.fromfile(file, np.uint8), flags)) is None:
         raise OSError("the picture is cut off or damaged")
     return pixels
 

@@ -37,8 +37,7 @@ def parse_text(parameter: Parameter, text: str) -> Any:
         return text
     if not text.strip():
         return None
-    parse = _PARSERS.get(kind)
-    if parse is None:
+    if (parse := _PARSERS.get(kind)) is None:
         return _parse_untyped(text)
     try:
         return parse(text.strip())

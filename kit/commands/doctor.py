@@ -221,8 +221,7 @@ def _storage(settings: ServiceSettings) -> str:
 def _cluster(settings: ServiceSettings) -> str:
     from kit.service.app import load_cluster
 
-    slots = asyncio.run(load_cluster().count_slots(settings))
-    if not slots:
+    if not (slots := asyncio.run(load_cluster().count_slots(settings))):
         raise ConfigError(f"nothing renders at {settings.cluster}: start `kit worker` for it")
     return f"{settings.cluster} renders {slots} at a time"
 

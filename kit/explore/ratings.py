@@ -81,15 +81,11 @@ class Ratings:
 
         lines = self.all()
         index = pd.Index(list(lines), dtype="string", name="id")
+        times = [str(line.get("at")) for line in lines.values()]
         values = {
             "rating": [line["rating"] for line in lines.values()],
             "note": [line.get("note") or None for line in lines.values()],
-            "rated_at": pd.to_datetime(
-                [str(line.get("at")) for line in lines.values()],
-                utc=True,
-                format="ISO8601",
-                errors="coerce",
-            ),
+            "rated_at": pd.to_datetime(times, utc=True, format="ISO8601", errors="coerce"),
         }
         return pd.DataFrame(values, index=index).astype(COLUMNS)
 
