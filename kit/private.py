@@ -17,7 +17,7 @@ from typing import Any, Literal
 _OTHER_USERS_MODE = 0o077
 #: The locked byte, beyond the end of all files, because locked bytes cannot be read.
 _LOCK_OFFSET = 1 << 30
-#: Seconds between attempts to replace a file: readers are done soon.
+#: Seconds between attempts to move or lock a file: others are done soon.
 _RETRY_SECONDS = (0.001, 0.002, 0.005, *(0.01,) * 50)
 
 
@@ -70,14 +70,13 @@ def write_private(path: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
-def replace_file(draft: Path, path: Path) -> None:
-    """Move a draft to a file's place; on Windows retried while the file is open."""
+def replace_file(draft: Path, path: Path) -> Path:
+    """Move a draft to a path; on Windows retried while one is open, as by a virus scanner."""
     for pause in _RETRY_SECONDS if os.name == "nt" else ():
         with suppress(PermissionError):
-            draft.replace(path)
-            return
+            return draft.replace(path)
         time.sleep(pause)
-    draft.replace(path)
+    return draft.replace(path)
 
 
 def flush_path(path: Path) -> None:

@@ -17,6 +17,7 @@ from kit import wire
 from kit.endings import EXTENSIONS, guess_type
 from kit.errors import ParameterError
 from kit.pictures import HEIC, INPUT_FORMATS, NO_HEIC, has_heic, open_picture, to_srgb
+from kit.private import replace_file
 
 #: Offset and bytes of a file's signature, and its content type.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
@@ -191,7 +192,7 @@ def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path
     extensions = _extensions(sniffed or (declared if declared.startswith(_MEDIA_PREFIXES) else ""))
     named = _url_suffix(url)
     extension = named if named in extensions else next(iter(extensions), "")
-    return path.replace(path.with_suffix(extension)) if extension else path
+    return replace_file(path, path.with_suffix(extension)) if extension else path
 
 
 def find_renamed(path: Path) -> Path:

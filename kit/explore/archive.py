@@ -27,7 +27,7 @@ from kit.explore.frames import SETTINGS, grouping_column, pointer, split_key, wr
 from kit.explore.search import SearchQuery, hash_picture, likeness
 from kit.explore.store import SCHEMAS, Store
 from kit.parameters import check_limit, suggest
-from kit.private import user_path
+from kit.private import replace_file, user_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,7 +182,7 @@ class Archive:
 
         try:
             self._run(write, query)
-            draft.replace(target)
+            replace_file(draft, target)
         finally:
             draft.unlink(missing_ok=True)
         return target

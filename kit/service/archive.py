@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from kit.errors import ConfigError
-from kit.private import flush_path, flush_tree
+from kit.private import flush_path, flush_tree, replace_file
 
 #: Adds a file under a name and returns its size.
 Add = Callable[[str, Path], int]
@@ -36,7 +36,7 @@ def open_writer(target: Path, draft: Path) -> Iterator[Add]:
     with _write_folder(draft) if kind is None else _write_archive(draft, kind) as add:
         yield add
     flush_tree(draft) if kind is None else flush_path(draft)
-    draft.rename(target)
+    replace_file(draft, target)
     flush_path(target.parent)
 
 

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import orjson
 
 from kit.errors import ConfigError
-from kit.private import Lock, flush_path, flush_tree, make_folder, make_private
+from kit.private import Lock, flush_path, flush_tree, make_folder, make_private, replace_file
 from kit.service.archive import Add, open_writer, unpack
 from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import remove
@@ -152,9 +152,9 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
         if exists:
             make_private(folder)
             for path in sorted(data.iterdir(), key=lambda it: it.name == _DATABASE):
-                path.rename(folder / path.name)
+                replace_file(path, folder / path.name)
         else:
-            data.rename(folder)
+            replace_file(data, folder)
         flush_path(place)
     return report
 

@@ -152,6 +152,15 @@ def test_a_wrong_query_is_reported(archive: Archive, query: str) -> None:
         assert archive.sql(query).empty
 
 
+def test_an_export_replaces_a_file_that_is_being_read(archive: Archive, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").touch()
+    with (tmp_path / "out.csv").open("rb") as reader:
+        threading.Timer(0.2, reader.close).start()
+        archive.export(tmp_path / "out.csv")
+
+    assert (tmp_path / "out.csv").stat().st_size
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_exports_select_rows_and_columns(archive: Archive, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"it's out{suffix}"

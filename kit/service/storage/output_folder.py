@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kit.errors import NotFoundError
-from kit.private import flush_path, make_folder
+from kit.private import flush_path, make_folder, replace_file
 
 
 class OutputFolder:
@@ -59,11 +59,11 @@ def _make_folders(folder: Path, root: Path) -> list[Path]:
 def _move(path: Path, target: Path) -> None:
     """Move a file; to another file system by a complete copy and a rename."""
     try:
-        path.replace(target)
+        replace_file(path, target)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
         draft = target.with_name(f"{target.name}.part")
         shutil.copyfile(path, draft)
-        draft.replace(target)
+        replace_file(draft, target)
         path.unlink()

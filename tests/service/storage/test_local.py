@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ def test_a_stored_file_keeps_its_last_byte(
     asyncio.run(storage.keep({"a.wav": tmp_path / "draft"}))
 
     assert storage.outputs.path("a.wav").read_bytes() == b"RIFF" + last
+
+
+def test_a_file_that_a_virus_scanner_still_reads_is_stored(
+    storage: LocalStorage, tmp_path: Path
+) -> None:
+    (tmp_path / "draft").write_bytes(b"RIFF")
+    with (tmp_path / "draft").open("rb") as scanner:
+        threading.Timer(0.2, scanner.close).start()
+        asyncio.run(storage.keep({"a.wav": tmp_path / "draft"}))
+
+    assert storage.outputs.path("a.wav").read_bytes() == b"RIFF"
 
 
 def test_the_folder_is_private_to_its_owner(storage: LocalStorage, tmp_path: Path) -> None:
