@@ -303,7 +303,11 @@ def test_checks_have_the_documented_order(start_service: Callable[..., Service])
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/creative-studio/models/flot", f"{START}/gen_0", f"{START}/x/cancel"]
+    "path",
+    [
+        *("/v1/creative-studio/models/flot", f"{START}/gen_0", f"{START}/x/cancel"),
+        *(f"{START}/gen_%00/events", "/v1/webhooks/%00"),
+    ],
 )
 def test_a_missing_resource_is_not_found(http: httpx.Client, path: str) -> None:
     problem(http.request("POST" if "cancel" in path else "GET", path), 404, "not_found")

@@ -30,9 +30,10 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _MAX_FIELDS = 100
 #: Items from which on a page is large, and how many of an account are made and sent at once.
 _LARGE_PAGE, _MAX_PAGES = 100, 8
-#: An argument of the handler in a path; ``{name:path}`` may contain slashes and line breaks.
+#: An argument of the handler in a path; ``{name:path}`` may contain slashes. PostgreSQL
+#: refuses the character 0, which is in no name.
 _ARGUMENT = re.compile(r"\{(\w+)(:path)?\}")
-_VALUES = {None: "[^/]+", ":path": r"[\s\S]*"}
+_VALUES = {None: r"[^/\0]+", ":path": r"[^\0]*"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
