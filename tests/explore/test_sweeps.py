@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,12 @@ def test_a_random_plan_is_a_reproducible_part_of_the_grid(count: int, length: in
     assert all(request in whole.requests for request in drawn.requests)
     assert len({str(r) for r in drawn.requests}) == len(drawn.requests)
     assert plan_values(values, count).requests == drawn.requests
+
+
+@pytest.mark.parametrize("values", [range(2**32), itertools.count()])
+def test_more_values_than_fit_into_memory_are_refused(values: Iterable[int]) -> None:
+    with pytest.raises(ConfigError, match=r"^seed has more than 100,000 values: random\.sample"):
+        plan_values({"seed": values}, 20)
 
 
 def test_a_random_plan_works_for_a_huge_grid() -> None:

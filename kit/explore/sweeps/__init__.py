@@ -24,8 +24,8 @@ from kit.parameters import check_count
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Maximum of requests in a sweep.
-MAX_REQUESTS = 10_000
+#: Maximum of requests in a sweep, and of values of one argument, of which some are drawn.
+MAX_REQUESTS, _MAX_VALUES = 10_000, 100_000
 PROMPT = "prompt"
 PREFIX = "parameters."
 #: Arguments of a request other than parameters -> their columns in the history.
@@ -113,6 +113,9 @@ def _split(
             fixed[name] = value
         elif not found:
             raise ConfigError(f"{name} has no values to vary")
+        elif len(found) > _MAX_VALUES:
+            many = f"{name} has more than {_MAX_VALUES:,} values"
+            raise ConfigError(f"{many}: random.sample(values, 100) draws a hundred of them")
         else:
             axes[name] = found
     return axes, fixed
@@ -127,7 +130,7 @@ def _values(value: Any) -> list[Any] | None:
         return None
     if isinstance(value, (set, frozenset)):  # their order differs between processes
         return sorted(value, key=lambda item: (str(type(item)), item))
-    return list(value)
+    return list(itertools.islice(value, _MAX_VALUES + 1))
 
 
 def _zip(axes: Mapping[str, list[Any]]) -> list[Mapping[str, Any]]:
