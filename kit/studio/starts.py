@@ -450,7 +450,8 @@ class Starts:
             listed.since += timedelta(0) if number else answers.moment(reply) - datetime.now(UTC)
             listed.items += items
             if not following or not items or not listed.is_new(items[-1]):
-                listed.complete = self.settings.ours  # lists of other services may lack some
+                # lists of other services may lack some, and the query is by the service's clock
+                listed.complete = self.settings.ours and listed.since > since - 2 * _SLACK
                 break
             call = following
         return listed

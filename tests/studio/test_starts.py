@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -307,6 +309,16 @@ class LosingClient(Client):
         return super().perform(step)
 
 
+class LateClient(Client):
+    """Talks to a service whose clock is late, so that a query by time may miss what is new."""
+
+    def perform(self, step: Step) -> Outcome:
+        outcome = super().perform(step)
+        assert isinstance(outcome, Reply)
+        date = format_datetime(datetime.now(UTC) - timedelta(minutes=10), usegmt=True)
+        return replace(outcome, headers={**outcome.headers, "date": date})
+
+
 def test_our_service_rules_out_a_start_that_it_does_not_list(
     service: Service, key: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -320,6 +332,9 @@ def test_our_service_rules_out_a_start_that_it_does_not_list(
     line = json.loads(path.read_text())
     line["at"] = wire.timestamp(datetime.now(UTC) - timedelta(hours=1))
     path.write_text(json.dumps(line) + "\n")
+    with Studio(settings, client=LateClient(settings)) as late:
+        assert late.history.pending() == []
+        assert late.session.operations.journal.intents() != []
     caplog.clear()
 
     with Studio(settings) as later:
