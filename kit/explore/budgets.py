@@ -87,15 +87,13 @@ class Budget:
 class Hold:
     """Credits held for one start; leaving the block releases them unless they were charged.
 
-    Its number is unique in the studio.
-
+    Its number is unique in the studio, and `unknown` is the name of an unknown charge.
     If the service refused the start, or it was never sent, nothing was charged. After any other
     error, such as a response that cannot be read, the charge is unknown, and the amount counts as
     spent, until the same `start` is repeated.
     """
 
     def __init__(self, budgets: Budgets, amount: Decimal, number: int, start: str = "") -> None:
-        #: `unknown` is the name of an unknown charge of the start.
         self.number, self.unknown = number, f"unknown {start or number}"
         self._budgets = budgets
         self._amount = amount
