@@ -24,7 +24,7 @@ from kit.client.calls import Flow
 from kit.errors import ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.sweeps.templates import PromptTemplate, UnknownListError, template
 from kit.parameters import suggest
-from kit.private import make_folder, user_path
+from kit.private import make_folder, replace_file, user_path
 from kit.studio import requests
 from kit.studio.catalog import describe_retirement
 from kit.studio.generation import BaseGeneration, Session, find_thumbnail
@@ -194,7 +194,7 @@ class FormService(PaidService):
             if link is None or not link(path):
                 part = path.with_suffix(".part")
                 part.write_bytes(content)
-                part.replace(path)
+                replace_file(part, path)
         return path
 
     def path(self, medium: Any) -> Path:

@@ -205,7 +205,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         sync: bool = True,
         **filters: Unpack[Filters],
     ) -> Path:
-        """Write the history to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path."""
+        """Write the history as ``.parquet``, ``.csv`` or, for Excel, ``.xlsx``; return its path."""
         choice = parse_filter(**filters)
         archive = await self._archive(sync, choice)
         return await to_thread(archive.export, path, choice, columns)

@@ -197,7 +197,7 @@ class History(BaseHistory[Generation]):
         sync: bool = True,
         **filters: Unpack[Filters],
     ) -> Path:
-        """Write the history to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path."""
+        """Write the history as ``.parquet``, ``.csv`` or, for Excel, ``.xlsx``; return its path."""
         choice = parse_filter(**filters)
         archive = self._archive(sync, choice)
         return archive.export(path, choice, columns)
