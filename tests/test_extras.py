@@ -35,6 +35,7 @@ def refuse(ask):
         print(error)
 
 refuse(studio.history.frame)
+refuse(lambda: studio.history.frame(5))
 refuse(lambda: studio.costs.by("model"))
 del os.environ["KIT_BASE_URL"], os.environ["KIT_API_KEY"]
 refuse(kit.connect)
@@ -58,9 +59,10 @@ def test_the_toolkit_alone_works_and_names_the_extra_of_what_it_lacks(
     ended = run(HEAD + PROGRAM, service, key)
 
     assert ended.returncode == 0, ended.stderr
-    history, costs, embedded = ended.stdout.splitlines()
+    history, newest, costs, embedded = ended.stdout.splitlines()
     sentence = "the synced history needs pyarrow: pip install 'creative-studio-kit[history]'"
     assert history == costs == sentence
+    assert newest == sentence.replace("the synced", "a dataframe of the")
     assert embedded.startswith("the embedded service")
     assert embedded.endswith("pip install 'creative-studio-kit[service]'")
 

@@ -31,7 +31,7 @@ from kit.widgets.markup import count_of
 from kit.widgets.progress import ProgressUpdates
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pandas as pd
 
     from kit.explore.archive import Archive
     from kit.explore.syncing import Page, Start, Synced
@@ -127,13 +127,15 @@ class HistorySync:
             yield from self.check(choice)
         return found
 
-    def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
-        """Return the same as a table, read directly from the bytes of the responses."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
+    def newest(self, limit: int, choice: HistoryFilter, *columns: Any) -> Flow[pd.DataFrame]:
+        """Return the same as a frame of `Columns`, read from the bytes of the responses."""
+        with require_extra("history", "a dataframe of the history"):
+            import pyarrow as pa
+            import pyarrow.compute as pc
 
-        from kit.explore import charges, pages
+            from kit.explore import arrow, charges, pages
 
+        wanted = arrow.Columns(*columns)
         contents: list[bytes] = []
         listed = yield from self._list(limit, choice, contents.append)
         yield from self.check(choice, listed)
@@ -143,9 +145,10 @@ class HistorySync:
         malformed.warn()
         ids = pa.array([one.id for one in listed], pa.string())
         selected = table.take(pc.index_in(ids, value_set=table["id"].combine_chunks()).drop_null())
-        if charges.is_complete(selected):
-            return selected
-        return charges.fill_credits(selected, self._journal.credits(), (yield from self.models()))
+        if not charges.is_complete(selected):
+            models = yield from self.models()
+            selected = charges.fill_credits(selected, self._journal.credits(), models)
+        return wanted.frame(selected)
 
     def _list(
         self,

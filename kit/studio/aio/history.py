@@ -134,10 +134,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         times: dict[str, Any] = {"since": since, "until": until, "timezone": timezone}
         choice = parse_filter(tag=tag, **times, **words, **filters)
         if limit is not None:
-            from kit.explore.arrow import Columns
-
-            selected = Columns(columns, parameters, media)
-            return selected.frame(await self._client.run(self._history.newest(limit, choice)))
+            wanted = columns, parameters, media
+            return await self._client.run(self._history.newest(limit, choice, *wanted))
         archive = await self._archive(sync, choice)
         return await to_thread(archive.frame, choice, columns, parameters=parameters, media=media)
 

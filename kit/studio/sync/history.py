@@ -128,10 +128,8 @@ class History(BaseHistory[Generation]):
         times: dict[str, Any] = {"since": since, "until": until, "timezone": timezone}
         choice = parse_filter(tag=tag, **times, **words, **filters)
         if limit is not None:
-            from kit.explore.arrow import Columns
-
-            selected = Columns(columns, parameters, media)
-            return selected.frame(self._client.run(self._history.newest(limit, choice)))
+            wanted = columns, parameters, media
+            return self._client.run(self._history.newest(limit, choice, *wanted))
         archive = self._archive(sync, choice)
         return archive.frame(choice, columns, parameters=parameters, media=media)
 
