@@ -8,7 +8,7 @@ from pathlib import Path
 from kit.service.databases import open_database
 from kit.service.domain import outputs, uploads
 from kit.service.domain.credits import Payer
-from kit.service.domain.upkeep import Sweeper
+from kit.service.domain.upkeep import Sweeper, tidy
 from kit.service.machine import clock
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload
@@ -34,6 +34,18 @@ def test_outputs_are_deleted_after_the_configured_days(
         until(lambda: read(http, generation)["outputsDeletedAt"])
         assert read(http, generation)["outputUrl"] is None
     until(lambda: not list_files(service))
+
+
+def test_scratch_files_are_removed_although_a_program_has_others_open(
+    service: Service, tmp_path: Path
+) -> None:
+    for name in "abc":
+        (tmp_path / name).touch()
+
+    with (tmp_path / "a").open(), (tmp_path / "c").open():
+        asyncio.run(tidy(service.context.storage, tmp_path, clock() / 1000 + 2 * 24 * 3600))
+
+    assert not (tmp_path / "b").exists()
 
 
 def test_a_clock_that_is_ahead_for_less_than_an_hour_deletes_nothing(service: Service) -> None:

@@ -221,6 +221,6 @@ async def tidy(storage: Storage, scratch: Path, now: float) -> None:
 
 def _sweep_scratch(folder: Path, now: float) -> None:
     for path in folder.glob("*"):
-        with suppress(FileNotFoundError):  # its job has just ended
+        with suppress(OSError):  # its job has just ended, or a program on Windows has it open
             if now - path.stat().st_mtime > _OLD_SCRATCH_SECONDS:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
