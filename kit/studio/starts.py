@@ -344,7 +344,7 @@ class Starts:
         for intent in intents:
             if facts := self._claim(intent, listed):
                 found[facts.id] = facts
-            elif not self._settle_unlisted(intent, listed):
+            elif not self._is_unlisted(intent, listed):
                 self.notices.log(self._doubt_text(intent, listed))
         return found
 
@@ -415,21 +415,21 @@ class Starts:
     def _search_list(self, intent: Intent) -> Flow[wire.Generation | None]:
         listed = yield from self._list_since(intent.moment)
         facts = self._claim(intent, listed)
-        if facts is None and not self._settle_unlisted(intent, listed):
-            error = NoAnswerError(
-                f"{self._doubt_text(intent, listed)}; the same call checks again, and "
-                "again=True sends a new request"
-            )
+        if facts is None and not self._is_unlisted(intent, listed):
+            hint = "the same call checks again, and again=True sends a new request"
+            error = NoAnswerError(f"{self._doubt_text(intent, listed)}; {hint}")
             error.unsettled = True
             raise error
         return facts
 
-    def _settle_unlisted(self, intent: Intent, listed: ListedGenerations) -> bool:
-        """Settle a start that a complete list lacks, unless a kernel may just be sending it."""
-        is_due = listed.complete and datetime.now(UTC) - intent.moment > _SLACK
-        if is_absent := is_due and not self._find_similar(intent, listed):
+    def _is_unlisted(self, intent: Intent, listed: ListedGenerations) -> bool:
+        """Whether a complete list lacks a start; it is settled once its key cannot repeat it."""
+        age = datetime.now(UTC) - intent.moment
+        if not listed.complete or age < _SLACK or self._find_similar(intent, listed):
+            return False  # a kernel may just be sending it
+        if age > _KEY_LIFETIME:
             self._settle(intent.key)
-        return is_absent
+        return True
 
     def _list_since(self, since: datetime) -> Flow[ListedGenerations]:
         """Return the service's list back to a time, or slightly further.
