@@ -175,8 +175,8 @@ class _Server(uvicorn.Server):
         """Once per second, review the connections and the address file."""
         if counter % _TICKS_PER_SECOND == 0:
             self._admission.review(asyncio.get_running_loop().time())
-            if self._note and not self._address_file.exists():  # a later service has ended
-                with suppress(OSError):
+            with suppress(OSError):  # of a folder that is gone or cannot be read now
+                if self._note and not self._address_file.exists():  # a later service has ended
                     write_private(self._address_file, json.dumps(self._note))
         return await super().on_tick(counter)
 

@@ -1,5 +1,6 @@
 """A running service, and how other processes on this machine find it."""
 
+import errno
 import json
 import os
 import signal
@@ -72,6 +73,23 @@ def test_a_service_is_found_again_after_a_later_one_has_stopped(
     second.stop()
 
     assert until(lambda: address.find(first.settings.data)) == first.url
+
+
+def test_a_service_whose_folder_cannot_be_read_for_a_moment_goes_on(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+    exists = Path.exists
+
+    def fail(path: Path) -> bool:
+        if path != note_path(service.settings.data):
+            return exists(path)
+        asked.append(path)
+        raise PermissionError(errno.EACCES, "no access", str(path))
+
+    monkeypatch.setattr(Path, "exists", fail)
+    until(lambda: len(asked) > 1)
+    assert httpx.get(f"{service.url}/healthz", verify=False).status_code == 200
 
 
 def test_a_note_of_another_instance_is_ignored(service: Service) -> None:
