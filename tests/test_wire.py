@@ -67,6 +67,15 @@ def test_a_misspelled_name_in_a_definition_is_refused(
         kind(**{wrong: 1})
 
 
+def test_a_subclass_of_a_parameter_has_its_own_arguments() -> None:
+    class Choice(wire.Parameter):
+        def __init__(self, key: str, *choices: str) -> None:
+            super().__init__(name=key, enum=[*choices])
+
+    assert Choice("size", "small", "large").enum == ["small", "large"]
+    assert Choice(key="size").name == "size"
+
+
 def test_an_unknown_field_of_a_parameter_in_a_response_is_ignored() -> None:
     sent = {"id": "1", "settingParameters": [{"name": "size", "maxItems": 2, "step": 8}]}
 

@@ -17,9 +17,10 @@ class _Declared(Wire):
     Those of responses are ignored: they are not given to `__new__`.
     """
 
-    def __new__(cls, **fields: Any) -> Self:
+    def __new__(cls, *_: Any, **fields: Any) -> Self:
         names = cls.model_fields
-        for name in fields.keys() - {name for key in names for name in (key, names[key].alias)}:
+        known = {name for key in names for name in (key, names[key].alias)}
+        for name in () if cls.__pydantic_custom_init__ else fields.keys() - known:
             hint = [f"; did you mean {close!r}?" for close in get_close_matches(name, names, 1)]
             raise TypeError("".join((f"{cls.__name__} has no field {name!r}", *hint)))
         return super().__new__(cls)

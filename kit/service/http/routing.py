@@ -99,8 +99,7 @@ class Operation:
         if self.query is not None:
             given = request.query_params
             names = [it.alias or name for name, it in self.query.model_fields.items()]
-            repeated = [it for it in names if len(given.getlist(it)) > 1]
-            problems = [(it, "may be given only once") for it in repeated]
+            problems = [(it, "may be given only once") for it in names if given.getlist(it)[1:]]
             # Others, as of caches and signatures, are ignored.
             for it in (it for it in given if it not in names and not it.startswith("tag.")):
                 close = get_close_matches(it, names, n=1, cutoff=0.8)
