@@ -38,7 +38,7 @@ _log = logging.getLogger("kit")
 _SERVICE_CHOOSES = -1
 #: The largest integer that all JSON parsers keep exact.
 _MAX_EXACT = 2**53
-_ID = re.compile(r"[\w-]{1,63}")
+_ID = re.compile(r"[\w-]{1,128}", re.ASCII)
 
 
 def matches_request(

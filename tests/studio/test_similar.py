@@ -67,6 +67,8 @@ def test_similar_pictures_are_found_by_generation_id_file_or_array(
         assert studio.history.similar(given, n=1).index.tolist() == ["job-1"]
     assert media.requests("GET", "/out") == []
     assert studio.history.similar(pictures[0], until="2020-01-01").empty
+    with pytest.raises(NotFoundError):  # the ids of another service may be hashes
+        studio.history.similar("ab" * 32)
 
 
 def test_thumbnails_are_fetched_up_to_a_limit_and_the_rest_is_reported(
