@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import socket
 import threading
 import time
@@ -252,9 +253,11 @@ def test_a_body_after_an_upgrade_is_never_a_request(service: Service) -> None:
             for piece in (head + b"Content-Length: %d\r\n\r\n" % len(HELLO), HELLO, last):
                 send_repeatedly(one, piece, 1)
                 time.sleep(0.05)
-            responses = read_responses(one)
+            statuses = [answer.status for answer in read_responses(one)]
 
-        assert [answer.status for answer in responses] == expected
+        # Windows drops an unread response if more is sent to a closed connection.
+        is_dropped = os.name == "nt" and expected == [404] and not statuses
+        assert is_dropped or statuses == expected
 
 
 def test_a_short_response_arrives_in_one_piece(service: Service) -> None:
