@@ -180,6 +180,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._admission.leave(self)
         for request in self._open_requests:  # the server does so with the newest one only
             request.disconnected = True
+            request.message_event.set()
         super().connection_lost(exc)
 
     def leave(self) -> None:
@@ -198,9 +199,6 @@ class BoundedProtocol(HttpToolsProtocol):
             self.timeout_keep_alive_task = None
         while data and not self._is_closing:
             room = MAX_HEAD_BYTES - self._unparsed
-            if len(data) <= room:
-                self._parse(data)
-                return
             self._parse(data[:room])
             data = data[room:]
 

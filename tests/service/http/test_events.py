@@ -20,6 +20,7 @@ from kit.service.http.events import StreamEvent, events_of, parse_last_id, strea
 from kit.service.machine import clock
 from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service, both_databases
+from tests.service.connections.raw_http import connection
 from tests.waiting import GENERATIONS, generate, read, until, wait_for_end, wait_for_start
 
 Start = Callable[..., Service]
@@ -183,6 +184,21 @@ def test_a_client_that_disconnects_leaves_no_watcher(start_service: Start) -> No
             assert service.context.dispatcher.watchers.count == 1
 
         until(lambda: service.context.dispatcher.watchers.count, lambda it: it == 0)
+
+
+def test_a_client_that_disconnects_after_another_request_leaves_no_watcher(
+    start_service: Start,
+) -> None:
+    service = start_service(workers=0)
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http, connection(service) as one:
+        path = f"{GENERATIONS}/{generate(http)}/events"
+        one.sendall(f"GET {path} HTTP/1.1\r\nAuthorization: Bearer {key}\r\n\r\n".encode())
+        one.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+        assert one.recv(12) == b"HTTP/1.1 200"
+        assert service.context.dispatcher.watchers.count == 1
+
+    until(lambda: service.context.dispatcher.watchers.count, lambda it: it == 0)
 
 
 def test_a_service_that_stops_does_not_wait_for_open_streams(start_service: Start) -> None:
