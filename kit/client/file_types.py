@@ -146,8 +146,8 @@ def _encode_figure(figure: Any) -> bytes:
 def _encode_given(picture: Any) -> bytes:
     try:
         return _encode_picture(picture)
-    except (OSError, ValueError, AssertionError) as error:  # the last is Pillow's
-        why = str(error) or "its file is closed"
+    except (OSError, ValueError, AssertionError, AttributeError) as error:  # the last two: Pillow's
+        why = str(error) if isinstance(error, OSError | ValueError) else "its file is closed"
         raise ParameterError(f"the picture cannot be read: {why}") from None
 
 
