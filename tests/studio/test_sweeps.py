@@ -535,6 +535,21 @@ def test_each_row_is_a_request(studio: Studio, api: Server, library: Callable[..
     ]
 
 
+def test_cells_of_an_arrow_table_keep_their_types(studio: Studio, api: Server) -> None:
+    seed, media = 2**53 - 1, {"picture": png(), "hints": [png(), png("blue")]}
+    rows = pa.table({"model": ["paint"] * 2, "prompt": ["a", "b"], "size": [seed, None]})
+    made = studio.generate_many(rows)
+    files = pa.table({"model": ["retouch"], "media": [media]})
+    more = studio.generate_many(files, unpriced=True)
+
+    sent = [request["parameters"] for request in list_starts(api)][:2]
+    assert sorted(map(repr, sent)) == [repr({"size": seed}), "{}"]
+    assert [*made.frame()["status"], *more.frame()["status"]] == ["completed"] * 3
+    double = pa.table([["paint"], ["a"], ["b"]], names=["model", "prompt", "prompt"])
+    with pytest.raises(ConfigError, match="several columns of the same name"):
+        studio.generate_many(double)
+
+
 def test_the_results_of_rows_keep_the_index_of_their_frame(studio: Studio) -> None:
     frame = pd.DataFrame(
         {"prompt": ["a", "b", "c", "d"], "style": ["ink", None, "oil", "ink"]},

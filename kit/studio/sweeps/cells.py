@@ -121,8 +121,11 @@ def plan_rows(
     tags: Mapping[str, str] | None,
 ) -> Flow[SweepCells]:
     """Plan a sweep of a frame's rows, checked and priced; nothing is started."""
-    frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame  # of polars or Arrow
-    if not (given := [_clean(row) for row in _records(frame)]):
+    # of polars or Arrow, whose whole numbers would be floats beside empty cells, lists be arrays
+    exact: Any = getattr(frame, "to_dicts", None) or getattr(frame, "to_pylist", list)
+    frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    found = _records(frame)
+    if not (given := [_clean(row) for row in exact() or found]):
         raise ConfigError("there are no rows")
     default = model.id if isinstance(model, wire.Model) else model
     rows = [{_MODEL: default, **row} if default else row for row in given]
