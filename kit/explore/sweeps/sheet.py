@@ -140,8 +140,10 @@ class Sheet:
         if path.suffix.lower() not in (".png", ".html"):
             raise ConfigError(f"a sheet is saved as .png or .html, not as {path.suffix!r}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        page = _PAGE.format(escape(self.title)) + self.html()
-        path.write_bytes(self.png() if path.suffix.lower() == ".png" else page.encode())
+        if path.suffix.lower() == ".png":
+            path.write_bytes(self.png())
+        else:
+            path.write_text(_PAGE.format(escape(self.title)) + self.html(), "utf-8")
         return path
 
     def _cell(self, row: int, column: int) -> str:
