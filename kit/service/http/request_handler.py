@@ -11,7 +11,7 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from itertools import count
 from typing import Any
 from urllib.parse import quote
@@ -88,15 +88,15 @@ class RequestHandler:
                 await self._authorize(request, path, response)
             operation, arguments = self._routes.find(request.method, path)
             scope["route"] = operation
-            # What the operation enters into the stack is kept until the client has the response.
-            async with AsyncExitStack() as scope["stack"]:
-                answer = await operation.call(request, arguments)
-                await answer(scope, receive, response.send)
+            answer = await operation.call(request, arguments)
+            await answer(scope, receive, response.send)
         except ClientDisconnect:
             response.status = DISCONNECTED_STATUS
         except Exception as error:  # noqa: BLE001 - becomes a response
             await response.fail(explain(error, scope), scope, receive)
         finally:
+            if slot := scope.get("slot"):  # the client has the response, or has left
+                slot.release()
             seconds = time.perf_counter() - started
             # Labeled with the route's template, so that ids and unknown paths add no new series.
             route = getattr(scope.get("route"), "path", "none")

@@ -99,7 +99,8 @@ class Operation:
         if self.query is not None:
             given = request.query_params
             names = [it.alias or name for name, it in self.query.model_fields.items()]
-            problems = [(it, "may be given only once") for it in names if given.getlist(it)[1:]]
+            repeated = [it for it in names if given.getlist(it)[1:]] if separators else ()
+            problems = [(it, "may be given only once") for it in repeated]
             # Others, as of caches and signatures, are ignored.
             for it in (it for it in given if it not in names and not it.startswith("tag.")):
                 close = get_close_matches(it, names, n=1, cutoff=0.8)
@@ -112,7 +113,8 @@ class Operation:
                 raise BadRequestError.fields(list_problems(error)) from None
         if values.get("limit", 0) > _LARGE_PAGE:  # it takes memory until its client has read it
             pages = get_slots(request, "pages", _MAX_PAGES)
-            await request.scope["stack"].enter_async_context(pages)
+            await pages.acquire()
+            request.scope["slot"] = pages
         body = [await read_body(request, self.body)] if self.body else []
         return await self.handler(request, *body, **values)
 
