@@ -27,12 +27,8 @@ def create(
 ) -> None:
     """Create an account."""
     units = amount(credits, "--credits")
-    settings = settings_of(data, database)
     work = accounts.create(name, email, units, clock(), actor=actor())
-    row = transact(settings, work, create=True)
-    for other in read(settings, accounts.list_accounts()):
-        if other.id != row.id and other.email.lower() == row.email.lower():
-            typer.echo(f"the account {other.id} has the same e-mail address", err=True)
+    row = transact(settings_of(data, database), work, create=True)
     text = f"{row.id}  {row.name} <{row.email}>  {to_credits(row.balance)} credits"
     show(as_json, serialize_account(row), text)
 

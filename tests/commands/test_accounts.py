@@ -19,15 +19,6 @@ def test_accounts_are_listed(kit: Kit, account: str) -> None:
     assert account in kit("accounts", "list").out
 
 
-def test_a_second_account_with_an_e_mail_address_is_created_and_reported(
-    kit: Kit, account: str
-) -> None:
-    done = kit("accounts", "create", "--name", "Bob", "--email", "ADA@example.org")
-
-    assert f"the account {account} has the same e-mail address" in done.err
-    assert len(kit("accounts", "list", "--json").json) == 2
-
-
 def test_a_name_of_several_lines_is_printed_on_one_line(kit: Kit) -> None:
     kit("accounts", "create", "--name", "Ada\nBob", "--email", "ada@example.org")
 
