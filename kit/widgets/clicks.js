@@ -12,15 +12,19 @@ const within = (one) => [one, ...(one.get("children") ?? []).flatMap(within)];
 const waits = (one) => one._pending_msgs > 0;
 const rest = (button, now) => (button.ariaBusy = button.ariaDisabled = now);
 
-// The page disposes widgets when the user restarts their kernel, but not when the kernel dies.
+// The page disposes widgets when the user restarts their kernel, but not when the kernel dies. When
+// another page restarts it, a shutdown reply arrives, but the new kernel's first status may be lost.
 function whenGone(model, signal, end) {
   const kernel = model.widget_manager?.kernel;
   const hear = (_, status) => ENDS.includes(status) && end();
+  const read = (_, { header }) => header.msg_type === "shutdown_reply" && end();
   kernel?.statusChanged?.connect(hear);
+  kernel?.iopubMessage?.connect(read);
   kernel?.disposed?.connect(end);
   model.on("comm_live_update", end);
   signal.addEventListener("abort", () => {
     kernel?.statusChanged?.disconnect(hear);
+    kernel?.iopubMessage?.disconnect(read);
     kernel?.disposed?.disconnect(end);
   });
 }
