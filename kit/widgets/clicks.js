@@ -15,18 +15,13 @@ const rest = (button, now) => (button.ariaBusy = button.ariaDisabled = now);
 // The page disposes widgets when the user restarts their kernel, but not when the kernel dies. When
 // another page restarts it, a shutdown reply arrives, but the new kernel's first status may be lost.
 function whenGone(model, signal, end) {
-  const kernel = model.widget_manager?.kernel;
+  const { statusChanged, iopubMessage, disposed } = model.widget_manager?.kernel ?? {};
   const hear = (_, status) => ENDS.includes(status) && end();
   const read = (_, { header }) => header.msg_type === "shutdown_reply" && end();
-  kernel?.statusChanged?.connect(hear);
-  kernel?.iopubMessage?.connect(read);
-  kernel?.disposed?.connect(end);
+  const heard = [[statusChanged, hear], [iopubMessage, read], [disposed, end]];
+  heard.forEach(([sent, call]) => sent?.connect(call));
   model.on("comm_live_update", end);
-  signal.addEventListener("abort", () => {
-    kernel?.statusChanged?.disconnect(hear);
-    kernel?.iopubMessage?.disconnect(read);
-    kernel?.disposed?.disconnect(end);
-  });
+  signal.addEventListener("abort", () => heard.forEach(([sent, call]) => sent?.disconnect(call)));
 }
 
 // A widget without its kernel is marked at its top and disabled; typed text can still be copied.
