@@ -13,6 +13,8 @@ from typing import Any
 import ipywidgets
 import traitlets
 
+_SCRIPTS = ("shortcuts.js", "focus.js", "kernel.js", "clicks.js", "polling.js", "accessibility.js")
+
 
 class PageScript(ipywidgets.DOMWidget):
     """A script in the page, for the box whose child it is; it is invisible.
@@ -56,4 +58,4 @@ class Accessibility(PageScript):
     """
 
     _anywidget_id = traitlets.Unicode("kit.widgets.Accessibility").tag(sync=True)
-    _esm = script(__package__, "shortcuts.js", "focus.js", "clicks.js", "following.js", "reach.js")
+    _esm = script(__package__, *_SCRIPTS)

@@ -1,23 +1,23 @@
 // Moves the focus when the focused element is disabled, hidden or redrawn. A slow page reports that
 // late and in any order, so it is checked after each change; a focus moved by the user is kept. Of
 // nested boxes the outermost one is responsible.
-const STOPS = "button, input, select, textarea, summary, [tabindex='0']:not([role=tab])";
+const FOCUSABLE = "button, input, select, textarea, summary, [tabindex='0']:not([role=tab])";
 const TAB = "[role=tab][aria-selected=true]";
-const KEPT = "data-kit-focus";
+const MANAGED = "data-kit-focus";
 
-const seen = (part) => part.isConnected && part.checkVisibility({ visibilityProperty: true });
-const free = (part) => seen(part) && !part.disabled;
-const words = (part) => part?.textContent.trim() ?? "";
+const isVisible = (part) => part.isConnected && part.checkVisibility({ visibilityProperty: true });
+const canFocus = (part) => isVisible(part) && !part.disabled;
+const textOf = (part) => part?.textContent.trim() ?? "";
 // The browser's own `labels` searches the whole page, which is too slow for a long table.
-const caption = (part) =>
+const labelOf = (part) =>
   part.closest("label") ?? part.closest(".jupyter-widgets")?.querySelector(":scope > label");
-const known = (part) => {
-  const said = part.title || (part.matches("button") ? words(part) : part.placeholder);
-  return [part.ariaLabel, words(caption(part)), said].join("|");
+const fingerprint = (part) => {
+  const text = part.title || (part.matches("button") ? textOf(part) : part.placeholder);
+  return [part.ariaLabel, textOf(labelOf(part)), text].join("|");
 };
 
 // Typing continues in a redrawn field, at the same position.
-function goOn(before, part) {
+function continueTyping(before, part) {
   const { value, selectionStart: from, selectionEnd: to } = before;
   if (part.value !== value) {
     part.value = value;
@@ -27,59 +27,59 @@ function goOn(before, part) {
 }
 
 function keepFocus(root, signal) {
-  let last, like, count, place, timer, home;
-  let around = [];
+  let last, lastPrint, count, place, timer, submit;
+  let focusable = [];
   let typed = false;
-  const give = (part) => part.focus({ preventScroll: true }); // the user may be looking at another part
-  const kind = ({ tagName, type }) => `${tagName} ${type}`; // cheap, for a thousand elements
-  const is = (part) => kind(part) === kind(last) && known(part) === like;
+  const setFocus = (part) => part.focus({ preventScroll: true }); // the user may be looking at another part
+  const kindOf = ({ tagName, type }) => `${tagName} ${type}`; // cheap, for a thousand elements
+  const matchesLast = (part) => kindOf(part) === kindOf(last) && fingerprint(part) === lastPrint;
   const remember = () => {
-    around = [...root.querySelectorAll(STOPS)];
-    like = known(last);
+    focusable = [...root.querySelectorAll(FOCUSABLE)];
+    lastPrint = fingerprint(last);
     // After canceling a run or closing its result, the next action is to start another one.
-    home = last.closest(".kit-results") && last.closest(".kit-form")?.querySelector(".kit-submit");
-    const alike = around.filter(is);
-    count = alike.length;
-    place = alike.indexOf(last) - count; // from the end, as new elements are inserted at the beginning
+    submit = last.closest(".kit-results") && last.closest(".kit-form")?.querySelector(".kit-submit");
+    const matching = focusable.filter(matchesLast);
+    count = matching.length;
+    place = matching.indexOf(last) - count; // from the end, as new elements are inserted at the beginning
   };
-  const anew = () => {
-    around = [...root.querySelectorAll(STOPS)];
-    const same = around.filter(is);
+  const findRedrawn = () => {
+    focusable = [...root.querySelectorAll(FOCUSABLE)];
+    const same = focusable.filter(matchesLast);
     return same.length >= count && same.at(place);
   };
-  const instead = () => {
+  const findNext = () => {
     const page = last.closest(".kit-page");
-    if (page?.isConnected && !seen(page)) return root.querySelector(TAB);
-    const before = around;
-    const twin = !last.isConnected && anew();
-    if (twin && free(twin)) {
-      if (typed) goOn(last, twin);
-      return twin;
+    if (page?.isConnected && !isVisible(page)) return root.querySelector(TAB);
+    const before = focusable;
+    const redrawn = !last.isConnected && findRedrawn();
+    if (redrawn && canFocus(redrawn)) {
+      if (typed) continueTyping(last, redrawn);
+      return redrawn;
     }
-    const all = twin ? around : before;
-    const at = all.indexOf(twin || last);
-    const near = [...all.slice(at + 1), ...all.slice(0, at).reverse()];
-    return [home, ...near].find((part) => part && free(part) && !is(part));
+    const all = redrawn ? focusable : before;
+    const at = all.indexOf(redrawn || last);
+    const nearest = [...all.slice(at + 1), ...all.slice(0, at).reverse()];
+    return [submit, ...nearest].find((part) => part && canFocus(part) && !matchesLast(part));
   };
   // Of two paging buttons, one is disabled at the end, where the other is needed.
-  const other = (part) => part.matches(".kit-paging") && free(part);
-  const look = () => {
+  const isOtherPaging = (part) => part.matches(".kit-paging") && canFocus(part);
+  const checkFocus = () => {
     timer = 0;
     const now = document.activeElement;
     if (!last || (now !== document.body && now !== last)) return;
-    if (root.parentElement?.closest(`[${KEPT}]`)) return;
-    if (!seen(last)) {
+    if (root.parentElement?.closest(`[${MANAGED}]`)) return;
+    if (!isVisible(last)) {
       root.tabIndex = -1; // where nothing else is left to take it
-      return give(instead() ?? root);
+      return setFocus(findNext() ?? root);
     }
     remember();
-    if (!last.disabled) return now !== last && give(last);
-    const next = last.matches(".kit-paging") && [...last.parentElement.children].find(other);
-    if (next) give(next);
+    if (!last.disabled) return now !== last && setFocus(last);
+    const next = last.matches(".kit-paging") && [...last.parentElement.children].find(isOtherPaging);
+    if (next) setFocus(next);
   };
-  const later = () => (timer ||= setTimeout(look, 60));
+  const checkSoon = () => (timer ||= setTimeout(checkFocus, 60));
   const forget = () => (last = null);
-  const on = (kind, hear) => window.addEventListener(kind, hear, { capture: true, signal });
+  const on = (kind, handler) => window.addEventListener(kind, handler, { capture: true, signal });
   on("focusin", ({ target }) => {
     if (!root.contains(target)) return forget();
     last = target;
@@ -90,17 +90,17 @@ function keepFocus(root, signal) {
   on("pointerdown", ({ target }) => last?.contains(target) || forget());
   on("focusout", ({ target, relatedTarget }) => {
     if (target !== last || relatedTarget) return;
-    if (!free(target)) return later();
+    if (!canFocus(target)) return checkSoon();
     // If an element that stays loses the focus, the user left it; one being removed is still there now.
-    const gone = () => target === last && free(target) && document.activeElement !== target;
+    const gone = () => target === last && canFocus(target) && document.activeElement !== target;
     setTimeout(() => gone() && forget());
   });
-  const watcher = new MutationObserver(later);
+  const watcher = new MutationObserver(checkSoon);
   watcher.observe(root, {
     attributeFilter: ["class", "disabled", "hidden", "style"],
     childList: true,
     subtree: true,
   });
-  root.setAttribute(KEPT, "");
+  root.setAttribute(MANAGED, "");
   signal.addEventListener("abort", () => (clearTimeout(timer), watcher.disconnect()));
 }

@@ -4,26 +4,26 @@
 function enlarge(address, title, type) {
   const video = type.startsWith("video/");
   const picture = video
-    ? make("video", { src: address, title, controls: true, autoplay: true })
-    : make("img", { src: address, alt: title });
-  const button = (textContent) => make("button", { type: "button", textContent, className: "jupyter-button" });
+    ? makeElement("video", { src: address, title, controls: true, autoplay: true })
+    : makeElement("img", { src: address, alt: title });
+  const button = (textContent) => makeElement("button", { type: "button", textContent, className: "jupyter-button" });
   const [size, close] = [button(""), button("Close")];
-  const bar = make("div", {}, ...(video ? [] : [size]), close);
-  const dialog = make("dialog", { ariaLabel: title }, bar, picture);
-  const fit = (whole) => {
-    const limits = whole ? "max-width:94vw;max-height:86vh" : "max-width:none";
-    picture.style.cssText = `display:block;${limits};cursor:${video ? "auto" : whole ? "zoom-in" : "zoom-out"}`;
-    size.textContent = whole ? "Full size" : "Fit to window";
+  const bar = makeElement("div", {}, ...(video ? [] : [size]), close);
+  const dialog = makeElement("dialog", { ariaLabel: title }, bar, picture);
+  const setSize = (fitted) => {
+    const limits = fitted ? "max-width:94vw;max-height:86vh" : "max-width:none";
+    picture.style.cssText = `display:block;${limits};cursor:${video ? "auto" : fitted ? "zoom-in" : "zoom-out"}`;
+    size.textContent = fitted ? "Full size" : "Fit to window";
   };
-  let whole = true;
+  let fitted = true;
   dialog.dataset.lmSuppressShortcuts = "true";
   dialog.style.cssText =
     "padding:10px;border:0;border-radius:8px;max-width:98vw;max-height:98vh;overflow:auto;" +
     "background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#000)";
   bar.style.cssText = "width:fit-content;margin:0 0 8px auto;position:sticky;right:0";
   close.autofocus = true;
-  fit(whole);
-  if (!video) picture.onclick = size.onclick = () => fit((whole = !whole));
+  setSize(fitted);
+  if (!video) picture.onclick = size.onclick = () => setSize((fitted = !fitted));
   close.onclick = () => dialog.close();
   dialog.onclick = ({ target }) => target === dialog && dialog.close();
   dialog.onclose = () => (dialog.remove(), URL.revokeObjectURL(address));
@@ -32,7 +32,7 @@ function enlarge(address, title, type) {
 }
 
 function save(address, name) {
-  make("a", { href: address, download: name }).click();
+  makeElement("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 

@@ -40,7 +40,7 @@ class FileReceiver(PageScript):
     """Saves or enlarges received files in the page; it is invisible."""
 
     _anywidget_id = traitlets.Unicode("kit.widgets.FileReceiver").tag(sync=True)
-    _esm = script(__package__, "make.js", "result.js")
+    _esm = script(__package__, "elements.js", "result.js")
 
 
 class ResultCard(ipywidgets.VBox):
@@ -161,7 +161,7 @@ class OpenButtons(PageScript):
     """Adds buttons to the HTML above it in the page; it is invisible."""
 
     _anywidget_id = traitlets.Unicode("kit.widgets.OpenButtons").tag(sync=True)
-    _esm = script(__package__, "make.js", "clicks.js", "opening.js")
+    _esm = script(__package__, "elements.js", "kernel.js", "open_buttons.js")
     #: The CSS class of that HTML.
     place = traitlets.Unicode().tag(sync=True)
 

@@ -1,19 +1,19 @@
 // A secret is sent in a single message and kept in this element only, because the model's state is
 // saved. The model of a secret that is shown once has no label.
-const button = (facts) => make("button", { className: "jupyter-button", ...facts });
-const NO_KEY = "a key has no blanks, and no letters beyond ASCII: copy it once more";
+const button = (properties) => makeElement("button", { className: "jupyter-button", ...properties });
+const INVALID_KEY = "a key has no blanks, and no letters beyond ASCII: copy it once more";
 
-function ask(model, form) {
+function buildInput(model, form) {
   const id = `kit-secret-${Math.random().toString(36).slice(2)}`;
-  const label = make("label", { htmlFor: id });
-  const field = make("input", { id, type: "password", autocomplete: "off", spellcheck: false });
+  const label = makeElement("label", { htmlFor: id });
+  const field = makeElement("input", { id, type: "password", autocomplete: "off", spellcheck: false });
   const send = button({ type: "submit" });
-  const said = make("span", { id: `${id}-said`, className: "kit-note", role: "status" });
-  field.setAttribute("aria-describedby", said.id);
+  const status = makeElement("span", { id: `${id}-status`, className: "kit-note", role: "status" });
+  field.setAttribute("aria-describedby", status.id);
   form.dataset.lmSuppressShortcuts = "true";
-  const say = (text, wrong = false) => {
-    said.textContent = text;
-    said.className = wrong ? "kit-bad" : "kit-note";
+  const setStatus = (text, wrong = false) => {
+    status.textContent = text;
+    status.className = wrong ? "kit-bad" : "kit-note";
     field.ariaInvalid = wrong || null;
   };
   const show = () => {
@@ -21,14 +21,14 @@ function ask(model, form) {
     field.placeholder = model.get("placeholder");
     send.textContent = model.get("action");
     field.disabled = send.disabled = model.get("disabled");
-    say(model.get("hint"));
+    setStatus(model.get("hint"));
   };
   const wrong = () => /[^\x21-\x7e]/.test(field.value.trim());
-  field.addEventListener("input", () => say(wrong() ? NO_KEY : "", wrong()));
+  field.addEventListener("input", () => setStatus(wrong() ? INVALID_KEY : "", wrong()));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!field.value || wrong()) return field.focus();
-    say("sending …");
+    setStatus("sending …");
     model.send({ secret: field.value });
     field.value = "";
   });
@@ -39,18 +39,18 @@ function ask(model, form) {
     form.requestSubmit();
   });
   model.on("change", show);
-  form.append(label, field, send, said);
+  form.append(label, field, send, status);
   show();
   return [show, () => (field.value = "")];
 }
 
-function reveal(model, box) {
-  const said = make("span", { textContent: model.get("hint"), role: "status" });
-  const shown = make("code", { hidden: true });
+function buildDisplay(model, box) {
+  const status = makeElement("span", { textContent: model.get("hint"), role: "status" });
+  const shown = makeElement("code", { hidden: true });
   const copy = button({ type: "button", textContent: "Copy", hidden: true });
-  const tell = ({ secret, gone }) => {
+  const showSecret = ({ secret, gone }) => {
     if (gone && !shown.textContent)
-      said.textContent = "It was shown already. Make another one if it was not kept.";
+      status.textContent = "It was shown already. Make another one if it was not kept.";
     shown.textContent = secret ?? "";
     shown.hidden = copy.hidden = !secret;
   };
@@ -62,21 +62,21 @@ function reveal(model, box) {
       getSelection().selectAllChildren(shown); // an insecure page has no clipboard
     }
   });
-  box.append(said, shown, copy);
-  return [tell, () => tell({ secret: "" })];
+  box.append(status, shown, copy);
+  return [showSecret, () => showSecret({ secret: "" })];
 }
 
 function render({ model, el }) {
-  const asks = model.get("label") !== undefined;
-  const box = make(asks ? "form" : "div", { className: "kit-secret" });
-  const [hear, forget] = (asks ? ask : reveal)(model, box);
+  const isInput = model.get("label") !== undefined;
+  const box = makeElement(isInput ? "form" : "div", { className: "kit-secret" });
+  const [onMessage, forget] = (isInput ? buildInput : buildDisplay)(model, box);
   el.append(box);
-  model.on("msg:custom", hear);
-  if (!asks) model.send({ ready: true });
+  model.on("msg:custom", onMessage);
+  if (!isInput) model.send({ ready: true });
   return () => {
     forget();
-    model.off("change", hear);
-    model.off("msg:custom", hear);
+    model.off("change", onMessage);
+    model.off("msg:custom", onMessage);
   };
 }
 

@@ -17,7 +17,7 @@ from kit.widgets.accessibility import script
 
 #: Maximum of characters of a secret: longer text was pasted by mistake.
 MAX_CHARACTERS = 4096
-_SCRIPT = script(__package__, "make.js", "secret.js").default_value
+_SCRIPT = script(__package__, "elements.js", "secret.js").default_value
 
 
 class SecretInput(anywidget.AnyWidget):

@@ -49,7 +49,7 @@ def history(count: int) -> pd.DataFrame:
 
 
 def show(frame: pd.DataFrame) -> HistoryTable:
-    """Return a table with its widgets and its twin, as a cell shows it."""
+    """Return a table with its widgets and its static snapshot, as a cell shows it."""
     table = HistoryTable(frame, search=search_rows, background=STILL)
     table.controls  # noqa: B018 - makes the widgets
     table.html()

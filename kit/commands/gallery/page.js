@@ -3,52 +3,52 @@
 (() => {
 const root = document.documentElement, nav = document.querySelector("nav");
 const all = (query, within = document) => [...within.querySelectorAll(query)];
-const videos = all("video"), seen = new Set(), held = new Set();
-const prefers = query => matchMedia(query).matches;
-let moving = !(prefers("(prefers-reduced-motion: reduce)")
-  || prefers("(prefers-reduced-data: reduce)") || navigator.connection?.saveData);
+const videos = all("video"), visible = new Set(), paused = new Set();
+const matches = query => matchMedia(query).matches;
+let autoplay = !(matches("(prefers-reduced-motion: reduce)")
+  || matches("(prefers-reduced-data: reduce)") || navigator.connection?.saveData);
 root.classList.add("js");
 
 const button = (kind, label, parent) => {
-  const made = document.createElement("button");
-  made.type = "button"; made.className = kind; made.textContent = label;
-  parent.append(made);
-  return made;
+  const element = document.createElement("button");
+  element.type = "button"; element.className = kind; element.textContent = label;
+  parent.append(element);
+  return element;
 };
-const hold = (video, on) => {
-  held[on ? "add" : "delete"](video);
+const setPaused = (video, on) => {
+  paused[on ? "add" : "delete"](video);
   video.parentNode.classList.toggle("held", on);
 };
-const start = video => video.play().catch(error => {
-  if (error.name !== "AbortError") hold(video, true);
+const startVideo = video => video.play().catch(error => {
+  if (error.name !== "AbortError") setPaused(video, true);
 });
-const attend = video => {
-  const wanted = seen.has(video) && moving && !held.has(video);
-  if (wanted && video.paused) start(video);
-  if (!seen.has(video) && !video.paused) video.pause();
+const updatePlayback = video => {
+  const playing = visible.has(video) && autoplay && !paused.has(video);
+  if (playing && video.paused) startVideo(video);
+  if (!visible.has(video) && !video.paused) video.pause();
 };
 
-const watching = new IntersectionObserver(found => found.forEach(({target, isIntersecting}) => {
-  seen[isIntersecting ? "add" : "delete"](target);
-  attend(target);
+const videoObserver = new IntersectionObserver(found => found.forEach(({target, isIntersecting}) => {
+  visible[isIntersecting ? "add" : "delete"](target);
+  updatePlayback(target);
 }), {threshold: .3});
 
-const sounding = video => {
-  const switched = button("tool sound", "", video.parentNode);
-  const say = () => {
-    switched.setAttribute("aria-pressed", String(!video.muted));
-    switched.setAttribute("aria-label", "Sound of " + video.getAttribute("aria-label"));
-    switched.textContent = video.muted ? "Sound" : "Sound on";
+const addSoundButton = video => {
+  const toggle = button("tool sound", "", video.parentNode);
+  const update = () => {
+    toggle.setAttribute("aria-pressed", String(!video.muted));
+    toggle.setAttribute("aria-label", "Sound of " + video.getAttribute("aria-label"));
+    toggle.textContent = video.muted ? "Sound" : "Sound on";
   };
-  switched.addEventListener("click", () => {
+  toggle.addEventListener("click", () => {
     video.muted = !video.muted;
-    if (!video.muted) { hold(video, false); start(video); }
+    if (!video.muted) { setPaused(video, false); startVideo(video); }
   });
   video.addEventListener("volumechange", () => {
     if (!video.muted) videos.forEach(other => { if (other !== video) other.muted = true; });
-    say();
+    update();
   });
-  say();
+  update();
 };
 
 videos.forEach(video => {
@@ -65,16 +65,16 @@ videos.forEach(video => {
   video.addEventListener("blur", () => { video.controls = frame.matches(":hover"); });
   const play = button("play", "", frame);
   play.setAttribute("aria-label", "Play " + video.getAttribute("aria-label"));
-  play.addEventListener("click", () => { hold(video, false); start(video); video.focus(); });
-  video.addEventListener("play", () => { hold(video, false); frame.classList.add("playing"); });
+  play.addEventListener("click", () => { setPaused(video, false); startVideo(video); video.focus(); });
+  video.addEventListener("play", () => { setPaused(video, false); frame.classList.add("playing"); });
   video.addEventListener("pause", () => {
     if (!video.paused) return; /* It goes on already: events come after the fact. */
     frame.classList.remove("playing");
     /* What a reader has stopped stays so; what was only out of sight goes on. */
-    if (seen.has(video) && moving && !document.hidden && !video.seeking) hold(video, true);
+    if (visible.has(video) && autoplay && !document.hidden && !video.seeking) setPaused(video, true);
   });
-  if ("sound" in frame.dataset) sounding(video);
-  watching.observe(video);
+  if ("sound" in frame.dataset) addSoundButton(video);
+  videoObserver.observe(video);
 });
 
 all("[data-before]").forEach(frame => {
@@ -84,9 +84,9 @@ all("[data-before]").forEach(frame => {
   compare.title = "Hold to see the input";
   const show = on => {
     if (on && !frame.querySelector(".under")) {
-      const under = new Image();
-      under.className = "under"; under.alt = ""; under.src = source.src;
-      frame.append(under);
+      const original = new Image();
+      original.className = "under"; original.alt = ""; original.src = source.src;
+      frame.append(original);
     }
     frame.classList.toggle("comparing", on);
     compare.setAttribute("aria-pressed", String(on));
@@ -104,34 +104,34 @@ all("[data-before]").forEach(frame => {
 });
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) videos.forEach(attend);
+  if (!document.hidden) videos.forEach(updatePlayback);
 });
 
 if (videos.length) {
   const motion = button("motion", "", nav);
-  const say = () => {
-    motion.textContent = moving ? "Pause videos" : "Play videos";
-    root.classList.toggle("resting", !moving);
+  const update = () => {
+    motion.textContent = autoplay ? "Pause videos" : "Play videos";
+    root.classList.toggle("resting", !autoplay);
   };
   motion.addEventListener("click", () => {
-    moving = !moving;
-    if (moving) { held.clear(); all(".held").forEach(frame => frame.classList.remove("held")); }
+    autoplay = !autoplay;
+    if (autoplay) { paused.clear(); all(".held").forEach(frame => frame.classList.remove("held")); }
     videos.forEach(video => {
-      if (!moving && !video.paused) video.pause();
-      attend(video);
+      if (!autoplay && !video.paused) video.pause();
+      updatePlayback(video);
     });
-    say();
+    update();
   });
-  say();
+  update();
 }
 
-const menu = nav.querySelector("details"), here = nav.querySelector(".here");
+const menu = nav.querySelector("details"), currentSection = nav.querySelector(".here");
 const wide = matchMedia("(min-width: 68rem)");
-const fold = () => { menu.open = wide.matches; };
-wide.addEventListener("change", fold); fold();
-/* Folding has moved what the address leads to. */
-const led = location.hash && document.getElementById(location.hash.slice(1));
-if (led) led.scrollIntoView({behavior: "instant"});
+const updateMenu = () => { menu.open = wide.matches; };
+wide.addEventListener("change", updateMenu); updateMenu();
+/* Folding has moved the section in the address. */
+const linked = location.hash && document.getElementById(location.hash.slice(1));
+if (linked) linked.scrollIntoView({behavior: "instant"});
 menu.addEventListener("click", event => {
   if (event.target.closest("a") && !wide.matches) menu.open = false;
 });
@@ -147,14 +147,14 @@ const links = new Map(all("a", menu).map(link => [link.hash.slice(1), link]));
 const mark = link => {
   links.forEach(other => other.removeAttribute("aria-current"));
   link.setAttribute("aria-current", "true");
-  here.textContent = link.textContent;
+  currentSection.textContent = link.textContent;
   const low = link.offsetTop + link.offsetHeight - nav.clientHeight;
   if (link.offsetTop < nav.scrollTop || low > nav.scrollTop) nav.scrollTop = Math.max(0, low + 40);
 };
 /* A section is where one is while it covers a line below the top of the window. */
-const passing = new IntersectionObserver(found => found.forEach(({target, isIntersecting}) => {
+const sectionObserver = new IntersectionObserver(found => found.forEach(({target, isIntersecting}) => {
   const link = links.get(target.id);
   if (isIntersecting && link) mark(link);
 }), {rootMargin: "-25% 0px -74% 0px"});
-all("main>section").forEach(part => passing.observe(part));
+all("main>section").forEach(part => sectionObserver.observe(part));
 })();

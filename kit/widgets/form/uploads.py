@@ -171,7 +171,7 @@ class Drop(anywidget.AnyWidget):
     ``several`` (whether more than one file may be chosen at once).
     """
 
-    _esm = script("kit.widgets", "make.js", "form/drop.js").default_value
+    _esm = script("kit.widgets", "elements.js", "form/drop_zone.js").default_value
 
     label = traitlets.Unicode().tag(sync=True)
     call = traitlets.Unicode("Drop a file here, or").tag(sync=True)
