@@ -184,6 +184,15 @@ def test_an_hour_that_the_clock_shows_twice_is_two_hours(timezone: str) -> None:
         assert frame["hour"].diff().dropna().eq(timedelta(hours=1)).all()
 
 
+def test_a_trend_has_every_hour_of_clocks_that_change_by_half_an_hour() -> None:
+    begins = datetime(2026, 4, 4, 13, 20, tzinfo=UTC)  # 0:20 on Lord Howe Island
+    rows = [{"created_at": begins + timedelta(minutes=30 * n)} for n in (0, 1, 2, 3, 4, 5, 6, 10)]
+    spending = spend(*rows, timezone="Australia/Lord_Howe")
+
+    assert costs.by(spending, "hour")["count"].tolist() == [2, 2, 1, 2, 1]
+    assert costs.trend(spending, "hour")["count"].tolist() == [2, 2, 1, 2, 0, 1]
+
+
 def test_a_day_without_a_midnight_is_counted_like_others() -> None:
     begins = datetime(2026, 4, 23, 22, tzinfo=UTC)  # 1:00 in Cairo, where midnight was skipped
     cairo, now = ZoneInfo("Africa/Cairo"), begins + 15 * DAY + timedelta(hours=11)

@@ -178,6 +178,13 @@ def test_a_model_may_be_unusual_on_a_day_with_a_usual_sum() -> None:
     assert costs.unusual(both)["model_id"].tolist() == ["poster"]
 
 
+def test_the_days_of_all_models_are_not_compared_with_those_of_one() -> None:
+    steady = spend(np.ones(10))
+    many = pd.concat([steady.assign(model_id=name) for name in ("poster", "drift", "scene")])
+
+    assert costs.unusual(many).empty
+
+
 def test_ordinary_variation_is_not_unusual() -> None:
     random = np.random.default_rng(11)
     found = [len(costs.unusual(spend(weekly(random, PAST)))) for _ in range(20)]

@@ -20,7 +20,7 @@ from kit.explore.costs.spending import Spending, credits, groups, instants
 from kit.explore.frames import OBJECTS, PARTS, split_key
 from kit.parameters import check_count, suggest
 
-_PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
+_PERIODS = {"hour": "30min", "day": "D", "week": "W-MON", "month": "MS"}
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 #: Minimum of days with spending to know what is usual, and of each weekday for its own median.
 _MIN_DAYS, _MIN_WEEKS = 7, 8
@@ -162,7 +162,9 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
             # a day without midnight, because of daylight saving time, must not shift the others
             first, last = (edge.tz_localize(None).floor("D") for edge in (first, last))
         periods = pd.Series(pd.date_range(first, last, freq=_PERIODS[every], unit="us", name=every))
-        if every != "hour":
+        if every == "hour":  # where clocks change by half an hour, hours begin later or earlier
+            periods = periods[(periods.dt.minute == 0) | periods.isin(sums[every])]
+        else:
             periods = instants(periods, spent.timezone).drop_duplicates()
         sums = sums.set_index(every).reindex(pd.Index(periods)).reset_index()
         filled = ["count", "unknown", "charged", "refunded", "net", "share", *spent.currencies]
@@ -223,7 +225,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     many = by_model["model_id"].nunique() > 1
     series = pd.concat([totals, by_model], ignore_index=True) if many else by_model
     parts = [_outliers(part) for _, part in series.groupby("model_id", sort=False)]
-    found = pd.concat([part for part in parts if len(part)] or [_outliers(series)])
+    found = pd.concat([part for part in parts if len(part)] or [_outliers(series[:0])])
     found = found.sort_values("excess", ascending=False, kind="stable", ignore_index=True)
     chart = Chart(
         kind="columns",
