@@ -428,6 +428,18 @@ def test_an_entry_with_a_wrong_balance_is_named() -> None:
     assert set(frame[~frame["agrees"]]["subject"]) == {"led_2", "led_3"}
 
 
+def test_balances_of_billions_are_compared_to_the_millicredit() -> None:
+    rich = [
+        entry(2, "generation", "-0.25", "999999999998.528", "g1"),
+        entry(1, "script", "-0.222", "999999999998.778"),
+        entry(0, "grant", "999999999999", "999999999999"),
+    ]
+
+    assert reconcile(rich, balance=Decimal("999999999998.528")).attrs["agrees"]
+    found = reconcile(rich, balance=Decimal("999999999998.529")).iloc[0]
+    assert (found["check"], found["difference"]) == ("balance", -0.001)
+
+
 def test_an_empty_ledger_agrees() -> None:
     assert reconcile([]).attrs == {"agrees": True, "problems": 0, "unchecked": 0}
 

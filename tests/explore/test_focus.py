@@ -192,6 +192,16 @@ def test_a_missing_rate_is_reported() -> None:
         export_focus("EUR", {"EUR": later})
 
 
+def test_charges_without_a_time_are_left_out_and_counted() -> None:
+    undated = make_order(1, "1", back="1").model_copy(update={"created_at": None})
+
+    for rates in (RATES, {"EUR": [Rate(NOON - timedelta(days=9), Decimal(1))]}):
+        spending = spend(make_order(0, "1"), undated, rates=rates)
+        with pytest.warns(UserWarning, match="without a time, not in any day: 1"):
+            check_frame(found := costs.focus(spending, account=ACCOUNT, provider="x"))
+        assert found["PricingQuantity"].sum() == 1.05
+
+
 def test_a_studio_exports_its_costs(studio: Studio) -> None:
     studio.generate("flat", "a", tags={"campaign": "winter"})
     studio.titles.suggest("SPACE")

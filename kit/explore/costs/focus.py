@@ -15,7 +15,7 @@ from kit import wire
 from kit.errors import ConfigError
 from kit.explore.charts import CostFrame
 from kit.explore.costs.spending import Spending, worth
-from kit.explore.costs.totals import warn_of_unknown
+from kit.explore.costs.totals import warn, warn_of_unknown
 from kit.explore.frames import PARTS
 
 #: The pricing unit of each kind of charge.
@@ -63,6 +63,9 @@ def focus(
     name = _choose(currency, spent)
     warn_of_unknown(spent.sums(()), "focus")
     rows = spent.ask(_DAILY_CHARGES.format(worth=worth(spent.rates[name])))
+    undated = rows["count"].where(rows["day"].isna() & (rows["what"] == "Charged"), 0).sum()
+    warn("focus", "charges without a time, not in any day", undated)
+    rows = rows.dropna(subset="day")
     if rows["rate"].isna().any():
         first = rows.loc[rows["rate"].isna(), "day"].min()
         raise ConfigError(

@@ -31,10 +31,12 @@ _COLUMNS = {
     "note": "string",
 }
 _ALL = "all"
+#: Beside billions a double has no millionths, but the thousandths of our ledger.
+_UNITS = f"if(abs({{0}}) < 9e9, ({{0}} * {PARTS})::bigint, ({{0}} * 1000)::bigint * 1000)"
 _LINES = f"""
 lines as (
-    select id, created_at, kind, generation_id, (credits * {PARTS})::bigint as units,
-        (balance_after * {PARTS})::bigint as after
+    select id, created_at, kind, generation_id, {_UNITS.format("credits")} as units,
+        {_UNITS.format("balance_after")} as after
     from usage
 )"""
 #: Totals of the ledger. Sums of hashes show in one pass, without memory, whether two sets are equal
