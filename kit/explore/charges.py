@@ -26,6 +26,11 @@ def is_complete(table: pa.Table) -> bool:
     return int(table["credits"].null_count) == 0
 
 
+def net(credits: pa.Array, refunded: pa.Array) -> pa.Array:
+    """Return charges minus known refunds, without the rounding errors of the subtraction."""
+    return pc.round(pc.subtract(credits, pc.fill_null(refunded, 0.0)), 6)
+
+
 def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.Model]) -> pa.Table:
     """Fill in missing credits by id from receipts, else with estimates from models."""
     if is_complete(table) or not (receipts or models):
@@ -48,7 +53,7 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
     credits = pa.array([amount for amount, _ in found], pa.float64())
     values = {
         "credits": credits,
-        "net": pc.subtract(credits, pc.fill_null(table["credits_refunded"], 0.0)),
+        "net": net(credits, table["credits_refunded"]),
         "credits_source": pa.array([source for _, source in found], pa.string()),
     }
     for name, column in values.items():

@@ -27,6 +27,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from kit import wire
 from kit.errors import ApiError
 from kit.explore.arrow import GENERATIONS, TIME, USAGE
+from kit.explore.charges import net
 from kit.wire.base import YEARS
 from kit.wire.reading import replace_surrogates
 
@@ -295,7 +296,7 @@ def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
         "prompt": column("prompt"),
         "credits": credits,
         "credits_refunded": refunded,
-        "net": pc.subtract(credits, pc.fill_null(refunded, 0.0)),
+        "net": net(credits, refunded),
         "credits_source": pc.if_else(pc.is_valid(credits), "service", "none"),
         "seconds": _seconds_between(created, ended),
         "render_seconds": _seconds_between(column("started_at", TIME), ended),

@@ -157,6 +157,7 @@ def read_with_valid(item: Any) -> list[dict[str, Any]]:
     [
         ({"creditsCharged": " 0.25 "}, "credits", 0.25),
         ({"creditsCharged": "0.5", "creditsRefunded": 0.25}, "net", 0.25),
+        ({"creditsCharged": 2.651, "creditsRefunded": 1.325}, "net", 1.326),
         ({"creditsCharged": ""}, "credits", None),
         ({"output": {"width": 512.0}}, "width", 512),
         ({"output": {"width": "512"}}, "width", 512),

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from kit.errors import ConfigError, ParameterError
-from kit.explore.sweeps import SweepPlan, plan_rows_of, plan_values
+from kit.explore.sweeps import SweepPlan, plan_rows_of, plan_values, table
 from kit.explore.sweeps.sheet import Sheet, Tile, html, lay_out_sheet
+from kit.wire import Generation
 
 
 def test_a_grid_has_every_combination_with_the_last_axis_fastest() -> None:
@@ -100,6 +101,19 @@ def test_a_list_parameter_varies_by_lists_of_lists() -> None:
 def test_a_picture_or_an_open_file_is_one_value(one: object) -> None:
     assert len(plan_values({"image": one, "look": ["a", "b"]}).requests) == 2
     assert len(plan_values({"image": [one, one, one]}).requests) == 3
+
+
+def test_frames_have_ids_and_names_of_files(tmp_path: Path) -> None:
+    made, (dark, light) = Generation(id="g1"), (np.zeros((2, 2, 3)), Image.new("RGB", (2, 2)))
+    files = [made, tmp_path / "a.png", "b.png", b"ab", dark, light, [made, "b.png"]]
+    plan = plan_values({"image": files, "size": (np.float64(0.5),)})
+    planned = [(None, "planned", "")] * len(files)
+    frame = table(plan, [None] * len(files), planned, {}, {})
+
+    names = ["g1", str(tmp_path / "a.png"), "b.png", "bytes", "ndarray", "Image", ["g1", "b.png"]]
+    assert frame["parameters.image"].tolist() == names
+    assert frame["parameters.size"].tolist() == [0.5] * len(files)
+    frame[:-1].to_parquet(tmp_path / "sweep.parquet")
 
 
 @pytest.mark.parametrize(

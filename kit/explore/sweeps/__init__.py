@@ -14,6 +14,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
@@ -183,9 +184,27 @@ def table(
     result = pd.DataFrame(rows, columns=list(COLUMNS), index=index, dtype="object").astype(COLUMNS)
     requests = [{**plan.fixed, **request} for request in plan.requests]
     names = [*plan.axes, *(plan.fixed if constants else ())]
-    values = {name_column(name): [request.get(name) for request in requests] for name in names}
+    values: dict[str, Sequence[Any]] = {
+        name_column(name): [plain_value(request.get(name)) for request in requests]
+        for name in names
+    }
     values |= choice_columns([request.get("prompt") for request in requests])
     return pd.concat([pd.DataFrame(values, index=index), result], axis=1)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value as frames show it: of a generation its id, of a file its path or name."""
+    from pandas.api.types import is_scalar
+
+    if isinstance(value, (list, tuple)):
+        return [plain_value(one) for one in value]
+    if isinstance(made_by := getattr(getattr(value, "generation", value), "id", None), str):
+        return made_by
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, Mapping) or (is_scalar(value) and not isinstance(value, bytes)):
+        return value
+    return str(getattr(value, "name", "") or getattr(value, "filename", "") or type(value).__name__)
 
 
 def name_column(name: str) -> str:

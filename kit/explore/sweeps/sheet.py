@@ -19,7 +19,7 @@ import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from kit.errors import ConfigError
-from kit.explore.sweeps import COLUMNS, PREFIX, SweepPlan
+from kit.explore.sweeps import COLUMNS, PREFIX, SweepPlan, plain_value
 from kit.pictures import open_picture
 from kit.private import user_path
 
@@ -205,7 +205,7 @@ def lay_out_sheet(
 
 def text(value: Any, most: int = 60) -> str:
     """Return a value as a short label; a float keeps all its digits."""
-    written = str(value)
+    written = str(plain_value(value))
     if isinstance(value, float):
         written = np.format_float_positional(round(value, 9), trim="-")
     return written if len(written) <= most else f"{written[: most - 1]}…"
@@ -258,7 +258,8 @@ def _write_text(draw: ImageDraw.ImageDraw, corner: tuple[int, int], words: str, 
 
 
 def _wrap_lines(words: str, width: int) -> list[str]:
-    return textwrap.wrap(words, max(6, int(width / (_TEXT * 0.55))))[:_LINES]
+    letter = max(_TEXT * 0.55, 1.05 * _font(_TEXT).getlength(words) / (len(words) or 1))
+    return textwrap.wrap(words, max(6, int(width / letter)))[:_LINES]
 
 
 @cache

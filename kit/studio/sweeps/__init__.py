@@ -180,12 +180,12 @@ class BaseSweep(Generic[H]):
         """Return one row per request, numbered; requests from a dataframe keep its index.
 
         It has the arguments that vary, and with `constants` all of them, named as in the history:
-        ``prompt``, ``model_id`` and ``parameters.NAME``. Columns that the dataframe has under the
-        same name are left out, for ``frame.join(sweep.frame())``. Then ``price`` (credits still to
-        be charged; 0 for reused results, NaN if unknown), ``status`` (``planned``, ``refused``,
-        ``unknown`` if a start was not answered and may be executed, or that of the generation),
-        ``charged``, ``refunded``, ``net`` (credits), ``seconds``, ``rating``, ``generation_id`` and
-        ``error``.
+        ``prompt``, ``model_id`` and ``parameters.NAME``, with ids of generations and paths or names
+        of files. Columns that the dataframe has under the same name are left out, for
+        ``frame.join(sweep.frame())``. Then ``price`` (credits still to be charged; 0 for reused
+        results, NaN if unknown), ``status`` (``planned``, ``refused``, ``unknown`` if a start was
+        not answered and may be executed, or that of the generation), ``charged``, ``refunded``,
+        ``net`` (credits), ``seconds``, ``rating``, ``generation_id`` and ``error``.
         """
         found, rows = self._table(constants), self.plan.rows
         if rows is None:
