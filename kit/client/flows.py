@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -248,7 +249,13 @@ def list_all(
         page, following = yield from fetch_page(following)
         items |= {item.id: item for item in page if keep(item)}
         following = following if page and not is_last(page[-1]) else None
-    return list(items.values())[:limit]
+    return newest_first(items.values())[:limit]
+
+
+def newest_first(page: Iterable[Listed]) -> list[Listed]:
+    """Return a page sorted, as not every service does; what has no time counts as new."""
+    now = datetime.now(UTC)
+    return sorted(page, key=lambda row: row.created_at or now, reverse=True)
 
 
 def find_error(outcome: Reply | NoReply) -> ApiError | NoAnswerError | None:

@@ -299,16 +299,23 @@ def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | N
     """
     from kit import file_metadata
 
-    facts = generation.facts
     found = file_metadata.read(path)
-    if found is not None or facts.inputs is not None:
+    if found is not None or generation.facts.inputs is not None:
         return found
-    return file_metadata.FileMetadata(
+    return request_of(generation.facts, generation.operations)
+
+
+def request_of(facts: wire.Generation, operations: Operations) -> FileMetadata:
+    """Return what is known of a request; inputs are the service's, else those of the journal."""
+    from kit.file_metadata import FileMetadata
+
+    reported = [each.generation_id for each in facts.inputs or () if each.generation_id]
+    return FileMetadata(
         model=facts.model_id,
         prompt=facts.prompt,
         parameters=facts.parameters or {},
         generation_id=facts.id,
-        inputs=generation.operations.journal.start(facts.id).inputs,
+        inputs=reported or operations.journal.start(facts.id).inputs,
     )
 
 

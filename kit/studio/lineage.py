@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from kit import wire
 from kit.client.calls import Flow
 from kit.errors import KitError
-from kit.studio.generation import BaseGeneration, find_thumbnail
+from kit.studio.generation import BaseGeneration, find_thumbnail, request_of
 from kit.studio.operations import Operations
 from kit.studio.views import gallery_item
 from kit.widgets import markup, media
@@ -40,14 +40,12 @@ def trace_inputs(
 ) -> Flow[tuple[list[wire.Generation], Inputs]]:
     """Return all generations that a generation depends on, then itself, and their inputs.
 
-    Inputs are those that the service reports, else those in this computer's journal. A generation
-    that the service no longer has is represented by its id.
+    A generation that the service no longer has is represented by its id.
     """
     found, inputs, queue = {facts.id: facts}, {}, [facts]
     while queue:
         one = queue.pop()
-        reported = [each.generation_id for each in one.inputs or () if each.generation_id]
-        inputs[one.id] = list(dict.fromkeys(reported or operations.journal.start(one.id).inputs))
+        inputs[one.id] = list(dict.fromkeys(request_of(one, operations).inputs))
         for input_id in inputs[one.id]:
             if input_id not in found and len(found) < MAX_GENERATIONS:
                 try:

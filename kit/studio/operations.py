@@ -260,7 +260,8 @@ class Operations:
         """Return the balance and the states of the newest generations."""
         account = yield from flows.ask(calls.get_account(), ONCE)
         listed, _ = yield from flows.fetch_page(calls.list_generations(limit=_WATCHED_COUNT), ONCE)
-        states = ((one.id, one.state, one.credits_refunded) for one in listed[:_WATCHED_COUNT])
+        newest = flows.newest_first(listed)[:_WATCHED_COUNT]
+        states = ((one.id, one.state, one.credits_refunded) for one in newest)
         return account.credits, *states
 
     def find_similar(

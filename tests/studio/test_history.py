@@ -47,6 +47,17 @@ def test_the_newest_generations_come_first(trio: Studio) -> None:
     assert trio.history["job-1"].prompt == "a"
 
 
+def test_the_newest_generations_come_first_in_whatever_order_the_service_lists_them(
+    trio: Studio, backend: ThirdParty
+) -> None:
+    times = {"a": "2026-01-02T03:04:05Z", "b": "2026-01-03T03:04:05Z", "c": "2025-12-24T00:00:00Z"}
+    backend.facts = lambda order: {"createdAt": times[order["prompt"]]}
+
+    assert [item.prompt for item in trio.history] == ["b", "a", "c"]
+    assert [item.prompt for item in trio.history.list(2)] == ["b", "a"]
+    assert trio.history.frame(1)["prompt"].tolist() == [trio.history[0].prompt] == ["b"]
+
+
 def test_a_dataset_has_files_and_a_line_for_each(trio: Studio, api: Server, tmp_path: Path) -> None:
     gone = {"id": "job-2", "status": "done", "outputsDeletedAt": "2026-11-23T08:00:00Z"}
     api.script("GET", f"{LIST}/job-2", *[Answer(200, gone)] * 3)

@@ -96,6 +96,21 @@ def test_recreate_is_priced_before_it_is_sent(studio: Studio, api: Server, tmp_p
     assert studio.recreate(file).credits == 0.25
 
 
+def test_a_generation_is_recreated_although_its_file_has_no_metadata(
+    studio: Studio, own: Studio
+) -> None:
+    lake = studio.generate("paint", "a lake", style="ink")
+
+    other = studio.recreate(lake, size=256)
+
+    assert (other.prompt, other.parameters) == ("a lake", {"style": "ink", "size": 256})
+    edited = studio.generate("retouch", picture=lake)
+    again = studio.recreate(edited, again=True)
+    assert again.lineage().inputs[again.id] == [lake.id]
+    plain = own.generate("poster", "a lake at dawn", metadata=False, **SMALL)
+    assert own.recreate(plain, palette="lagoon").parameters["size"] == SMALL["size"]
+
+
 def test_unread_settings_of_another_programs_file_are_reported(
     studio: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -18,7 +18,7 @@ from kit.explore.ratings import Ratings
 from kit.parameters import check_limit
 from kit.studio import catalog
 from kit.studio.catalog import Models
-from kit.studio.generation import Session, note_interrupt
+from kit.studio.generation import BaseGeneration, Session, note_interrupt, request_of
 from kit.studio.operations import Operations, note_started
 from kit.studio.requests import (
     merge_parameters,
@@ -344,14 +344,17 @@ class Studio(BaseStudio):
         tags: Mapping[str, str] | None = None,
         **changes: Any,
     ) -> Generation:
-        """Generate again from the metadata of a file or generation, with changes if given.
+        """Generate again from a generation or the metadata of a file, with changes if given.
 
         The request is validated and priced before it is sent. Input files that were outputs are
         used again, unless others are given. `changes` override the prompt or parameters, such as
         ``seed=8``; parameters that a different `model` does not have are left out. Raises
-        `ConfigError` if the file has no such metadata.
+        `ConfigError` if a file has no such metadata.
         """
-        found = read_file(file)
+        if isinstance(file, BaseGeneration) and file.facts.parameters is not None:
+            found = request_of(file.facts, self.session.operations)
+        else:
+            found = read_file(file)
         if not (name := model or found.model):
             raise ConfigError("the file does not say which model made it: pass model=")
         definition = self._run(self.session.operations.model(name))
