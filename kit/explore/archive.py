@@ -153,8 +153,7 @@ class Archive:
         """
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
-            _add_key_columns(base, query)
-            return _answer(base, query, None, tables)
+            return _with_keys(base, query, lambda: _answer(base, query, None, tables))
 
         return arrow.frame(self._run(find, query), index=None)
 
@@ -177,8 +176,7 @@ class Archive:
         copy = f"copy ({query}) to '{_quote(draft)}' {_FORMATS[kind]}"
 
         def write(base: duckdb.DuckDBPyConnection) -> None:
-            _add_key_columns(base, query)
-            base.execute(copy, choice.values)
+            _with_keys(base, query, lambda: base.execute(copy, choice.values))
 
         try:
             self._run(write, query)
@@ -305,7 +303,17 @@ def _execute(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyCon
         raise
 
 
-def _add_key_columns(base: duckdb.DuckDBPyConnection, query: str) -> None:
+def _with_keys(base: duckdb.DuckDBPyConnection, query: str, answer: Callable[[], T]) -> T:
+    """Answer a query; only after an error, look for integers that 64 bits cannot hold."""
+    try:
+        _add_key_columns(base, query)
+        return answer()
+    except duckdb.ConversionException:
+        _add_key_columns(base, query, large=True)
+        return answer()
+
+
+def _add_key_columns(base: duckdb.DuckDBPyConnection, query: str, *, large: bool = False) -> None:
     """Add a column to a table for each parameter or tag that a query names in quotes.
 
     The table is ``generations``, or ``usage`` in a query of that alone.
@@ -313,14 +321,18 @@ def _add_key_columns(base: duckdb.DuckDBPyConnection, query: str) -> None:
     names, words = dict.fromkeys(_QUOTED_NAME.findall(query)), query.lower()
     if names:
         table = "usage" if "usage" in words and "generations" not in words else "generations"
-        columns = [f'{_sql_value(base, table, *split_key(name))} as "{name}"' for name in names]
+        columns = [f'{_sql_value(base, table, *split_key(n), large)} as "{n}"' for n in names]
         source = f"select *, {', '.join(columns)} from all_{table}"  # noqa: S608
         shown = f"select * {_HIDDEN[table]} from ({source})"  # noqa: S608
         base.execute(f"create or replace temp view {table} as {shown}")
 
 
-def _sql_value(base: duckdb.DuckDBPyConnection, table: str, column: str, key: str) -> str:
+def _sql_value(
+    base: duckdb.DuckDBPyConnection, table: str, column: str, key: str, large: bool
+) -> str:
     """Return the SQL expression of a key, with the common type of all its values.
+
+    With `large`, those with integers that 64 bits cannot hold are texts, as in dataframes.
 
     If there are few distinct texts, each is parsed once, and rows look up their value.
     """
@@ -330,12 +342,15 @@ def _sql_value(base: duckdb.DuckDBPyConnection, table: str, column: str, key: st
         known = f"select distinct {column} from {source} where {column} is not null"  # noqa: S608
         base.execute(f"create or replace temp table {texts} as {known} limit {_MAX_DISTINCT + 1}")
         is_enum = base.sql(f"from {texts}").to_arrow_table().num_rows <= _MAX_DISTINCT
-    found = f"select distinct json_type({column}, {path}) from {texts if is_enum else source}"  # noqa: S608
+    value, type_ = f"json_extract_string({column}, {path})", f"json_type({column}, {path})"
+    if large:
+        type_ = f"if(try_cast({value} as bigint) is null, replace({type_}, 'UBIGINT', ''), {type_})"
+    found = f"select distinct {type_} from {texts if is_enum else source}"  # noqa: S608
     kinds = {kind for (kind,) in base.sql(found).fetchall()} - {None, "NULL"}
     kind = "boolean" if kinds == {"BOOLEAN"} else "varchar"
     if kinds and kinds <= {*_INTEGER_TYPES, "DOUBLE"}:
         kind = "bigint" if kinds <= _INTEGER_TYPES else "double"
-    value = f"json_extract_string({column}, {path})::{kind}"
+    value += f"::{kind}"
     if not is_enum:
         return value
     base.execute(f"create or replace type {texts}_text as enum (from {texts} order by all)")

@@ -111,6 +111,18 @@ def test_parameters_are_queried_in_few_and_in_many_distinct_values(rows: int) ->
     assert found.to_dict("records") == [{"s": rows * (rows - 1) // 2, "h": (rows - 1) / 2, "n": 0}]
 
 
+@pytest.mark.parametrize("name", ["parameters.seed", "parameters.step"])
+def test_integers_of_more_than_64_bits_are_texts_everywhere(name: str, tmp_path: Path) -> None:
+    seeds = [{"seed": seed, "step": seed} for seed in (2**64 - 1, 3)]
+    archive = archive_of(table_of(make(n, parameters=p) for n, p in enumerate(seeds)))
+    archive.export(tmp_path / "seeds.parquet", columns=[name])
+
+    texts = [str(2**64 - 1), "3"]
+    assert archive.sql(f'select "{name}" x from generations order by id')["x"].tolist() == texts
+    for frame in (archive.frame(columns=[name]), pd.read_parquet(tmp_path / "seeds.parquet")):
+        assert sorted(frame[name], reverse=True) == ["3", texts[0]]
+
+
 def test_sums_of_integers_are_integers(archive: Archive) -> None:
     found = archive.sql("select sum(1) n, sum(1.5) half from generations")
 

@@ -81,6 +81,17 @@ def test_values_of_several_types_are_grouped_as_texts_as_in_the_history() -> Non
     assert {text.replace(" ", "") for text in history} == by_x.keys()
 
 
+def test_integers_beside_missing_values_stay_integers() -> None:
+    exact = spend(*({"parameters": {"seed": n}} for n in (2**53 + 1, 3, None)))
+    large = spend(*({"parameters": {"seed": n}} for n in (2**64 - 1, 3, None)))
+
+    assert costs.by(exact, "parameters.seed")["parameters.seed"].dtype == "Int64"
+    seeds = costs.by(exact, "parameters.seed")["parameters.seed"].dropna()
+    assert sorted(seeds) == [3, 2**53 + 1]
+    texts = costs.by(large, "parameters.seed")["parameters.seed"].dropna()
+    assert sorted(texts) == [str(2**64 - 1), "3"]
+
+
 def test_weekdays_are_in_the_order_of_a_week() -> None:
     sunday = NOON - 2 * DAY
     rows = [{"created_at": sunday + n * DAY, "credits": n} for n in (0, 1, 2, 6)]

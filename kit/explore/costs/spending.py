@@ -193,7 +193,7 @@ class Spending:
         found = self.ask(self._sums(names, kept=bool(tables)), **tables)
         for name in names:
             if any(split_key(name)):
-                found[name] = found[name].astype("object").map(_cell)
+                found[name] = _column([_cell(text) for text in found[name]])
             elif name == "hour":  # an instant, as an hour of the clock may come twice
                 found[name] = found[name].dt.tz_convert(self.timezone)
             elif name in PERIODS:
@@ -285,6 +285,16 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
             hint = suggest(name, known) + (example if name.isidentifier() else "")
             raise ConfigError(f"costs cannot be grouped by {name!r}{hint}")
     return names
+
+
+def _column(values: Sequence[Any]) -> pd.Series[Any]:
+    """Return values as a column; integers stay exact, as in dataframes of the history."""
+    known = [value for value in values if value is not None]
+    if not known or any(type(value) is not int for value in known):
+        return pd.Series(values)
+    if max(map(abs, known)) < 2**63:
+        return pd.Series(values, dtype="Int64")
+    return pd.Series([None if v is None else str(v) for v in values], dtype="string")
 
 
 def _cell(text: Any) -> Any:
