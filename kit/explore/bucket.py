@@ -54,7 +54,7 @@ class BucketStore(Store):
 
     def manifest(self) -> Manifest:
         """Return the manifest of the store."""
-        return parse_manifest(self._read(MANIFEST_FILE))
+        return parse_manifest(self._read(MANIFEST_FILE), f"s3://{self.path}")
 
     def files(self, table: str = "generations") -> list[PurePosixPath]:
         """Return the Parquet files of ``generations`` or ``usage``, as paths of `filesystem`."""

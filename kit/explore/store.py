@@ -24,6 +24,7 @@ import pyarrow.dataset as ds
 import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
+from kit.errors import ConfigError
 from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.frames import SETTINGS
 from kit.private import Lock, make_folder, replace_file
@@ -88,6 +89,10 @@ class Manifest:
         return {name for table in SCHEMAS for name in self.names(table)}
 
 
+class _ManifestVersion(msgspec.Struct):
+    version: int = 0
+
+
 #: Name of a list -> the columns of its files.
 SCHEMAS = {"generations": GENERATIONS.append(pa.field(SETTINGS, pa.string())), "usage": USAGE}
 #: Hashes of pictures by generation; see `kit.explore.search.hash_picture`.
@@ -120,9 +125,9 @@ class Store:
         return Lock(self.folder / "lock")
 
     def manifest(self) -> Manifest:
-        """Return the manifest; an empty one if its version differs."""
+        """Return the manifest; see `parse_manifest`."""
         try:
-            return parse_manifest(self._manifest.read_bytes())
+            return parse_manifest(self._manifest.read_bytes(), self.folder)
         except FileNotFoundError:
             return Manifest()
 
@@ -229,12 +234,19 @@ class Store:
                 _delete(path)
 
 
-def parse_manifest(content: bytes) -> Manifest:
-    """Parse the file of a manifest; return an empty one if its version differs."""
+def parse_manifest(content: bytes, place: object) -> Manifest:
+    """Parse the file of a manifest; return an empty one if it is damaged or its version is older.
+
+    Raises `ConfigError` if its version is newer: a sync would delete what only that one can read.
+    """
     with contextlib.suppress(msgspec.MsgspecError):
-        found = msgspec.json.decode(content, type=Manifest)
-        if found.version == _VERSION:
-            return found
+        version = msgspec.json.decode(content, type=_ManifestVersion).version
+        if version > _VERSION:
+            raise ConfigError(
+                f"the history in {place} was made by a newer version of the kit: upgrade this one"
+            )
+        if version == _VERSION:
+            return msgspec.json.decode(content, type=Manifest)
     return Manifest()
 
 

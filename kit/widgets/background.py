@@ -120,7 +120,8 @@ class Throttled:
     def request(self) -> None:
         """Request the call soon."""
         with self._lock:
-            if self._waiting:
+            self._missed = self._paused
+            if self._waiting or self._paused:
                 return
             self._waiting = True
         self._background.after(self._seconds, self._run)

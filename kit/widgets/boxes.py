@@ -29,6 +29,12 @@ def close_all(widget: Any) -> None:
     widget.close()
 
 
+def close_with_styles(widget: Any) -> None:
+    """Close a widget, its children, and their layouts and styles, which no other widget has."""
+    for one in (widget, *find_styles(widget)):
+        close_all(one)
+
+
 def mark_open(button: Any, is_open: bool) -> None:
     """Show screen readers whether the part of a button with the class ``kit-opens`` is open."""
     (button.add_class if is_open else button.remove_class)("kit-is-open")

@@ -18,7 +18,7 @@ from kit.endings import guess_type
 from kit.widgets import markup, snapshots
 from kit.widgets.accessibility import Accessibility, PageScript, script
 from kit.widgets.background import BackgroundRunner, guard
-from kit.widgets.boxes import OpenedBox
+from kit.widgets.boxes import OpenedBox, close_with_styles
 
 _DEFAULT = "Use as input for …"
 
@@ -200,4 +200,6 @@ def show_openable(html: str, text: str, card: Callable[[int], Any]) -> None:
     """
     place = snapshots.name(html)
     snapshots.publish({"text/plain": text, "text/html": snapshots.render_snapshot(place, html)})
-    snapshots.publish({**(ResultOpener(place, card)._repr_mimebundle_() or {}), "text/plain": ""})
+    opener = ResultOpener(place, card)
+    snapshots.publish({**(opener._repr_mimebundle_() or {}), "text/plain": ""})
+    snapshots.call_when_replaced(partial(close_with_styles, opener))

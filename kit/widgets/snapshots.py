@@ -154,20 +154,17 @@ class SnapshotBox(ipywidgets.VBox):
             return
         self._owner = owner
         self.snapshot.show(bundle)
-        cell, _ = self._made_in
-        if cell and self._made_in == find_run():
-            earlier, _shown[cell] = _shown.get(cell, []), [self]
-            for box in earlier:
-                if box._made_in == self._made_in:
-                    _shown[cell].append(box)
-                else:
-                    box._replaced = True
-                    box._close_unused()
+        if self._made_in == find_run():
+            call_when_replaced(self._replace)
 
     def is_shown_by_another_cell(self, box: SnapshotBox) -> bool:
         """Return whether it is shown by another cell than the one that has made a box."""
         is_shown = self._owner is not None and self._pages != 0 and self.comm is not None
         return is_shown and box._made_in[0] not in ("", self._made_in[0])
+
+    def _replace(self) -> None:
+        self._replaced = True
+        self._close_unused()
 
     def _close_unused(self) -> None:
         """Close it once a rerun has replaced it, and no page, name, named list or dict has it."""
@@ -208,8 +205,19 @@ class SnapshotBox(ipywidgets.VBox):
                 self._close_unused()
 
 
-#: The boxes that the latest run of each cell has made and shown.
-_shown: dict[str, list[SnapshotBox]] = {}
+#: For each cell, what to call once another run of it replaces its widgets, with their run.
+_shown: dict[str, list[tuple[str, Callable[[], None]]]] = {}
+
+
+def call_when_replaced(call: Callable[[], None]) -> None:
+    """Call a function when the running cell, run again, shows a widget; call earlier ones now."""
+    cell, run = find_run()
+    if cell:
+        shown = _shown.get(cell, [])
+        _shown[cell] = [*(one for one in shown if one[0] == run), (run, call)]
+        for earlier, replace in shown:
+            if earlier != run:
+                replace()
 
 
 def publish(data: Mapping[str, Any], **options: Any) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.arrow import GENERATIONS
 from kit.explore.store import Listing, Manifest, Store
@@ -36,12 +37,23 @@ def test_only_files_in_the_manifest_belong_to_the_store(store: Store) -> None:
     assert [path.name for path in store.folder.glob("*.parquet")] == list(parts)
 
 
-@pytest.mark.parametrize("text", ["", "[", "{}", '{"version": 99}', '{"version": 1, "odd": 2}'])
-def test_an_invalid_manifest_means_an_empty_store(store: Store, text: str) -> None:
+@pytest.mark.parametrize("text", ["", "[", "{}", '{"version": 5, "usage": 2}', '{"version": 1}'])
+def test_an_invalid_or_older_manifest_means_an_empty_store(store: Store, text: str) -> None:
     store.lock()
     (store.folder / "manifest.json").write_text(text)
 
     assert store.manifest() == Manifest()
+
+
+def test_the_store_of_a_newer_version_is_refused(store: Store) -> None:
+    store.lock()
+    (store.folder / "manifest.json").write_text('{"version": 99, "usage": "in another form"}')
+
+    for use in (store.manifest, store.files, store.delete_unused):
+        with pytest.raises(
+            ConfigError, match=r"history in .* was made by a newer version of the kit"
+        ):
+            use()
 
 
 def test_known_rows_are_omitted_and_new_ones_kept_once(store: Store) -> None:

@@ -14,7 +14,7 @@ from kit.errors import ParameterError
 from kit.explore.archive import search_rows
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.account.panel import AccountPanel, Facts
-from kit.widgets.background import Throttled
+from kit.widgets.background import BackgroundRunner, Throttled
 from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
@@ -52,6 +52,19 @@ def test_many_changes_are_throttled_and_the_last_one_is_included(clock: Clock) -
 
     assert len(seen) == 3
     assert seen[-1] > 0.9, "one call comes after the last change"
+
+
+def test_a_change_starts_no_thread_for_what_no_page_shows() -> None:
+    begun: list[float] = []
+    background = BackgroundRunner(after=lambda seconds, work: begun.append(seconds) or work)
+    follow = Throttled(lambda: None, 0.4, background)
+
+    follow.pause(True)
+    follow.request()
+    assert begun == []
+
+    follow.pause(False)
+    assert begun == [0.4], "the missed change"
 
 
 def test_a_form_shows_the_balance_after_a_start_elsewhere(

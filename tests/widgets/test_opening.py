@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from ipywidgets import HTML
+from ipywidgets.widgets.widget import _instances
 
 from kit.errors import NoAnswerError
 from kit.widgets.boxes import OpenedBox
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Gallery
-from kit.widgets.result import OpenButtons, ResultOpener
+from kit.widgets.result import OpenButtons, ResultOpener, show_openable
 from tests.widgets.forms import Clock
 from tests.widgets.gallery_items import new_item, photo
 from tests.widgets.tree import every, send
@@ -65,3 +69,21 @@ def test_only_items_with_a_card_have_a_place_for_a_button(kind: Any) -> None:
     assert 'data-kit-result="1"' in kind([plain, openable]).html()
     with pytest.raises(NotImplementedError):
         kind([plain, plain])._ipython_display_()
+
+
+@pytest.mark.usefixtures("shell")
+def test_the_buttons_of_a_cell_are_closed_when_it_is_run_again() -> None:
+    kernel = InteractiveShell.instance().kernel = SimpleNamespace(get_parent=dict)
+
+    def run_cell(cell: str, run: str) -> set[str]:
+        before = set(_instances)
+        kernel.get_parent = lambda: {"metadata": {"cellId": cell}, "header": {"msg_id": run}}
+        with capture_output():
+            show_openable("<p>", "a gallery", card)
+        return _instances.keys() - before
+
+    first, other = run_cell("a", "1"), run_cell("b", "2")
+    again = run_cell("a", "3")
+
+    assert first.isdisjoint(_instances)
+    assert other | again <= _instances.keys()

@@ -19,7 +19,7 @@ from kit import wire
 from kit.errors import show_own_lines
 from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner, ChangeCheck, Subscribe
-from kit.widgets.boxes import close_all, find_styles
+from kit.widgets.boxes import close_with_styles
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 
 #: Maximum of models in the snapshot of a panel.
@@ -260,8 +260,7 @@ class Panel(SnapshotBox):
                 before, self._bodies[index].children = self._bodies[index].children, widgets
             page_set.built[index] = widgets
         for one in before:
-            for part in (one, *find_styles(one)):
-                close_all(part)
+            close_with_styles(one)
 
     def _show_heading(self) -> None:
         page_set = self._page_set

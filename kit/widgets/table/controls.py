@@ -105,7 +105,7 @@ class TableControls(SnapshotBox):
         }
         same_cell = w.Layout(grid_area="1 / 1 / 2 / 2", width="100%", margin="0")
         self.page, self.sheet = w.HTML(layout=same_cell), w.HTML(sheet(self._columns))
-        self._shown, self._hidden = w.Layout(width="100%", margin="0"), w.Layout(display="none")
+        self._shown = w.Layout(width="100%", margin="0")
         self.boxes = [
             w.Checkbox(indent=False, layout=self._shown, _dom_classes=("kit-table-box",))
             for _ in range(size)
@@ -179,7 +179,7 @@ class TableControls(SnapshotBox):
                 with box.hold_sync():
                     box.value = is_used and names[number] in chosen
                     box.description = labels[number] if is_used else ""
-                    box.layout = self._shown if is_used else self._hidden
+                    box.layout = self._shown if is_used else self.snapshot.style.layout
             self.page.value = html
 
     def show_words(self, words: str, view: TableView, chosen: Any, *, say: bool) -> None:

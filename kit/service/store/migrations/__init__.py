@@ -26,7 +26,7 @@ def missing(database: str, number: int) -> list[tuple[int, str]]:
     if number > newest(database):
         raise ConfigError(
             f"the database has the schema {number}, which this version of the kit does not know; "
-            "a newer one made it"
+            "a newer one made it: upgrade this one"
         )
     later = sorted(file for file in _files(database) if file[0] > number)
     return [(number, path.read_text(encoding="utf-8")) for number, path in later]
