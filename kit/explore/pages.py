@@ -29,7 +29,7 @@ from kit.errors import ApiError
 from kit.explore.arrow import GENERATIONS, TIME, USAGE
 from kit.explore.charges import net
 from kit.wire.base import YEARS
-from kit.wire.reading import replace_surrogates
+from kit.wire.reading import read_instant, replace_surrogates
 
 _log = logging.getLogger("kit")
 #: Maximum of fields named in one warning, the most frequent first.
@@ -357,6 +357,8 @@ def _reader(model: type[wire.WireShape], name: str, kind: pa.DataType) -> Callab
     parse = TypeAdapter[Any](shape, config=ConfigDict(coerce_numbers_to_str=True)).validate_python
     if kind == pa.float64():
         return lambda value: _check_bounds(float(parse(value)))
+    if kind == TIME:
+        return lambda value: pa.scalar(parse(read_instant(value) or value), kind).as_py()
     return lambda value: pa.scalar(parse(value), kind).as_py()
 
 

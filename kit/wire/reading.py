@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -134,5 +135,17 @@ def _read_type(value: Any) -> str:
     return names[0] if len(names) == 1 and isinstance(names[0], str) else "unknown"
 
 
+def read_instant(value: Any) -> str | None:
+    """Return any time of ISO 8601, such as one without separators, in the usual form."""
+    try:
+        return datetime.fromisoformat(value).isoformat()
+    except (TypeError, ValueError):
+        return None
+
+
 #: Functions that convert malformed values of a field; None if there is no conversion.
-_CONVERTERS: dict[str, Callable[[Any], Any]] = {"progress": _read_percent, "type": _read_type}
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("createdAt", "updatedAt", "expiresAt"), read_instant),
+    "progress": _read_percent,
+    "type": _read_type,
+}

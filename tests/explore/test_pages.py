@@ -30,11 +30,16 @@ def row(**fields: Any) -> dict[str, Any]:
         ("2026-01-02T03:04:05", "2026-01-02T03:04:05+00:00"),
         ("2026-01-02 05:04:05+02:00", "2026-01-02T03:04:05+00:00"),
         ("2026-01-02T03:04:05.123456789Z", "2026-01-02T03:04:05.123456+00:00"),
+        ("20260102T030405Z", "2026-01-02T03:04:05+00:00"),
+        ("20260102T050405+0200", "2026-01-02T03:04:05+00:00"),
         (1767323045, "2026-01-02T03:04:05+00:00"),
     ],
 )
 def test_times_of_other_services_are_read_as_utc(moment: Any, expected: str) -> None:
     assert row(createdAt=moment)["created_at"].isoformat() == expected
+    wired = wire.Generation.model_validate({"id": "a", "createdAt": moment}).created_at
+    assert wired is not None
+    assert wired.isoformat() == expected
 
 
 @given(
