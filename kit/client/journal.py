@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ from kit.client.settings import Settings
 from kit.private import JsonLines
 
 _log = logging.getLogger("kit")
+#: Maximum difference between the clocks of a service's servers, and ours.
+SLACK = timedelta(minutes=2)
 #: Number of durations kept per model, and of the newest of one size that are used.
 _MAX_DURATIONS, _RECENT_DURATIONS = 200, 9
 #: Seconds beyond which a duration is ignored: its end was noticed late, maybe a day later.
@@ -40,6 +42,7 @@ class JournalEntry:
     Equal requests have equal hashes in `request`. `credits` is decimal text. `shown` is a hash of
     the finished generation as the service shows it, because a reset service may reuse ids. Not
     every service keeps `tags`. `by` is a hash of the paying key: accounts share a journal.
+    `created_at` is by the service's clock, `at` by ours.
     """
 
     id: str
@@ -53,11 +56,22 @@ class JournalEntry:
     tags: Mapping[str, str] = field(default_factory=dict)
     inputs: Sequence[str] = ()
     by: str = ""
+    created_at: str = ""
 
     @property
     def charged(self) -> Decimal | None:
         """The charge of the start; None if the service did not report it."""
         return None if self.credits is None else Decimal(self.credits)
+
+    def made(self, facts: wire.Generation) -> bool:
+        """Whether it made a generation that is shown otherwise, and not a later one of its id.
+
+        Services may rewrite prompts and parameters.
+        """
+        at = self.created_at or self.at
+        if not at or facts.created_at is None:
+            return False
+        return abs(facts.created_at - datetime.fromisoformat(at)) < SLACK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +149,9 @@ class Journal:
     def add_start(self, receipt: wire.Receipt, **facts: Any) -> None:
         """Record a start; `facts` are fields of its `JournalEntry`; the key settles its intent."""
         charged = None if receipt.credits_charged is None else str(receipt.credits_charged)
-        start = JournalEntry(id=receipt.id, at=_now(), credits=charged, by=self._by, **facts)
+        created = wire.timestamp(receipt.created_at) if receipt.created_at else ""
+        facts |= {"credits": charged, "by": self._by, "created_at": created}
+        start = JournalEntry(id=receipt.id, at=_now(), **facts)
         self._lines.append(asdict(start))
 
     def add_end(self, generation: wire.Generation, *, shown: str = "") -> None:
@@ -212,7 +228,8 @@ class Journal:
         Oldest first, but those that another key has paid last: they may be of another account.
         """
         with self._read() as contents:
-            same = dict.fromkeys(contents.requests.get(request, ()))
+            ids = dict.fromkeys(contents.requests.get(request, ()))
+            same = [each for each in ids if contents.starts[each].request == request]
             usable = [each for each in same if not contents.has_failed(each)]
             return sorted(usable, key=lambda each: contents.starts[each].by not in ("", self._by))
 

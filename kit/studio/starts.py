@@ -23,7 +23,7 @@ from kit import errors, wire
 from kit.client import answers, calls, downloads, flows, uploads
 from kit.client.calls import Call, Flow, Reply, SendRequest, Sleep, Step, failure_reason
 from kit.client.flows import Policy
-from kit.client.journal import Intent, Journal, Notices
+from kit.client.journal import SLACK, Intent, Journal, Notices
 from kit.client.settings import Settings
 from kit.errors import KitError, NoAnswerError
 from kit.parameters import Request
@@ -33,8 +33,6 @@ from kit.studio.requests import body_of, digest_of, fingerprint, matches_request
 References: TypeAlias = Mapping[str, str | list[str]]
 Starter: TypeAlias = Callable[[References], Flow[wire.Generation]]
 OnSent: TypeAlias = Callable[[str, float], None]
-#: Maximum difference between the clocks of a service's servers.
-_SLACK = timedelta(minutes=2)
 #: Maximum of list pages that are searched.
 _MAX_PAGES = 10
 #: Error statuses that concern all requests, not only the list.
@@ -289,8 +287,9 @@ class Starts:
             return None
         if facts.state not in ("processing", "completed"):
             return None
-        shown = self.journal.shown_hash(facts.id)
-        if matches_request(facts, body_of(request)) or (shown and shown == fingerprint(facts)):
+        shown, start = self.journal.shown_hash(facts.id), self.journal.start(facts.id)
+        is_same = shown == fingerprint(facts) if shown else start.made(facts)
+        if is_same or matches_request(facts, body_of(request)):
             return facts
         reasons.append(f"its earlier result {name} is a different generation at this service now")
         return None
@@ -425,7 +424,7 @@ class Starts:
     def _is_unlisted(self, intent: Intent, listed: ListedGenerations) -> bool:
         """Whether a complete list lacks a start; it is settled once its key cannot repeat it."""
         age = datetime.now(UTC) - intent.moment
-        if not listed.complete or age < _SLACK or self._find_similar(intent, listed):
+        if not listed.complete or age < SLACK or self._find_similar(intent, listed):
             return False  # a kernel may just be sending it
         if age > _KEY_LIFETIME:
             self._settle(intent.key)
@@ -436,9 +435,9 @@ class Starts:
 
         Times in the list are by the service's clock; its offset from ours is taken from a response.
         """
-        query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self.settings.ours else {}
+        query = {"created_after": since - 2 * SLACK, "limit": 1000} if self.settings.ours else {}
         call = calls.list_generations(**query)
-        listed = ListedGenerations(since - _SLACK)
+        listed = ListedGenerations(since - SLACK)
         for number in range(_MAX_PAGES):
             try:
                 reply, following = yield from flows.fetch_rows(call, self.policy)
@@ -451,7 +450,7 @@ class Starts:
             listed.items += items
             if not following or not items or not listed.is_new(items[-1]):
                 # lists of other services may lack some, and the query is by the service's clock
-                listed.complete = self.settings.ours and listed.since > since - 2 * _SLACK
+                listed.complete = self.settings.ours and listed.since > since - 2 * SLACK
                 break
             call = following
         return listed

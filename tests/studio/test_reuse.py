@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,20 @@ def test_a_service_that_rewrites_requests_is_paid_once(
     studio.generate("paint", "a lake", steps=20)
 
     assert studio.generate("paint", "a lake", steps=20).made_before
+    assert count_starts(api) == 1
+
+
+def test_a_start_whose_end_was_not_seen_is_paid_once_by_a_service_that_rewrites_requests(
+    studio: Studio, api: Server, backend: ThirdParty
+) -> None:
+    created = datetime.now(UTC) - timedelta(hours=2)  # by a clock that is slow
+    receipt = {"id": "job-1", "creditsCharged": 0.25, "createdAt": created.isoformat()}
+    api.script("POST", START, Answer(200, receipt))
+    backend.orders["job-1"] = {"modelId": "paint", "prompt": "a calm lake", "polled": 0}
+    backend.facts = lambda _: {"createdAt": created.isoformat()}
+    studio.start("paint", "a lake")
+
+    assert studio.generate("paint", "a lake").id == "job-1"
     assert count_starts(api) == 1
 
 
