@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
+import os
 import sys
 import threading
 import time
@@ -110,6 +111,10 @@ def make_prover(data: Path | str | None) -> Callable[[str, str], str]:
 def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     _stop_at_exit()
     prepare(settings.data)
+    if not os.access(settings.data, os.W_OK):
+        raise ConfigError(
+            f"the data folder {settings.data} cannot be written; set KIT_DATA or data= to another"
+        )
     running = hosted.get(settings.data)
     url = running.url if running else find(settings.data)
     if url is None and (obstacle := _find_obstacle(settings.data)):

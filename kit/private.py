@@ -141,7 +141,7 @@ def make_private(path: Path) -> bool:
     facts = path.stat()
     if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_ISVTX:
         return False
-    with suppress(PermissionError):  # a file system without permissions
+    with suppress(OSError):  # a file system without permissions, or one that is read-only
         path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHER_USERS_MODE)
     return not is_exposed(path)
 

@@ -111,6 +111,15 @@ def test_only_the_owner_can_read_the_data_folder(data: Path) -> None:
     assert all(map(is_private, (data, *files)))
 
 
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    if os.access(tmp_path, os.W_OK):
+        pytest.skip("this user may write everywhere, or this system has other permissions")
+
+    with pytest.raises(ConfigError, match="cannot be written; set KIT_DATA"):
+        kit.connect(data=tmp_path, profile="embedded")
+
+
 def test_the_local_service_is_not_proxied(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = local.start_embedded(data)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")

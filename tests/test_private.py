@@ -174,6 +174,9 @@ def test_a_file_system_without_permissions_links_and_fsync_works(
     def fail(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
+    def fail_read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
     def flush_files(file: int) -> None:
         if stat.S_ISDIR(os.fstat(file).st_mode):
             raise OSError(errno.EINVAL, "Invalid argument")
@@ -189,6 +192,8 @@ def test_a_file_system_without_permissions_links_and_fsync_works(
     secret = given.secret()
     given.make_secret()
     assert given.secret() == secret
+    assert not make_private(tmp_path / "open")
+    monkeypatch.setattr(os, "chmod", fail_read_only)
     assert not make_private(tmp_path / "open")
     storage = LocalStorage(tmp_path / "objects", Signer(secret))
     asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "open"}))
