@@ -204,8 +204,9 @@ def number(value: float) -> str:
 def name_times(moments: pd.Series[Any]) -> pd.Series[Any]:
     """Return times as text, with hours only if there are any."""
     are_days = (moments == moments.dt.normalize()).where(moments.notna(), True).all()
-    words: pd.Series[Any] = moments.dt.strftime("%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M")
-    return words
+    form = "%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M"
+    # its own strftime warns in pandas 2.2 if texts are inferred
+    return moments.map(lambda moment: moment.strftime(form), na_action="ignore")
 
 
 def _name_values(values: pd.Series[Any]) -> pd.Series[Any]:
