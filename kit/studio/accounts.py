@@ -243,7 +243,10 @@ def account_panel(
 
 
 def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
-    """Return the credits spent today and this month (UTC), or None without a ledger."""
+    """Return the credits spent today and this month (UTC), or None without a ledger.
+
+    As in `studio.costs`, a refund belongs to the day of its charge.
+    """
     now = now or datetime.now(UTC)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = today.replace(day=1)
@@ -254,7 +257,9 @@ def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
         return None
 
     def spent(since: datetime) -> Decimal:
-        amounts = (-e.credits for e in rows if e.kind != "grant" and e.created_at >= since)
+        recent = [e for e in rows if e.kind != "grant" and e.created_at >= since]
+        paid = {e.generation_id for e in recent if e.kind != "refund"} | {None}
+        amounts = (-e.credits for e in recent if e.kind != "refund" or e.generation_id in paid)
         return sum(amounts, Decimal(0))
 
     notice = f"Only its newest {len(rows):,} entries were read, so it may be more."

@@ -15,8 +15,9 @@ from tests.widgets.writers import text
 NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
 
 
-def entry(at: str, credits: float, kind: str = "generation") -> dict[str, Any]:
-    return {"id": at, "createdAt": at, "kind": kind, "credits": credits, "balanceAfter": 0}
+def entry(at: str, credits: float, kind: str = "generation", of: str = "") -> dict[str, Any]:
+    facts = {"kind": kind, "credits": credits, "balanceAfter": 0, "generationId": of or None}
+    return {"id": at, "createdAt": at, **facts}
 
 
 def page(*entries: dict[str, Any], following: int | bool = False) -> Reply:
@@ -39,6 +40,19 @@ def test_spending_is_charges_minus_refunds() -> None:
 
     assert found == Spent(Decimal("0.35"), Decimal("1.35"))
     assert len(steps) == 2
+
+
+def test_a_refund_belongs_to_the_day_of_its_charge() -> None:
+    entries = [
+        entry("2026-03-15T11:00:00Z", 0.3, "refund", "yesterday's"),
+        entry("2026-03-15T10:00:00Z", 0.2, "refund", "today's"),
+        entry("2026-03-15T09:00:00Z", 7, "refund", "February's"),
+        entry("2026-03-15T08:00:00Z", -0.2, of="today's"),
+        entry("2026-03-14T08:00:00Z", -0.3, of="yesterday's"),
+        entry("2026-02-28T08:00:00Z", -7, of="February's"),
+    ]
+
+    assert drive(accounts.spent_lately(NOW), page(*entries))[1] == Spent(Decimal(0), Decimal(0))
 
 
 def test_spending_is_unknown_without_a_ledger() -> None:
