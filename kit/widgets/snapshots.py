@@ -159,8 +159,8 @@ class SnapshotBox(ipywidgets.VBox):
 
     def is_shown_by_another_cell(self, box: SnapshotBox) -> bool:
         """Return whether it is shown by another cell than the one that has made a box."""
-        is_shown = self._owner is not None and self._pages != 0 and self.comm is not None
-        return is_shown and box._made_in[0] not in ("", self._made_in[0])
+        is_shown = self._owner is not None if self._pages is None else self._pages > 0
+        return is_shown and self.comm is not None and box._made_in[0] not in ("", self._made_in[0])
 
     def _replace(self) -> None:
         self._replaced = True

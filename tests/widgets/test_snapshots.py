@@ -209,6 +209,13 @@ def test_a_new_form_does_not_show_what_runs_in_another_cell(clock: Clock, api: A
     again.close()
     assert len(run_cell("b", "4").runs) == 1
 
+    kernel.get_parent = dict  # a click in a panel
+    in_panel = Form(model(), service=api, background=clock.background)
+    send(every(in_panel, Accessibility)[0], {"pages": 1})
+    clock.run()
+    assert len(in_panel.runs) == 1
+    assert len(run_cell("c", "5").runs) == 0
+
 
 def html_widgets(widget: Any) -> list[Any]:
     below = [one for child in getattr(widget, "children", ()) for one in html_widgets(child)]
