@@ -92,7 +92,8 @@ def _foot(length: str, writer: str | None) -> str:
 
 def account(item: wire.Account) -> str:
     """Draw an account with its balance."""
-    rows = {"e-mail": item.email, "balance": _money(item.credits)}
+    balance = _money(item.credits) or "not reported"
+    rows = {"e-mail": item.email, "balance": balance}
     return card(item.name or "Account", facts(rows))
 
 

@@ -259,3 +259,8 @@ def test_a_long_list_is_shortened() -> None:
     assert "model-0<" in html
     assert "and 19,500 more" in html
     assert len(html) < 500_000
+
+
+def test_an_account_of_a_service_without_balances_says_so() -> None:
+    assert "not reported" in preview.account(wire.Account(id="acc_1", name="Ada"))
+    assert "not reported" not in preview.account(ACCOUNT)
