@@ -4,6 +4,7 @@ import asyncio
 import io
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -590,6 +591,19 @@ def test_parameters_named_like_results_have_their_own_columns(studio: Studio, ap
         "3": 2,
         "4": 2,
     }
+
+
+def test_each_result_is_downloaded_once_also_while_the_run_shows_its_pictures(
+    studio: Studio, media: Server
+) -> None:
+    def answer_slowly(request: third_party.Request) -> Answer:
+        time.sleep(0.5)
+        return third_party.storage(request)
+
+    media.app = answer_slowly
+    studio.sweep("paint", ["a", "b"]).run()
+
+    assert len(media.requests("GET")) == 2
 
 
 def test_a_row_may_have_files(studio: Studio, api: Server, media: Server) -> None:

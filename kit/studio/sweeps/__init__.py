@@ -284,12 +284,13 @@ class BaseSweep(Generic[H]):
             )
 
     def _add_pictures(self, found: dict[str, str]) -> None:
-        """Add thumbnails of new results."""
+        """Add thumbnails of new results, of which the files were fetched by the run."""
         for result in list(self._results.values()):
             facts = result.generation
             if facts is None or facts.state != "completed" or facts.id in found:
                 continue
-            found[facts.id] = _draw(self._session.wrap(facts), _SMALL, 120) or ""
+            if self._operations.cache.path(facts).exists():
+                found[facts.id] = _draw(self._session.wrap(facts), _SMALL, 120) or ""
 
     def _stop(self, interruption: BaseException) -> None:
         """Stop starting requests, because the wait was interrupted."""
