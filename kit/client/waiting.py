@@ -35,8 +35,10 @@ _MAX_SINGLE_HELD, _MAX_SINGLE = 4, 1
 _REQUESTS_PER_SECOND = 4
 #: Minimum and maximum of requests in one poll besides the list's first page, whatever the interval.
 _MIN_REQUESTS, _MAX_REQUESTS = 8, 20
-#: Polls without any of ours in the list, after which only every so many polls read it.
+#: Polls with hardly any of ours in the list, after which only every so many polls read it.
 _MAX_MISSES, _POLLS_PER_LIST = 3, 8
+#: Maximum of generations in a list for each of ours; a longer one is no cheaper than single ones.
+_MAX_PER_MATCH = 100
 #: Minimum of our generations on a page for the next page to be cheaper than single requests.
 _MIN_PER_PAGE = 2
 #: Error statuses that concern the key or are temporary, and not the requested generation.
@@ -314,7 +316,8 @@ class SharedWait:
             self._note_refusal(error)
             return {}, 0
         found = {item.id: item for item in page if item.id in ids}
-        self._misses = 0 if found else self._misses + 1
+        is_miss = len(found) * _MAX_PER_MATCH < max(1, len(page))
+        self._misses = self._misses + 1 if is_miss else 0
         pages, matches = 0, len(found)
         while following and matches >= _MIN_PER_PAGE and pages < most and len(found) < len(ids):
             pages += 1

@@ -328,6 +328,19 @@ def test_a_list_without_awaited_generations_is_read_again_sometimes(
     assert singles > service.lists
 
 
+def test_a_long_list_with_few_awaited_generations_is_rarely_read(
+    clock: Clock, policy: Policy
+) -> None:
+    service = Service(clock, 1000, each=0.05)  # the last ones end after 50 s
+    whole = service.page
+    service.page = lambda _limit, _start: whole(1000, 0)  # type: ignore[method-assign]
+
+    ended = drive_all(SharedWait(policy), service, clock, service.ids[-3:])
+
+    assert {item.state for item in ended.values()} == {"completed"}
+    assert 0 < service.lists < len(service.asked) / 5
+
+
 @pytest.mark.parametrize("bad", [status(401), status(429, retry_after="900")])
 def test_an_error_that_concerns_every_request_ends_the_wait(
     clock: Clock, policy: Policy, bad: Reply
