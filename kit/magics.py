@@ -169,8 +169,7 @@ def parse_line(line: str) -> MagicLine:
     if not model or "=" in model or model.startswith("-"):
         raise ConfigError(f"which model? Write {_USAGE}")
     labels = {name: texts[-1] for name, texts in typed.parse_pairs(tags, "--tag").items()}
-    given = typed.parse_pairs(pairs, "a setting")
-    return MagicLine(model, given, again, studio, labels)
+    return MagicLine(model, typed.parse_pairs(pairs, "a setting"), again, studio, labels)
 
 
 def _setting_words(model: wire.Model) -> list[str]:

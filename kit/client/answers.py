@@ -139,8 +139,7 @@ def _storage_reason(content: bytes) -> str:
 
     Source: Amazon S3 API reference, "Error responses"; others respond in the same form.
     """
-    text = content[:_XML_LIMIT].decode("utf-8", "replace")
-    found = _REASON.search(text)
+    found = _REASON.search(content[:_XML_LIMIT].decode("utf-8", "replace"))
     return _clip(" ".join(unescape(found[1]).split())) if found else ""
 
 

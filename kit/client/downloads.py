@@ -204,8 +204,7 @@ def _describe_damage(part: Path, reply: Reply, sha256: str | None) -> str:
     if reply.sha256 in (None, _EMPTY_HASH):
         return "empty"
     if sha256:
-        differs = "not what the service announced (SHA-256 differs)"
-        return "" if reply.sha256 == sha256 else differs
+        return "" if reply.sha256 == sha256 else "not what the service announced (SHA-256 differs)"
     if not reply.headers.get("content-type", "").startswith("text/html"):
         return ""
     with part.open("rb") as file:  # some servers declare all files as web pages

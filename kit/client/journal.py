@@ -151,8 +151,7 @@ class Journal:
         charged = None if receipt.credits_charged is None else str(receipt.credits_charged)
         created = wire.timestamp(receipt.created_at) if receipt.created_at else ""
         facts |= {"credits": charged, "by": self._by, "created_at": created}
-        start = JournalEntry(id=receipt.id, at=_now(), **facts)
-        self._lines.append(asdict(start))
+        self._lines.append(asdict(JournalEntry(id=receipt.id, at=_now(), **facts)))
 
     def add_end(self, generation: wire.Generation, *, shown: str = "") -> None:
         """Record the end of a generation, and a hash of it as the service shows it."""
@@ -200,8 +199,7 @@ class Journal:
         with self._read() as contents:
             starts, ends = contents.starts, contents.ends
             ids = itertools.takewhile(lambda each: each != after, reversed(starts))
-            found = [replace(starts[each], state=ends.get(each, "processing")) for each in ids]
-            return found[::-1]
+            return [replace(starts[each], state=ends.get(each, "processing")) for each in ids][::-1]
 
     def usual_seconds(self, model_id: str, credits: Decimal | None) -> float | None:
         """Return how long a generation usually takes: the median of similar ones from here.

@@ -26,8 +26,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Create an account."""
-    units = amount(credits, "--credits")
-    work = accounts.create(name, email, units, clock(), actor=actor())
+    work = accounts.create(name, email, amount(credits, "--credits"), clock(), actor=actor())
     row = transact(settings_of(data, database), work, create=True)
     text = f"{row.id}  {row.name} <{row.email}>  {to_credits(row.balance)} credits"
     show(as_json, serialize_account(row), text)

@@ -56,5 +56,4 @@ def command(as_json: Json = False) -> None:
     ]
     none = "There are no saved profiles; `kit login` saves one."
     text = table(("NAME", "ADDRESS", "KEY IN"), rows) if rows else none
-    saved = [dict(zip(("name", "baseUrl", "key"), row, strict=True)) for row in rows]
-    show(as_json, saved, text)
+    show(as_json, [dict(zip(("name", "baseUrl", "key"), row, strict=True)) for row in rows], text)

@@ -40,8 +40,7 @@ def add(
     """Add a URL that is notified when generations end, and print its secret, once."""
     settings = settings_of(data, database)
     webhooks.check_url(url, "url", loopback=settings.webhook_loopback)
-    order = webhooks.create(account, url, clock(), actor=actor())
-    _show_secret(settings, order, as_json)
+    _show_secret(settings, webhooks.create(account, url, clock(), actor=actor()), as_json)
 
 
 @app.command()
@@ -49,8 +48,7 @@ def delete(
     webhook: Webhook, account: Account, data: Data = None, database: DatabaseUrl = None
 ) -> None:
     """Delete a webhook and its pending messages."""
-    order = webhooks.delete(webhook, account, clock(), actor=actor())
-    transact(settings_of(data, database), order)
+    transact(settings_of(data, database), webhooks.delete(webhook, account, clock(), actor=actor()))
 
 
 @app.command()

@@ -103,8 +103,7 @@ class Archive:
         missing = "status = 'completed' and id not in (select id from known)"
         source = f"(select * from generations {choice.where}) where {missing}"  # noqa: S608
         query = f"select id from {source} {_NEWEST_FIRST}"  # noqa: S608
-        found = self.ask(query, choice.values, known=self.store.hashes())
-        return list(found["id"].to_pylist())
+        return list(self.ask(query, choice.values, known=self.store.hashes())["id"].to_pylist())
 
     def add_hashes(self, pictures: Mapping[str, Path | None]) -> None:
         """Save the hashes of picture files by generation; None marks one without a picture."""

@@ -107,8 +107,7 @@ class Hold:
     ) -> None:
         refused = isinstance(error, (ApiError, NoAnswerError)) and not error.unsettled
         is_unsettled = self.sent and error is not None and not refused
-        charged = self._amount if is_unsettled else Decimal(0)
-        self._budgets.settle(self, self.unknown, charged)
+        self._budgets.settle(self, self.unknown, self._amount if is_unsettled else Decimal(0))
 
     def mark_sent(self, sent: bool = True, start: str = "") -> None:
         """Record whether the start may have been executed, and its idempotency key."""

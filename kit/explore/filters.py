@@ -151,8 +151,7 @@ def parse_filter(*, timezone: str = "UTC", **choices: Any) -> HistoryFilter:
     for name in named:
         if name not in HistoryFilter.__slots__:
             known = [*HistoryFilter.__slots__, *_ALIASES]
-            why = f"there is no filter {name!r}{suggest(name, known)}"
-            raise show_own_lines(TypeError(why))
+            raise show_own_lines(TypeError(f"there is no filter {name!r}{suggest(name, known)}"))
     if unknown := sorted(set(_words(named.get("status") or ())) - set(STATES)):
         raise BadRequestError(f"there is no status {unknown[0]!r}{suggest(unknown[0], STATES)}")
     moment = partial(_moment, zone=find_timezone(timezone))

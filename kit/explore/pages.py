@@ -343,8 +343,7 @@ def _column(
         return found
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         field = ("output." if model is wire.Output else "") + str(model.model_fields[name].alias)
-        parse = _reader(model, name, kind)
-        return pa.array(malformed.parse_all(field, parse, values), kind)
+        return pa.array(malformed.parse_all(field, _reader(model, name, kind), values), kind)
 
 
 @functools.cache

@@ -204,8 +204,7 @@ class Store:
         parts = {name: rows for name, rows in listing.parts.items() if name not in names}
         for group in _groups(names, listing.parts, merged):
             tables = [pq.read_table(self.folder / name, schema=schema) for name in group]
-            table = pa.concat_tables(tables).sort_by([("created_at", "descending")])
-            parts |= self.write(table)
+            parts |= self.write(pa.concat_tables(tables).sort_by([("created_at", "descending")]))
         return replace(listing, parts=parts)
 
     def hashes(self) -> pa.Table:

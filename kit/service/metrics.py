@@ -80,8 +80,7 @@ class Histogram:
         """Yield the samples for a metric family of the library."""
         names = [*map(str, self._bounds), "+Inf"]
         for labels, counts in list(self._counts.items()):
-            buckets = list(zip(names, accumulate(counts), strict=True))
-            yield labels, buckets, self._sums[labels]
+            yield labels, list(zip(names, accumulate(counts), strict=True)), self._sums[labels]
 
 
 class ServiceMetrics:

@@ -187,8 +187,7 @@ class FormService(PaidService):
     def save(self, name: str, content: bytes | memoryview, link: Link | None = None) -> Path:
         """Save a file, once for each content, and return its path."""
         safe = re.sub(r"[^\w.-]", "_", Path(name).name)[-100:] or "upload"
-        digest = hashlib.sha256(content).hexdigest()[:16]
-        path = self.uploads / digest / safe
+        path = self.uploads / hashlib.sha256(content).hexdigest()[:16] / safe
         if not path.exists():
             make_folder(path.parent)
             if link is None or not link(path):
@@ -297,8 +296,7 @@ class WritingService(PaidService):
         model = next((m for m, name in parameters if name == _CAPTIONS), None)
         if model is None:
             raise KitError("no model of this service takes captions; copy the text instead")
-        given = {_CAPTIONS: text}
-        return build_form(self._session, model, None, None, given)
+        return build_form(self._session, model, None, None, {_CAPTIONS: text})
 
 
 def build_writing(session: Session[Any], topic: str) -> Writing:

@@ -277,8 +277,7 @@ class HistorySync:
                 account = (yield from flows.ask(calls.get_account())).id
                 file = _accounts(self._settings)
                 make_folder(file.parent)
-                by_key = {**_read(file), self._settings.key_hash: account}
-                write_private(file, json.dumps(by_key))
+                write_private(file, json.dumps({**_read(file), self._settings.key_hash: account}))
             self._account = account
         return self._account
 

@@ -261,8 +261,7 @@ class Operations:
         account = yield from flows.ask(calls.get_account(), ONCE)
         listed, _ = yield from flows.fetch_page(calls.list_generations(limit=_WATCHED_COUNT), ONCE)
         newest = flows.newest_first(listed)[:_WATCHED_COUNT]
-        states = ((one.id, one.state, one.credits_refunded) for one in newest)
-        return account.credits, *states
+        return account.credits, *((one.id, one.state, one.credits_refunded) for one in newest)
 
     def find_similar(
         self,

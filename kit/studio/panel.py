@@ -69,8 +69,7 @@ def cost_page(
     rows = zip(top["model"].fillna("none"), top["net"], top["count"], strict=True)
     amounts = [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]
     title = f"By model, the {MAX_MODELS} most expensive" if len(models) > MAX_MODELS else "By model"
-    bars = draw.bars(title, amounts, doubts)
-    return "".join([*parts, bars] if len(models) else parts[:1])
+    return "".join([*parts, draw.bars(title, amounts, doubts)] if len(models) else parts[:1])
 
 
 def _credits(amount: Any) -> Decimal:
@@ -93,8 +92,7 @@ class PanelAccounts:
         """Return the panel, showing the studio's own account."""
         pages = PanelPages(self.connections.own, self)
         page_set = self._opened[self.connections.own] = pages.page_set()
-        close = self.connections.close
-        self._panel = Panel(page_set, snapshot=pages.snapshot, on_close=close)
+        self._panel = Panel(page_set, snapshot=pages.snapshot, on_close=self.connections.close)
         return self._panel
 
     def switch_to(self, connection: AccountConnection) -> None:

@@ -71,8 +71,7 @@ def fingerprint(facts: wire.Generation) -> str:
         for name, value in (facts.parameters or {}).items()
         if isinstance(value, (str, int, float)) and "://" not in str(value)
     }
-    text = json.dumps([facts.model_id, facts.prompt, settings], sort_keys=True)
-    return hash_text(text)
+    return hash_text(json.dumps([facts.model_id, facts.prompt, settings], sort_keys=True))
 
 
 def normalize_numbers(value: Any) -> Any:

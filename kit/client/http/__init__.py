@@ -79,8 +79,7 @@ class ConnectionPool(Generic[C]):
                 # An empty context costs nothing, and plain http never uses it.
                 plain = target[0] != "https"
                 verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else certificates()
-                transport = self._build(verify, target)
-                entry = _PooledConnection(transport, retired=not self._open)
+                entry = _PooledConnection(self._build(verify, target), retired=not self._open)
                 if self._open:
                     self._entries[key] = entry
             entry.requests += 1

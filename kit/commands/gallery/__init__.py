@@ -142,8 +142,7 @@ def _show(path: Path, target: Path) -> CardMedium:
         return medium
     with Footage(path) as film:
         size = replace(medium, width=film.width, height=film.height, seconds=film.seconds)
-        poster = _encode(pictures.first_frame(path))
-        return replace(size, picture=poster, sound=film.has_sound)
+        return replace(size, picture=_encode(pictures.first_frame(path)), sound=film.has_sound)
 
 
 def _encode(content: bytes | None) -> str:

@@ -151,8 +151,7 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     elif rows["x"].nunique() <= MAX_LABELED_TIMES:
         rows["x"] = _name_values(rows["x"])
     rows["color"] = _merge_small(rows, "color", MAX_SERIES)
-    groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")
-    sums = groups["y"].sum().reset_index()
+    sums = rows.groupby(["x", "color"], sort=chart.kind == "columns")["y"].sum().reset_index()
     is_summed = chart.kind == "bars" and rows["x"].nunique() < len(rows)
     if is_summed and chart.x != "weekday":  # sums are sorted again
         order = sums.groupby("x")["y"].transform("sum")
@@ -163,8 +162,7 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
 
 def sort_colors(rows: pd.DataFrame) -> list[str]:
     """Return the groups with their own colors, the largest first."""
-    sizes = rows["y"].abs().groupby(rows["color"]).sum().sort_values(ascending=False)
-    return list(sizes.index)
+    return list(rows["y"].abs().groupby(rows["color"]).sum().sort_values(ascending=False).index)
 
 
 def empty_text(chart: Chart, rows: pd.DataFrame) -> str:

@@ -72,8 +72,7 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
     totals = rows.groupby("x", sort=False)["y"].sum().reset_index()
     totals["text"] = [number(total) for total in totals["y"]]
     ends = rows.groupby(["x", rows["y"] < 0], sort=False)["y"].sum()
-    negative = totals["y"] < 0
-    totals["end"] = [ends.get(key, 0.0) for key in zip(totals["x"], negative, strict=True)]
+    totals["end"] = [ends.get(key, 0.0) for key in zip(totals["x"], totals["y"] < 0, strict=True)]
     y = alt.Y("x:N", sort=order, title=None)
     # wide enough for the numbers next to the bars, and not rounded up to the next tick
     low, high = bar_range(ends)

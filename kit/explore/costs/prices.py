@@ -84,8 +84,7 @@ def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote |
         rows.append(("refunded", None, facts.error, None, -facts.credits_refunded))
     table = pd.DataFrame(rows, columns=list(_EXPLAINED), dtype="object").astype(_EXPLAINED)
     named = table["parameter"].fillna("") + " " + table["value"].fillna("")
-    labels = (table["term"] + " " + named.str.strip()).str.strip()
-    table.insert(0, "part", labels.astype("string"))
+    table.insert(0, "part", (table["term"] + " " + named.str.strip()).str.strip().astype("string"))
     model = facts.model_id or "this generation"
     chart = Chart(kind="bars", x="part", y="credits", title=f"What {model} cost")
     result = with_chart(table, chart)
@@ -104,8 +103,7 @@ def reprice(
     """
     settings = {OBJECTS["parameters"] + name: name for name in names}
     groups = spent.sums(["model_id", "kind", "status", "source", *settings])
-    is_completed = (groups["kind"] == "generation") & (groups["status"] == "completed")
-    groups = groups[is_completed]
+    groups = groups[(groups["kind"] == "generation") & (groups["status"] == "completed")]
     amounts = [
         price(row["model_id"], {s: row[n] for n, s in settings.items() if not pd.isna(row[n])})
         if row["known"]  # of a group all charges are known or none: it has one source

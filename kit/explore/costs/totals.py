@@ -122,8 +122,7 @@ def charges(spent: Spending) -> CostFrame:
     ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``, ``tags``, and the net
     in each currency that has rates.
     """
-    newest = "order by created_at desc nulls last, id desc"
-    found = _rows(spent, "* exclude (settings)", newest)
+    found = _rows(spent, "* exclude (settings)", "order by created_at desc nulls last, id desc")
     return CostFrame(found.assign(**{name: _worth(found[name]) for name in spent.currencies}))
 
 
@@ -186,8 +185,7 @@ def top(spent: Spending, count: int = 10) -> CostFrame:
     text = [str(p) if isinstance(p, str) else str(i) for i, p in rows["prompt"].items()]
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
     title = f"The {len(rows)} most expensive"
-    chart = Chart(kind="bars", x="what", y="net", title=title, ranked=True)
-    return with_chart(rows, chart)
+    return with_chart(rows, Chart(kind="bars", x="what", y="net", title=title, ranked=True))
 
 
 def failed(spent: Spending) -> CostFrame:

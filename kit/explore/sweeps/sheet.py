@@ -295,5 +295,4 @@ def html(frame: pd.DataFrame, title: str, description: str, *, new: bool) -> str
 
 
 def _text(value: Any) -> str:
-    missing = pd.api.types.is_scalar(value) and pd.isna(value)
-    return "" if missing else escape(text(value, 80))
+    return "" if pd.api.types.is_scalar(value) and pd.isna(value) else escape(text(value, 80))

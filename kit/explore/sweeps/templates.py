@@ -166,8 +166,7 @@ def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]
     """
     if not isinstance(text, str) or len(text) > _MAX_CHARACTERS:
         raise ConfigError(f"a template is a text of at most {_MAX_CHARACTERS:,} characters")
-    reader = _Reader(text, {name: list(found) for name, found in lists.items()}, folder)
-    parts = reader.read()
+    parts = _Reader(text, {name: list(found) for name, found in lists.items()}, folder).read()
     if parts.count > sys.maxsize:
         raise ConfigError("the template has more prompts than can be counted")
     return PromptTemplate(text, parts)

@@ -91,8 +91,7 @@ def load(definitions: Iterable[Definition]) -> Catalog:
 
 def load_engines(engines: Mapping[str, Engine], timeout: float = 1.0) -> Catalog:
     """Return a catalog of engines that check orders, with a time limit in seconds."""
-    models = load(engine.definition for engine in engines.values()).models
-    return Catalog(models, engines, timeout)
+    return Catalog(load(engine.definition for engine in engines.values()).models, engines, timeout)
 
 
 def select_models(

@@ -66,8 +66,7 @@ def find_answer(label: RequestLabel, now: int) -> Transaction[Answer | None]:
             "the first request with this Idempotency-Key is still running",
             headers={"Retry-After": _RETRY_SECONDS},
         )
-    headers = orjson.loads(row.headers)
-    return Answer(row.status, row.body.encode(), headers, replayed=True)
+    return Answer(row.status, row.body.encode(), orjson.loads(row.headers), replayed=True)
 
 
 def run_once(

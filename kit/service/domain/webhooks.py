@@ -169,8 +169,7 @@ def settle(
     if gone:
         yield webhooks.disable(id=row.webhook_id, now=now)
         return "failed", len((yield webhooks.fail(id=row.webhook_id, error=error)))
-    last = row.attempts > len(RETRIES)
-    state = "delivered" if error is None else "failed" if last else "pending"
+    state = "delivered" if error is None else "failed" if row.attempts > len(RETRIES) else "pending"
     pause = 0.0 if state != "pending" else max(RETRIES[row.attempts - 1], min(wait, _MAX_WAIT))
     due = now + int(pause * 1000)
     settled = yield webhooks.settle(
@@ -213,8 +212,7 @@ def sign(row: Any, secret: bytes, message_id: str, body: bytes, now: int) -> dic
 
 
 def _key(row: Any, secret: bytes, age: int = 0) -> bytes:
-    text = f"webhook {row.id} {row.secret_number - age}"
-    return hmac.digest(secret, text.encode(), "sha256")
+    return hmac.digest(secret, f"webhook {row.id} {row.secret_number - age}".encode(), "sha256")
 
 
 def _requests_id(account_id: str) -> str:

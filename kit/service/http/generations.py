@@ -96,8 +96,7 @@ async def estimate_generation(request: Request, order: wire.StartGeneration) -> 
     plan = await _make_plan(context, order, payer.account_id)
     available = await context.database.read(spendable(payer, context.clock()))
     found = {"affordable": plan.amount <= available, "balance": credits(available)}
-    quote = plan.quote.model_copy(update=found)
-    return JsonResponse(quote.model_dump_json(by_alias=True).encode())
+    return JsonResponse(plan.quote.model_copy(update=found).model_dump_json(by_alias=True).encode())
 
 
 @router.route("GET", "/generations", response_model=list[wire.Generation])
@@ -211,8 +210,7 @@ async def _make_plan(context: Context, order: wire.StartGeneration, account_id: 
         webhooks.check_url(order.webhook_url, "webhookUrl", loopback=loopback)
     if context.storage.direct:
         await receive_uploads(context, order, account_id)
-    work = generations.plan(context.catalog, order, account_id)
-    plan = await context.database.read(work)
+    plan = await context.database.read(generations.plan(context.catalog, order, account_id))
     if problems := await context.catalog.problems(plan.model, plan.engine_order):
         raise ParameterError.fields(problems)
     return plan

@@ -261,5 +261,4 @@ def _check_range(request: Request) -> None:
     ends = _RANGE.findall(header)
     is_ordered = all(not first or not last or int(first) <= int(last) for first, last in ends)
     if not (is_ordered and _RANGES.fullmatch(header)):
-        sentence = f"must be like 'bytes=0-99', not {header[:60]!r}"
-        raise BadRequestError.fields([("Range", sentence)])
+        raise BadRequestError.fields([("Range", f"must be like 'bytes=0-99', not {header[:60]!r}")])

@@ -57,8 +57,7 @@ async def get_model(request: Request, model_id: str) -> Response:
     """Return one model."""
     context = get_context(request)
     model = context.catalog.get(model_id)
-    estimated = await context.database.read(catalog.add_estimate(model))
-    answer = _answer_with_tag(request, estimated)
+    answer = _answer_with_tag(request, await context.database.read(catalog.add_estimate(model)))
     answer.headers.update(retirement_headers(model))
     return answer
 

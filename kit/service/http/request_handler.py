@@ -188,8 +188,7 @@ def envelope(error: ApiError, request_id: str) -> Response:
     headers = dict(error.headers)
     if error.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    body = orjson.dumps({"error": problem})
-    return Response(body, error.status, headers, "application/json")
+    return Response(orjson.dumps({"error": problem}), error.status, headers, "application/json")
 
 
 def explain(error: Exception, scope: Scope) -> ApiError:

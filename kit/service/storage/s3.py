@@ -119,8 +119,7 @@ class S3Storage:
         if path.is_file():
             path.touch()  # in use, so that it is not removed by age
             return path
-        draft = await self._fetch(key, folder)
-        replace_file(draft, path)
+        replace_file(await self._fetch(key, folder), path)
         return path
 
     async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:

@@ -131,8 +131,7 @@ class Pool:
 
     @property
     def _process_count(self) -> int:
-        children = (*self.idle, *self._busy.values())
-        return sum(not child.resident for child in children)
+        return sum(not child.resident for child in (*self.idle, *self._busy.values()))
 
     async def run(
         self,
@@ -239,8 +238,7 @@ class Pool:
     async def _start(self, resident: bool = False) -> RenderProcess:
         ours, theirs = socket.socketpair()
         with theirs:
-            loop = asyncio.get_running_loop()
-            _, channel = await loop.create_connection(Channel, sock=ours)
+            _, channel = await asyncio.get_running_loop().create_connection(Channel, sock=ours)
             bounds = (0, 0) if resident else (self.memory, math.ceil(self.cpu_seconds))
             process = _spawn(theirs, *bounds, self.offline, self.log)
             return RenderProcess(process, channel, self._new_folder(), resident)

@@ -138,8 +138,7 @@ class AsyncCosts(BaseCosts):
             raise ConfigError(f"as_of must not be in the future, as {as_of} is")
         spent = await self._spent(None, now, sync, timezone)
         is_current = sync and not as_of
-        read = self._read_balance()
-        balance = await self._client.run(read) if is_current else spent.balance(now)
+        balance = await self._client.run(self._read_balance()) if is_current else spent.balance(now)
         given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
         daily = await to_thread(spent.daily)
         costs.warn_of_unknown(daily, "forecast")

@@ -299,5 +299,4 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False
     ) -> Archive:
         """Return the archive; an invalid choice raises `ConfigError`."""
-        current = self._history.current(sync=sync, usage=usage, choice=choice)
-        return await self._client.run(current)
+        return await self._client.run(self._history.current(sync=sync, usage=usage, choice=choice))

@@ -387,8 +387,7 @@ class Studio(BaseStudio):
 
         found = self._run(self.session.operations.model(model))
         media, given = separate_media(found, media, merge_parameters(parameters, settings))
-        files = self._run(resolve_media(media))
-        return build_form(self.session, found, prompt, files, given)
+        return build_form(self.session, found, prompt, self._run(resolve_media(media)), given)
 
     def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a widget that suggests titles and writes scripts."""

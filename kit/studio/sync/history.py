@@ -291,5 +291,4 @@ class History(BaseHistory[Generation]):
         self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False
     ) -> Archive:
         """Return the archive; an invalid choice raises `ConfigError`."""
-        current = self._history.current(sync=sync, usage=usage, choice=choice)
-        return self._client.run(current)
+        return self._client.run(self._history.current(sync=sync, usage=usage, choice=choice))

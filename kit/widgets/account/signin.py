@@ -110,5 +110,4 @@ def address_problem(text: str) -> str:
         return ""
     if not re.match(r"https?://[^/]", text, re.IGNORECASE):
         return "must be a whole address, such as https://studio.example"
-    invalid = re.search(r"[?#\s]|//[^/]*@", text)
-    return "may not contain '@', '?', '#' or spaces" if invalid else ""
+    return "may not contain '@', '?', '#' or spaces" if re.search(r"[?#\s]|//[^/]*@", text) else ""

@@ -390,8 +390,7 @@ class Form(SnapshotBox):
             self._service_problems = found
             self._refresh()
         ending = run.state if found.keys() & self.fields.keys() else run.ending  # said by a field
-        words = f"{self.model.title or self.model.id}: {ending}"
-        self._script.send({"say": words, "notify": True})
+        self._script.send({"say": f"{self.model.title or self.model.id}: {ending}", "notify": True})
 
     def _card(self, run: Run, shown: Any, *, has_files: bool) -> Any:
         """Return the widget of a result; `has_files`: its input files are known."""

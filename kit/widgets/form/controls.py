@@ -122,8 +122,7 @@ def _span(parameter: Parameter) -> float:
 
 
 def _decimals(value: float) -> int:
-    text = f"{value:.10f}".rstrip("0")
-    return len(text.partition(".")[2])
+    return len(f"{value:.10f}".rstrip("0").partition(".")[2])
 
 
 def _fits_buttons(parameter: Parameter) -> bool:

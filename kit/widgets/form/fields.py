@@ -88,8 +88,7 @@ class Field:
     @property
     def default(self) -> Any:
         """The value shown if none is given; files have no default."""
-        is_file = self.path.startswith("mediaUploads.")
-        return None if is_file else controls.default(self.parameter)
+        return None if self.path.startswith("mediaUploads.") else controls.default(self.parameter)
 
     def is_set(self) -> bool:
         """Return whether the value differs from the default."""

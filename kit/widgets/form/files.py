@@ -241,8 +241,7 @@ class FileField(ipywidgets.VBox):
                 move, possible = partial(self._move, index, offset), 0 <= index + offset <= last
                 words = f"Move {name} {word}"
                 row.append(button("", icon, move, tooltip=words, disabled=not possible))
-        rest = (*self.value[:index], *self.value[index + 1 :])
-        remove = partial(setattr, self, "value", rest)
+        remove = partial(setattr, self, "value", (*self.value[:index], *self.value[index + 1 :]))
         row.append(button("", "times", remove, tooltip=f"Remove {name}"))
         return self._factory.new(ipywidgets.HBox, children=row, _dom_classes=("kit-chip",))
 
@@ -390,8 +389,7 @@ def _thumbnail(content: bytes | None) -> str:
 def _audio_player(path: Path) -> str:
     if path.stat().st_size > _SOUND_LIMIT:
         return ""
-    kind = guess_type(path.name) or "audio/mpeg"
-    address = media.data_address(kind, path.read_bytes())
+    address = media.data_address(guess_type(path.name) or "audio/mpeg", path.read_bytes())
     return f'<audio controls src="{address}" style="height:32px"></audio>'
 
 

@@ -222,8 +222,7 @@ def _is_chosen(name: str, values: list[Any], fields: Mapping[str, Field]) -> boo
 
 @functools.cache
 def _load_relevance() -> dict[str, Any]:
-    file = resources.files(__package__).joinpath("relevance.toml")
-    return tomllib.loads(file.read_text("utf-8"))
+    return tomllib.loads(resources.files(__package__).joinpath("relevance.toml").read_text("utf-8"))
 
 
 def _cells(fields: Sequence[Field]) -> list[Any]:

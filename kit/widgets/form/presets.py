@@ -72,8 +72,7 @@ class Presets:
 
     def _write(self, presets: dict[str, Value]) -> None:
         make_folder(self._path.parent)
-        text = json.dumps(presets, indent=1, ensure_ascii=False, default=str)
-        write_private(self._path, text)
+        write_private(self._path, json.dumps(presets, indent=1, ensure_ascii=False, default=str))
 
 
 class PresetFolder:

@@ -49,8 +49,7 @@ class Spool:
         self.can_link = False
         if flag:
             with suppress(OSError):  # not supported on all disks
-                handle = os.open(folder, flag | os.O_RDWR, 0o666)
-                self._file: Any = os.fdopen(handle, "w+b")
+                self._file: Any = os.fdopen(os.open(folder, flag | os.O_RDWR, 0o666), "w+b")
                 self.can_link = True
         if not self.can_link:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - open until the end

@@ -61,8 +61,7 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
         settings = None
     problems = {**problems, **unread}
     given = {*request.parameters, *malformed}
-    incomplete = given.isdisjoint(_part(problems, "parameters."))
-    return Checked(request, settings, problems, incomplete)
+    return Checked(request, settings, problems, given.isdisjoint(_part(problems, "parameters.")))
 
 
 def to_value(request: Request) -> dict[str, Any]:

@@ -265,8 +265,7 @@ class HistoryTable:
         """Return the page as plain HTML, for a notebook without its kernel."""
         with self._lock:
             page = self._rows()
-            thumbnails = self._thumbnails.cached(_names(page))
-            return drawing.static_page(page, thumbnails, self._words())
+            return drawing.static_page(page, self._thumbnails.cached(_names(page)), self._words())
 
     # ── what the user does ───────────────────────────────────────────────────────────────────────
 

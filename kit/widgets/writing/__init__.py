@@ -392,8 +392,7 @@ def price(each: Decimal, count: int, balance: Decimal | None) -> str:
     term = wire.Term(kind="unit", parameter="variations", value=count, credits=total)
     affordable = None if balance is None else total <= balance
     terms = [term] if count > 1 else []
-    quote = wire.Quote(total=total, terms=terms, balance=balance, affordable=affordable)
-    return prices.line(quote)
+    return prices.line(wire.Quote(total=total, terms=terms, balance=balance, affordable=affordable))
 
 
 def copy_button(name: str) -> str:
