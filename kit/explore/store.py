@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
@@ -87,10 +87,6 @@ class Manifest:
     def files(self) -> set[str]:
         """The names of all files."""
         return {name for table in SCHEMAS for name in self.names(table)}
-
-
-class _ManifestVersion(msgspec.Struct):
-    version: int = 0
 
 
 #: Name of a list -> the columns of its files.
@@ -238,12 +234,11 @@ def parse_manifest(content: bytes, place: object) -> Manifest:
 
     Raises `ConfigError` if its version is newer: a sync would delete what only that one can read.
     """
-    with contextlib.suppress(msgspec.MsgspecError):
-        version = msgspec.json.decode(content, type=_ManifestVersion).version
+    with contextlib.suppress(msgspec.MsgspecError, KeyError):
+        version = msgspec.json.decode(content, type=dict[str, Any])["version"]
         if version > _VERSION:
-            raise ConfigError(
-                f"the history in {place} was made by a newer version of the kit: upgrade this one"
-            )
+            sentence = "was made by a newer version of the kit: upgrade this one"
+            raise ConfigError(f"the history in {place} {sentence}")
         if version == _VERSION:
             return msgspec.json.decode(content, type=Manifest)
     return Manifest()

@@ -25,7 +25,7 @@ from kit.widgets.background import (
     Subscribe,
     Throttled,
 )
-from kit.widgets.boxes import close_all, find_styles
+from kit.widgets.boxes import close_with_styles
 from kit.widgets.hosts import MARIMO, check_page, find_host, find_run, find_shell
 from kit.widgets.markup import COLOR, FONT, faint
 
@@ -183,9 +183,8 @@ class SnapshotBox(ipywidgets.VBox):
         """Close the widget and free its resources; running generations continue."""
         self.snapshot.stop()
         self._changes.pause(True)
-        styles = {self._own_layout}.union(*map(find_styles, self.children))
-        for one in (*self.children, *styles):
-            close_all(one)
+        for one in (*self.children, self._own_layout):
+            close_with_styles(one)
         super().close()
         self._on_close()
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import ipywidgets
 import pytest
+from ipywidgets.widgets.widget import _instances
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
@@ -236,12 +237,16 @@ def test_an_error_is_shown_and_the_buttons_are_enabled_again(
 
 
 def test_newer_scripts_are_first_and_the_oldest_are_removed(panel: Writing, clock: Clock) -> None:
+    count = 0
     for number in range(8):
         control(panel, ipywidgets.Text, "Title").value = f"title {number}"
         click(panel, "Write")
         clock.wait()
 
+        count = len(_instances) if number == 5 else count
+
     assert [one.title for one in panel.scripts] == [f"title {n}" for n in (7, 6, 5, 4, 3, 2)]
+    assert len(_instances) <= count + 2 * 2, "those removed are closed; boxes are kept"
 
 
 def test_an_edited_script_is_measured_again_and_becomes_the_captions(
@@ -260,7 +265,12 @@ def test_an_edited_script_is_measured_again_and_becomes_the_captions(
     assert writer.captioned == ["four words of mine"]
     assert panel.script is not None
     assert panel.script.content == "four words of mine"
-    assert search(panel, ipywidgets.HTML, "")[-2].value == "four words of mine"
+    captions = search(panel, ipywidgets.HTML, "")[-2]
+    assert captions.value == "four words of mine"
+
+    click(panel, "Make captions")
+    clock.wait()
+    assert captions.comm is None
 
 
 def test_an_error_while_making_captions_is_shown(

@@ -22,7 +22,7 @@ from kit.parameters import script_problems
 from kit.pricing import SCRIPT_CREDITS, TITLE_CREDITS
 from kit.widgets import preview, prices
 from kit.widgets.background import SETTLE_SECONDS, BackgroundRunner, ChangeCheck, guard
-from kit.widgets.boxes import NewestFirst
+from kit.widgets.boxes import NewestFirst, close_with_styles
 from kit.widgets.form.fields import watch_field
 from kit.widgets.markup import card, facts, faint, label, note, problem, style_element
 from kit.widgets.snapshots import SnapshotBox, rerun_line
@@ -348,13 +348,18 @@ class Writing(SnapshotBox):
         ]
         batch = ipywidgets.VBox(children=cards, _dom_classes=("kit-scripts",))
         with self._lock:
-            self._chosen = None
+            self._chosen, before = None, self._batches.shown
             self._batches.add(batch)
+        for old in before[MAX_BATCHES - 1 :]:
+            close_with_styles(old)
         self.snapshot.follow()
 
     def _captions_requested(self, card: ScriptCard) -> None:
         def make() -> None:
-            self._captions.children = (self._writer.captions(card.text),)
+            form = self._writer.captions(card.text)
+            before, self._captions.children = self._captions.children, (form,)
+            for old in before:
+                close_with_styles(old)
             self._message.value = note("the captions are in the form below")
 
         self._chosen = card
