@@ -42,8 +42,9 @@ class Changes:
                 call()
 
 
-#: Minimum of seconds between two checks of a studio for changes made elsewhere.
-_CHECK_SECONDS = 5.0
+#: Minimum pause between two checks of a studio for changes made elsewhere: in seconds, and in
+#: durations of a check. Lists of other services may be long.
+_CHECK_SECONDS, _CHECK_DURATIONS = 5.0, 10
 
 
 class ChangeWatch:
@@ -76,12 +77,14 @@ class ChangeWatch:
         self._begin(functools.partial(self._compare, newest))
 
     def _compare(self, newest: Callable[[], object]) -> None:
+        began = self._clock()
         try:
             found = newest()
         except KitError:
             found = self._last  # it cannot be reached now; the next check may notify
         finally:
-            self._next_check = self._clock() + _CHECK_SECONDS
+            now = self._clock()
+            self._next_check = now + max(_CHECK_SECONDS, _CHECK_DURATIONS * (now - began))
         before, self._last = self._last, found
         if before is not None and before != found:
             self._changes.notify()

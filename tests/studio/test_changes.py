@@ -82,10 +82,10 @@ if child:
 
 
 class OtherUsers:
-    """Changes by other users, and the checks for them."""
+    """Changes by other users, and the checks for them, which take some seconds."""
 
-    def __init__(self) -> None:
-        self.now, self.checks = 0.0, 0
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.now, self.checks, self.seconds = 0.0, 0, seconds
         self.newest: object = "a"
         self.waiting: list[Callable[[], None]] = []
         self.changes = Changes()
@@ -93,6 +93,7 @@ class OtherUsers:
 
     def fetch_newest(self) -> object:
         self.checks += 1
+        self.now += self.seconds
         if isinstance(self.newest, Exception):
             raise self.newest
         return self.newest
@@ -124,6 +125,14 @@ def test_checks_of_many_pages_are_limited() -> None:
         others.check(after=0.1)
 
     assert others.checks == 2
+
+
+def test_checks_of_a_slow_service_are_rarer() -> None:
+    others = OtherUsers(seconds=2.0)
+    for _ in range(100):
+        others.check(after=1.0)
+
+    assert others.checks == 5
 
 
 def test_only_one_check_waits_at_a_time() -> None:
