@@ -178,6 +178,14 @@ def test_a_model_may_be_unusual_on_a_day_with_a_usual_sum() -> None:
     assert costs.unusual(both)["model_id"].tolist() == ["poster"]
 
 
+def test_days_of_unknown_models_may_be_unusual() -> None:
+    nameless = spend(np.array([2.0] * 12 + [50.0])).assign(model_id=None)
+
+    assert costs.unusual(nameless)[["model_id", "net"]].to_numpy().tolist() == [["none", 50.0]]
+    mixed = pd.concat([nameless, spend(np.array([1.0] * 13), "poster")])
+    assert costs.unusual(mixed)["model_id"].tolist() == ["all models", "none"]
+
+
 def test_the_days_of_all_models_are_not_compared_with_those_of_one() -> None:
     steady = spend(np.ones(10))
     many = pd.concat([steady.assign(model_id=name) for name in ("poster", "drift", "scene")])

@@ -216,7 +216,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     Columns: ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (their
     median), ``excess`` (net - usual), in credits, and ``times`` (net / usual).
     """
-    rows = frame.assign(model_id=frame["model_id"].astype("string"))
+    rows = frame.assign(model_id=frame["model_id"].astype("string").fillna("none"))
     by_model = rows.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()
     totals = rows.groupby("day")["net"].sum().reset_index().assign(model_id=ALL_MODELS)
     # With one model, the sum is the same. pandas 2 warns about empty parts.
