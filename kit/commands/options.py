@@ -114,5 +114,4 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return rows as text in aligned columns, one line per row."""
     cells = [[clean(str(cell)).replace("\n", " ") for cell in row] for row in [columns, *rows]]
     widths = [max(len(row[index]) for row in cells) for index in range(len(columns))]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
-    return "\n".join(lines)
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)

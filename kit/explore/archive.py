@@ -318,6 +318,10 @@ def _add_key_columns(base: duckdb.DuckDBPyConnection, query: str, *, large: bool
     The table is ``generations``, or ``usage`` in a query of that alone.
     """
     names, words = dict.fromkeys(_QUOTED_NAME.findall(query)), query.lower()
+    if len({name.lower() for name in names}) < len(names):  # SQL takes them for the same
+        raise BadRequestError(
+            f"names that differ only in case need a query or file each: {list(names)}"
+        )
     if names:
         table = "usage" if "usage" in words and "generations" not in words else "generations"
         columns = [f'{_sql_value(base, table, *split_key(n), large)} as "{n}"' for n in names]

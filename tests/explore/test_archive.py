@@ -123,6 +123,16 @@ def test_integers_of_more_than_64_bits_are_texts_everywhere(name: str, tmp_path:
         assert sorted(frame[name], reverse=True) == ["3", texts[0]]
 
 
+def test_names_that_differ_only_in_case_are_not_confused(tmp_path: Path) -> None:
+    archive = archive_of(table_of([make(0, parameters={"Size": 1, "size": 2})]))
+    names = ["parameters.Size", "parameters.size"]
+
+    assert archive.frame(columns=names).to_numpy().tolist() == [[1, 2]]
+    assert archive.sql('select "parameters.size" n from generations')["n"].tolist() == [2]
+    with pytest.raises(BadRequestError, match="only in case need a query or file each"):
+        archive.export(tmp_path / "sizes.csv", columns=names)
+
+
 def test_sums_of_integers_are_integers(archive: Archive) -> None:
     found = archive.sql("select sum(1) n, sum(1.5) half from generations")
 
