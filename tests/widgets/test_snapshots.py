@@ -207,7 +207,9 @@ def test_a_new_form_does_not_show_what_runs_in_another_cell(clock: Clock, api: A
     assert [len(form.runs) for form in (first, other, again)] == [1, 0, 1]
     first.close()
     again.close()
-    assert len(run_cell("b", "4").runs) == 1
+    last = run_cell("b", "4")
+    assert len(last.runs) == 1
+    last.close()
 
     kernel.get_parent = dict  # a click in a panel
     in_panel = Form(model(), service=api, background=clock.background)
