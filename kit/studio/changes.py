@@ -68,7 +68,8 @@ class ChangeWatch:
     def check(self, newest: Callable[[], object]) -> None:
         """Notify subscribers if the newest state differs from that of the last check.
 
-        `newest` returns that state; it may block, and raise a `KitError`.
+        The first check notifies, too: what is shown may be older. `newest` returns that state; it
+        may block, and raise a `KitError`.
         """
         with self._lock:
             if self._clock() < self._next_check:
@@ -86,7 +87,7 @@ class ChangeWatch:
             now = self._clock()
             self._next_check = now + max(_CHECK_SECONDS, _CHECK_DURATIONS * (now - began))
         before, self._last = self._last, found
-        if before is not None and before != found:
+        if before != found:
             self._changes.notify()
 
 
