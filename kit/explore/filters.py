@@ -75,7 +75,7 @@ class HistoryFilter:
     tag: Sequence[tuple[str, str]] = ()
 
     def __post_init__(self) -> None:
-        if self.since and self.until and self.since > self.until:
+        if self.since and self.until and self.since.timestamp() > self.until.timestamp():
             sentence = f"since must be before until, and {self.since} is after {self.until}"
             raise BadRequestError(sentence)
 

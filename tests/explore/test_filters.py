@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
@@ -76,6 +77,15 @@ def test_the_query_has_only_filters_of_the_service() -> None:
         1000,
         1000,
     ]
+
+
+def test_times_in_an_hour_that_the_clock_shows_twice_are_in_order() -> None:
+    first = datetime(2026, 10, 25, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    period = parse_filter(since=first, until=first.replace(minute=15, fold=1))
+
+    assert period.since == first
+    with pytest.raises(BadRequestError, match="since must be before until"):
+        parse_filter(since=period.until, until=first)
 
 
 def test_an_unknown_filter_or_invalid_time_is_reported() -> None:
