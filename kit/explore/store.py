@@ -234,7 +234,7 @@ def parse_manifest(content: bytes, place: object) -> Manifest:
 
     Raises `ConfigError` if its version is newer: a sync would delete what only that one can read.
     """
-    with contextlib.suppress(msgspec.MsgspecError, KeyError):
+    with contextlib.suppress(msgspec.MsgspecError, KeyError, TypeError):
         version = msgspec.json.decode(content, type=dict[str, Any])["version"]
         if version > _VERSION:
             sentence = "was made by a newer version of the kit: upgrade this one"

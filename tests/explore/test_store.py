@@ -37,7 +37,7 @@ def test_only_files_in_the_manifest_belong_to_the_store(store: Store) -> None:
     assert [path.name for path in store.folder.glob("*.parquet")] == list(parts)
 
 
-@pytest.mark.parametrize("text", ["", "[", "{}", '{"version": 5, "usage": 2}', '{"version": 1}'])
+@pytest.mark.parametrize("text", ["", "[", "{}", '{"version": 5, "usage": 2}', '{"version": "1"}'])
 def test_an_invalid_or_older_manifest_means_an_empty_store(store: Store, text: str) -> None:
     store.lock()
     (store.folder / "manifest.json").write_text(text)

@@ -11,8 +11,8 @@ from kit.errors import ConfigError
 from kit.service.domain import credits, generations, queue
 from kit.service.machine import clock
 from kit.service.store import ids, migrations
-from kit.service.store.sqlite import SQLite
-from kit.service.store.sqlite.file import NAME
+from kit.service.store.sqlite import SQLite, file
+from kit.service.store.sqlite.file import NAME, open_connection
 
 #: Revisions from the time when Alembic created the schema.
 REVISIONS = range(1, 8)
@@ -84,6 +84,21 @@ def test_a_database_of_every_release_gets_the_schema_of_a_new_one(
 
     assert read_schema(path) == read_schema(tmp_path / "new.db")
     assert read(path, "SELECT number FROM schema_version") == [(migrations.newest(NAME),)]
+
+
+def test_a_migration_waits_for_another_process_and_says_so_if_that_never_ends(path: Path) -> None:
+    create_released(path, 7)
+    other, mine = apsw.Connection(str(path)), open_connection(path)
+    other.execute("BEGIN EXCLUSIVE")
+
+    with pytest.raises(ConfigError, match=r"database is locked.*try again when that is done"):
+        file.migrate(mine, wait_ms=20)
+    other.execute("ROLLBACK")
+    file.migrate(mine)
+
+    assert read(path, "SELECT number FROM schema_version") == [(migrations.newest(NAME),)]
+    mine.close()
+    other.close()
 
 
 def test_the_last_release_created_the_schema_of_the_migrations(path: Path, tmp_path: Path) -> None:

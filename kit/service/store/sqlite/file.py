@@ -13,7 +13,8 @@ import apsw
 from kit.errors import ConfigError
 from kit.service.store import migrations
 
-_WAIT_MS = 10_000
+#: Maximum wait for a lock: of one write, and of a migration of a large history elsewhere.
+_WAIT_MS, _MIGRATION_WAIT_MS = 10_000, 600_000
 _SELECT_NAMES = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
 _SELECT_COLUMNS = "SELECT name FROM pragma_table_info(?)"
 #: Instructions of SQLite's virtual machine, or pages, between two checks: less than a millisecond.
@@ -27,6 +28,7 @@ _VERSION_QUERIES = {
 _FIRST_OWN_VERSION = 8
 #: The remedy for a damaged database.
 RESTORE = "restore both with 'kit restore' from a backup"
+_BUSY_REMEDY = "another process is changing it: try again when that is done"
 _FOLDER_REMEDY = (
     "its folder must be one that can be written, with room on the disk; where it is a shared or "
     "network folder, which may lack what a database needs, set KIT_DATA to another"
@@ -66,10 +68,9 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
 
 def _open_error(path: Path | str, error: Exception) -> ConfigError:
     """Return the error for a database that cannot be opened."""
+    remedy = _BUSY_REMEDY if isinstance(error, apsw.BusyError) else _FOLDER_REMEDY
     kind, remedy = (
-        (DamageError, RESTORE)
-        if isinstance(error, DAMAGE_ERRORS)
-        else (ConfigError, _FOLDER_REMEDY)
+        (DamageError, RESTORE) if isinstance(error, DAMAGE_ERRORS) else (ConfigError, remedy)
     )
     return kind(f"the database {path} cannot be opened ({error}); {remedy}")
 
@@ -82,11 +83,12 @@ def _names(connection: apsw.Connection) -> set[str]:
         raise _open_error(connection.filename, error) from None
 
 
-def migrate(connection: apsw.Connection) -> None:
-    """Migrate a file to the newest schema atomically."""
+def migrate(connection: apsw.Connection, wait_ms: int = _MIGRATION_WAIT_MS) -> None:
+    """Migrate a file to the newest schema atomically; wait while another process does."""
     if _version(connection) != migrations.newest(NAME):
-        connection.execute("BEGIN EXCLUSIVE")
+        connection.set_busy_timeout(wait_ms)
         try:
+            connection.execute("BEGIN EXCLUSIVE")
             # Read again: another process may have been faster.
             for number, text in migrations.missing(NAME, _version(connection)):
                 # Fetch all rows: execution would stop at the first one.
@@ -100,6 +102,7 @@ def migrate(connection: apsw.Connection) -> None:
             if isinstance(error, apsw.Error) and not isinstance(error, apsw.SQLError):
                 raise _open_error(connection.filename, error) from None
             raise
+        connection.set_busy_timeout(_WAIT_MS)
     if lost := sorted(migrations.object_names(NAME) - _names(connection)):
         raise ConfigError(
             f"the database {connection.filename} has lost {', '.join(lost)}; {RESTORE}"
