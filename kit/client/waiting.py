@@ -35,6 +35,8 @@ _MAX_SINGLE_HELD, _MAX_SINGLE = 4, 1
 _REQUESTS_PER_SECOND = 4
 #: Minimum and maximum of requests in one poll besides the list's first page, whatever the interval.
 _MIN_REQUESTS, _MAX_REQUESTS = 8, 20
+#: Seconds in which a generation that was just started may be unknown to other servers of a service.
+_UNKNOWN_SECONDS = 10.0
 #: Polls with hardly any of ours in the list, after which only every so many polls read it.
 _MAX_MISSES, _POLLS_PER_LIST = 3, 8
 #: Maximum of generations in a list for each of ours; a longer one is no cheaper than single ones.
@@ -105,6 +107,12 @@ class Waiter:
     etag: str = _UNKNOWN_ETAG
     latest: wire.Generation | None = None
     error: KitError | None = None
+
+    def may_be_unknown(self, error: KitError, now: float) -> bool:
+        """Whether an error says that it does not exist, although it was started just now."""
+        if not isinstance(error, errors.NotFoundError) or now - self.since > _UNKNOWN_SECONDS:
+            return False
+        return self.latest is None or self.latest.finished  # a list may have shown it meanwhile
 
     def left(self, now: float) -> float | None:
         """Return the remaining seconds, or None without a timeout."""
@@ -207,6 +215,8 @@ class SharedWait:
             if reply.status != 304:
                 waiter.latest = answers.read(call, reply)
         except KitError as error:
+            if waiter.may_be_unknown(error, start):
+                return self._pace(Reply(404), start - waiter.since)
             return waiter.outage.pause(error, began=start, left=waiter.left(self._policy.clock()))
         waiter.outage.reset()
         now = self._policy.clock()
@@ -296,7 +306,7 @@ class SharedWait:
                 is_about_one = policy is self._patient and error.response_status not in _GENERAL
                 if not (is_about_one or isinstance(error, errors.NotFoundError)):
                     raise
-                one.error = error
+                one.error = None if one.may_be_unknown(error, one.asked_at) else error
         return 1 + pages + len(oldest)
 
     def _read_list(

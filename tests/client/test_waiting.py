@@ -111,6 +111,12 @@ def test_one_failed_poll_does_not_end_the_wait(policy: Policy) -> None:
     assert done.state == "completed"
 
 
+def test_a_generation_that_other_servers_do_not_know_yet_is_waited_for(policy: Policy) -> None:
+    _, done = wait(policy, status(404), status(404), state("completed"))
+
+    assert done.state == "completed"
+
+
 def test_a_busy_service_is_waited_for_no_longer_than_the_timeout(policy: Policy) -> None:
     steps, error = wait(policy, state(), status(503, retry_after="20"), timeout=5.0)
 
