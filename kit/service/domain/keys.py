@@ -137,8 +137,7 @@ def revoke(
 
 def list_keys(account_id: str | None = None) -> Transaction[Rows]:
     """Return the keys of an account, or all of them, oldest first."""
-    step = keys.all() if account_id is None else keys.of_account(account_id=account_id)
-    return (yield step)
+    return (yield keys.all() if account_id is None else keys.of_account(account_id=account_id))
 
 
 def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
