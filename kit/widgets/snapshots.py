@@ -171,13 +171,16 @@ class SnapshotBox(ipywidgets.VBox):
         if not self._replaced or self._pages:
             return
         shell = find_shell()
-        hidden = getattr(shell, "user_ns_hidden", ())  # such as the results of all cells
+        hidden = getattr(shell, "user_ns_hidden", {})  # such as the results of all cells
         names = getattr(shell, "user_ns", {}).copy().items()
         held = [v for name, v in names if not name.startswith("_") and name not in hidden]
         groups = [v for v in held if isinstance(v, (list, tuple, dict)) and len(v) <= _MAX_HELD]
         parts = [[*v.values()] if isinstance(v, dict) else v for v in groups]
         if not any(v is self._owner for v in chain(held, *parts)):
             self.close()
+            # IPython would keep it there also when it drops its oldest results
+            for name in [name for name, value in hidden.items() if value is self._owner]:
+                del hidden[name]
 
     def close(self) -> None:
         """Close the widget and free its resources; running generations continue."""

@@ -255,7 +255,7 @@ def test_a_widget_is_closed_once_a_rerun_replaced_it_and_no_page_shows_it(
     assert other is not run_cell("a", "3")
     show_on(first, -1)
     assert box(first).comm is not None, "another cell shows it"
-    shell.user_ns["Out"][1] = first  # as the result of each cell
+    shell.user_ns["Out"][1] = shell.user_ns_hidden["_1"] = first  # as the result of each cell
     for mine in (first, [first], {"first": first}):
         shell.user_ns["mine"] = mine
         show_on(first, -1)
@@ -265,6 +265,7 @@ def test_a_widget_is_closed_once_a_rerun_replaced_it_and_no_page_shows_it(
     show_on(first, -1)
     assert box(first).comm is None
     assert box(first).layout.comm is None
+    assert "_1" not in shell.user_ns_hidden, "IPython would keep it without a limit"
     assert box(other).comm is not None
     (snapshot,) = shown(first)
     assert snapshot.data.keys() == {"text/plain", "text/html"}
