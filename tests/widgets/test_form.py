@@ -373,6 +373,13 @@ def test_settings_named_like_arguments_are_passed_in_parameters() -> None:
     assert called == {"parameters": given}
 
 
+def test_the_code_has_required_settings_also_with_their_default() -> None:
+    known = [wire.Parameter(name="seconds", type="integer", required=True, default=4)]
+    form = Form(model(setting_parameters=known, pricing=None), {"prompt": "x"})
+
+    assert form.code() == 'studio.generate("flat", "x", seconds=4)'
+
+
 def test_a_name_that_python_would_normalize_is_passed_unchanged() -> None:
     ligature, accented = "\ufb01ne", "cafe\u0301"
     names = [wire.Parameter(name=name, type="integer") for name in (ligature, accented, "\u00e9")]

@@ -62,8 +62,9 @@ def statement(
 
 
 def changed_settings(request: Request) -> dict[str, Any]:
-    """Return the settings of a request that differ from the defaults."""
-    usual = {p.name: controls.default(p) for p in request.model.setting_parameters}
+    """Return the required settings of a request, and those that differ from the defaults."""
+    optional = (p for p in request.model.setting_parameters if not p.required)
+    usual = {p.name: controls.default(p) for p in optional}
     return {
         name: value
         for name, value in request.parameters.items()
