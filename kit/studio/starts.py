@@ -473,8 +473,12 @@ class Starts:
     def _doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
         """Return the message about a start that cannot be identified, with possible matches."""
         model = intent.body.get("modelId", "a model")
+        found = self._find_similar(intent, listed)
+        if not found:  # it may be listed with another prompt
+            new = (one for one in listed.items if one.model_id == model and listed.is_new(one))
+            found = [one for one in new if not self.journal.start(one.id).at]
         why = "the service does not list it (yet)"
-        if choices := " or ".join(each.id for each in self._find_similar(intent, listed)[-3:]):
+        if choices := " or ".join(each.id for each in found[-3:]):
             why = f"what the service lists is not enough to decide: it may be {choices}"
         return (
             f"a start of {model} may have been carried out at {intent.moment:%Y-%m-%d %H:%M} UTC: "
@@ -487,11 +491,8 @@ class Starts:
             request = wire.StartGeneration.model_validate(dict(intent.body))
         except ValueError:
             return []  # written by another release, or by hand
-        return [
-            facts
-            for facts in reversed(listed.items)
-            if not self.journal.start(facts.id).at and matches_request(facts, request, strict=True)
-        ]
+        found = (o for o in reversed(listed.items) if matches_request(o, request, strict=True))
+        return [one for one in found if not self.journal.start(one.id).at]
 
     def _has_rival(self, intent: Intent) -> bool:
         """Whether another start differs only in its files."""

@@ -123,6 +123,16 @@ def test_an_older_similar_generation_is_named_in_the_error(kernel: Open, backend
         kernel().generate("paint", "a lake")
 
 
+def test_a_generation_with_a_rewritten_prompt_is_named_in_the_error(
+    kernel: Open, backend: DatedApp
+) -> None:
+    interrupt_start(kernel)
+    backend.orders["job-1"]["prompt"] = "a calm lake, highly detailed"
+
+    with pytest.raises(NoAnswerError, match="is not enough to decide: it may be job-1"):
+        kernel().generate("paint", "a lake")
+
+
 def test_another_request_of_the_model_is_not_taken_for_the_start(
     kernel: Open, api: Server, backend: DatedApp
 ) -> None:
