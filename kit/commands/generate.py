@@ -73,8 +73,8 @@ def command(
         if like is None:
             generation = studio.generate(definition, prompt, parameters=values, **options)
         else:
-            values |= {} if prompt is None else {"prompt": prompt}
-            generation = studio.recreate(like, model=definition, **options, **values)
+            options |= {} if prompt is None else {"prompt": prompt}
+            generation = studio.recreate(like, model=definition, parameters=values, **options)
         if generation.status != "completed":
             raise GenerationFailedError(generation.error or f"it is {generation.status}")
         path = generation.output.save(output if output is not None else Path.cwd())

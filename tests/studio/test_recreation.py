@@ -11,7 +11,7 @@ import kit
 from kit.errors import BudgetError, ConfigError, NotFoundError, ParameterError
 from kit.file_metadata import ALGORITHMIC, ENHANCED
 from kit.studio import Studio
-from tests.client.third_party import Server
+from tests.client.third_party import Answer, Server
 from tests.conftest import ALL_SCOPES, Service, lasting_service
 
 service = lasting_service
@@ -109,6 +109,19 @@ def test_a_generation_is_recreated_although_its_file_has_no_metadata(
     assert again.lineage().inputs[again.id] == [lake.id]
     plain = own.generate("poster", "a lake at dawn", metadata=False, **SMALL)
     assert own.recreate(plain, palette="lagoon").parameters["size"] == SMALL["size"]
+
+
+def test_parameters_named_like_arguments_are_changed_in_parameters(
+    studio: Studio, api: Server
+) -> None:
+    names = [{"name": name, "type": "string"} for name in ("model", "prompt")]
+    models = [{"id": "m", "supportsPrompt": True, "settingParameters": names}]
+    api.script("GET", "/v1/creative-studio/models", Answer(200, {"image": models}))
+    made = studio.generate("m", "a lake", parameters={"model": "v1", "prompt": "inner"})
+
+    other = studio.recreate(made, parameters={"model": "v2"})
+
+    assert (other.prompt, other.parameters) == ("a lake", {"model": "v2", "prompt": "inner"})
 
 
 def test_unread_settings_of_another_programs_file_are_reported(

@@ -348,8 +348,8 @@ class AsyncStudio(BaseStudio):
 
         The request is validated and priced before it is sent. Input files that were outputs are
         used again, unless others are given. `changes` override the prompt or parameters, such as
-        ``seed=8``; parameters that a different `model` does not have are left out. Raises
-        `ConfigError` if a file has no such metadata.
+        ``seed=8`` or ``parameters={"seed": 8}``; parameters that a different `model` does not have
+        are left out. Raises `ConfigError` if a file has no such metadata.
         """
         if isinstance(file, BaseGeneration) and file.facts.parameters is not None:
             found = request_of(file.facts, self.session.operations)
@@ -362,6 +362,7 @@ class AsyncStudio(BaseStudio):
         if media is None and files and found.inputs and files.isdisjoint(changes):
             media = [await self.history[one] for one in found.inputs]
         prompt = changes.pop("prompt", found.prompt if definition.supports_prompt else None)
+        changes = merge_parameters(changes.pop("parameters", None), changes)
         settings = settings_of_file(found, definition, changes)
         return await self.generate(
             definition,
