@@ -227,19 +227,18 @@ class Journal:
         """
         with self._read() as contents:
             ids = dict.fromkeys(contents.requests.get(request, ()))
-            same = [each for each in ids if contents.starts[each].request == request]
-            usable = [each for each in same if not contents.has_failed(each)]
+            usable = [each for each in ids if contents.is_usable(each, request)]
             return sorted(usable, key=lambda each: contents.starts[each].by not in ("", self._by))
 
     def starts(self) -> dict[str, list[tuple[str, bool]]]:
-        """Return the starts of each request, oldest first: the id, and whether it has not failed.
+        """Return the starts of each request, oldest first: the id, and whether it is usable.
 
         One call serves a whole sweep. Starts with keys of other accounts are left out.
         """
         with self._read() as contents:
             return {
                 request: [
-                    (each, not contents.has_failed(each))
+                    (each, contents.is_usable(each, request))
                     for each in ids
                     if self.checked.get(contents.starts[each].by, True)
                 ]
@@ -294,9 +293,10 @@ class _JournalContents:
                 case (str() as key, str() as by):
                     self._settle(key, by)
 
-    def has_failed(self, generation_id: str) -> bool:
-        """Return whether it failed or was canceled."""
-        return self.ends.get(generation_id) in ("failed", "canceled")
+    def is_usable(self, generation_id: str, request: str) -> bool:
+        """Return whether it did not fail, and its id is not one that a reset service used again."""
+        is_same = self.starts[generation_id].request == request
+        return is_same and self.ends.get(generation_id) not in ("failed", "canceled")
 
     def _settle(self, key: str, by: str) -> None:
         intent = self.intents.get(key)

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from html import unescape
 from pathlib import Path
@@ -735,3 +736,17 @@ def test_a_running_sweep_shows_what_canceling_costs(tmp_path: Path) -> None:
 
     assert "Cancel" not in repr(sweep)
     assert "credits charged for what was canceled" in repr(sweep)
+
+
+def test_an_id_that_a_reset_service_used_again_is_no_result(
+    studio: Studio, api: Server, backend: ThirdParty
+) -> None:
+    backend.facts = lambda _: {"createdAt": datetime.now(UTC).isoformat()}
+    studio.start("paint", "a lake")
+    backend.orders.clear()
+    studio.start("paint", "a barn")
+    sweep = studio.sweep("paint", ["a lake", "a barn"])
+
+    assert sweep.frame()["price"].tolist() == [0.25, 0]
+    assert [one.prompt for one in sweep.run()] == ["a lake", "a barn"]
+    assert len(list_starts(api)) == 3
