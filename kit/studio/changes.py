@@ -43,7 +43,7 @@ class Changes:
 
 
 #: Minimum pause between two checks of a studio for changes made elsewhere: in seconds, and in
-#: durations of a check. Lists of other services may be long.
+#: durations of an answered check. Lists of other services may be long.
 _CHECK_SECONDS, _CHECK_DURATIONS = 5.0, 10
 
 
@@ -82,7 +82,7 @@ class ChangeWatch:
         try:
             found = newest()
         except KitError:
-            found = self._last  # it cannot be reached now; the next check may notify
+            found, began = self._last, self._clock()  # not reached; the next check may notify
         finally:
             now = self._clock()
             self._next_check = now + max(_CHECK_SECONDS, _CHECK_DURATIONS * (now - began))

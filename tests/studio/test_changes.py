@@ -135,6 +135,15 @@ def test_checks_of_a_slow_service_are_rarer() -> None:
     assert others.checks == 5
 
 
+def test_a_check_that_an_outage_delayed_is_soon_repeated() -> None:
+    others = OtherUsers(seconds=60.0)
+    others.newest = NoAnswerError("away")
+    others.check()
+    others.check(after=5.0)
+
+    assert others.checks == 2
+
+
 def test_only_one_check_waits_at_a_time() -> None:
     others = OtherUsers()
     for _ in range(3):
