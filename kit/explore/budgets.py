@@ -142,7 +142,8 @@ class Budgets:
         """Return a budget, to be opened with ``with``; nested budgets must all allow a start.
 
         `credits` limits the sum of all charges; `warn_at` is the share of it, 0 to 1, that causes a
-        warning when it is spent.
+        warning when it is spent. Where a service reports only prices of default settings, a start
+        with others may cost more than was held; later ones are held at the learned price.
         """
         limit = parse_credits(credits, "a budget")
         with suppress(InvalidOperation):
