@@ -105,13 +105,14 @@ def test_a_picture_or_an_open_file_is_one_value(one: object) -> None:
 
 def test_frames_have_ids_and_names_of_files(tmp_path: Path) -> None:
     made, (dark, light) = Generation(id="g1"), (np.zeros((2, 2, 3)), Image.new("RGB", (2, 2)))
-    files = [made, tmp_path / "a.png", "b.png", b"ab", dark, light, [made, "b.png"]]
+    files = [made, tmp_path / "a.png", "b.png", b"ab", dark, light, (made, "b.png")]
     plan = plan_values({"image": files, "size": (np.float64(0.5),)})
     planned = [(None, "planned", "")] * len(files)
     frame = table(plan, [None] * len(files), planned, {}, {})
 
-    names = ["g1", str(tmp_path / "a.png"), "b.png", "bytes", "ndarray", "Image", ["g1", "b.png"]]
+    names = ["g1", str(tmp_path / "a.png"), "b.png", "bytes", "ndarray", "Image", ("g1", "b.png")]
     assert frame["parameters.image"].tolist() == names
+    assert len(frame.groupby("parameters.image")) == len(files)
     assert frame["parameters.size"].tolist() == [0.5] * len(files)
     frame[:-1].to_parquet(tmp_path / "sweep.parquet")
 

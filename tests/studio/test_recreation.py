@@ -51,9 +51,10 @@ def test_a_file_is_recreated_with_and_without_changes(own: Studio, tmp_path: Pat
 
     same = own.recreate(file)
     other = own.recreate(lake, seed=8, prompt="a lake at night")
-    edited = own.recreate(own.generate("retouch", image=lake), image=other)
+    retouched = own.generate("retouch", image=lake)
+    for given in ({"image": other}, {"parameters": {"image": other}}):
+        assert own.read(own.recreate(retouched, **given)).inputs == [other.id]
 
-    assert own.read(edited).inputs == [other.id]
     assert (same.prompt, same.parameters) == (lake.prompt, lake.parameters)
     assert (same.array() == lake.array()).all()
     assert (other.prompt, other.parameters) == ("a lake at night", {**lake.parameters, "seed": 8})

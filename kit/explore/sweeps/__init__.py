@@ -196,8 +196,8 @@ def plain_value(value: Any) -> Any:
     """Return a value as frames show it: of a generation its id, of a file its path or name."""
     from pandas.api.types import is_scalar
 
-    if isinstance(value, (list, tuple)):
-        return [plain_value(one) for one in value]
+    if isinstance(value, (list, tuple)):  # rows can be grouped by tuples
+        return (tuple if isinstance(value, tuple) else list)(map(plain_value, value))
     if isinstance(made_by := getattr(getattr(value, "generation", value), "id", None), str):
         return made_by
     if isinstance(value, PurePath):

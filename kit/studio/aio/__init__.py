@@ -359,10 +359,10 @@ class AsyncStudio(BaseStudio):
             raise ConfigError("the file does not say which model made it: pass model=")
         definition = await self._run(self.session.operations.model(name))
         files = {parameter.name for parameter in definition.media_parameters}
-        if media is None and files and found.inputs and files.isdisjoint(changes):
-            media = [await self.history[one] for one in found.inputs]
         prompt = changes.pop("prompt", found.prompt if definition.supports_prompt else None)
         changes = merge_parameters(changes.pop("parameters", None), changes)
+        if media is None and files and found.inputs and files.isdisjoint(changes):
+            media = [await self.history[one] for one in found.inputs]
         settings = settings_of_file(found, definition, changes)
         return await self.generate(
             definition,
