@@ -112,9 +112,8 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     _stop_at_exit()
     prepare(settings.data)
     if not os.access(settings.data, os.W_OK):
-        raise ConfigError(
-            f"the data folder {settings.data} cannot be written; set KIT_DATA or data= to another"
-        )
+        why = "cannot be written; set KIT_DATA or data= to another"
+        raise ConfigError(f"the data folder {settings.data} {why}")
     running = hosted.get(settings.data)
     url = running.url if running else find(settings.data)
     if url is None and (obstacle := _find_obstacle(settings.data)):

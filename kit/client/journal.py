@@ -179,6 +179,14 @@ class Journal:
         """Return the tags of a generation: the service's, else those of its start."""
         return dict(generation.tags or self.start(generation.id).tags)
 
+    def is_new(self, generation_id: str, seconds: float) -> bool:
+        """Return whether it was started less than some seconds ago, and not seen to end."""
+        with self._read() as contents:
+            start = contents.starts.get(generation_id)
+            if start is None or generation_id in contents.ends:
+                return False
+            return datetime.now(UTC) - datetime.fromisoformat(start.at) < timedelta(seconds=seconds)
+
     def shown_hash(self, generation_id: str) -> str:
         """Return the hash of a generation as the service showed it; empty if unknown."""
         with self._read() as contents:

@@ -36,7 +36,7 @@ _REQUESTS_PER_SECOND = 4
 #: Minimum and maximum of requests in one poll besides the list's first page, whatever the interval.
 _MIN_REQUESTS, _MAX_REQUESTS = 8, 20
 #: Seconds in which a generation that was just started may be unknown to other servers of a service.
-_UNKNOWN_SECONDS = 10.0
+UNKNOWN_SECONDS = 10
 #: Polls with hardly any of ours in the list, after which only every so many polls read it.
 _MAX_MISSES, _POLLS_PER_LIST = 3, 8
 #: Maximum of generations in a list for each of ours; a longer one is no cheaper than single ones.
@@ -110,7 +110,7 @@ class Waiter:
 
     def may_be_unknown(self, error: KitError, now: float) -> bool:
         """Whether an error says that it does not exist, although it was started just now."""
-        if not isinstance(error, errors.NotFoundError) or now - self.since > _UNKNOWN_SECONDS:
+        if not isinstance(error, errors.NotFoundError) or now - self.since > UNKNOWN_SECONDS:
             return False
         return self.latest is None or self.latest.finished  # a list may have shown it meanwhile
 

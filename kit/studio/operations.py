@@ -21,7 +21,7 @@ from kit.client.calls import Flow, Sleep
 from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.journal import Journal, Notices
 from kit.client.settings import Settings
-from kit.client.waiting import OnUpdate, SharedWait
+from kit.client.waiting import UNKNOWN_SECONDS, OnUpdate, SharedWait
 from kit.errors import (
     ConfigError,
     ConflictError,
@@ -100,7 +100,7 @@ class Operations:
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)
         shared = self.journal, self.billing, self.notices
-        self.starts = Starts(settings, policy, *shared, get=self.get, fetch=self.fetch)
+        self.starts = Starts(settings, policy, *shared, get=self.get_started, fetch=self.fetch)
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
         """Return a model by its id, even if it is not listed; log once if it retires."""
@@ -235,6 +235,17 @@ class Operations:
         if found.finished:
             self._record_end(found)
         return found
+
+    def get_started(self, generation_id: str) -> Flow[wire.Generation]:
+        """Return the same, also if it is so new that other servers do not know it yet."""
+        for _ in range(0 if self.settings.ours else UNKNOWN_SECONDS):
+            try:
+                return (yield from self.get(generation_id))
+            except NotFoundError:
+                if not self.journal.is_new(generation_id, UNKNOWN_SECONDS):
+                    raise
+            yield Sleep(1.0)
+        return (yield from self.get(generation_id))
 
     def cancel(self, generation_id: str) -> Flow[wire.Generation]:
         """Cancel a generation and return its new state; a finished one is unchanged."""

@@ -264,10 +264,8 @@ class Starts:
                 gone = gone or error
         if gone is not None:
             raise suggest_again(gone)
-        if reasons:
-            self.notices.log(
-                f"the request is sent again, because {'; '.join(dict.fromkeys(reasons))}"
-            )
+        if why := "; ".join(dict.fromkeys(reasons)):
+            self.notices.log(f"the request is sent again, because {why}")
         return None
 
     def _check_one(

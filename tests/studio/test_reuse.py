@@ -92,6 +92,16 @@ def test_a_start_whose_end_was_not_seen_is_paid_once_by_a_service_that_rewrites_
     assert count_starts(api) == 1
 
 
+def test_a_start_that_other_servers_do_not_know_yet_is_paid_once(
+    studio: Studio, api: Server, backend: ThirdParty
+) -> None:
+    studio.start("paint", "a lake")
+    api.script("GET", f"{START}/job-1", third_party.problem(404, "not_found", "not here yet"))
+
+    assert studio.generate("paint", "a lake").id == "job-1"
+    assert count_starts(api) == 1
+
+
 def test_a_seed_chosen_by_the_service_is_no_difference(
     studio: Studio, api: Server, backend: ThirdParty
 ) -> None:
