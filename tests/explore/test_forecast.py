@@ -176,6 +176,8 @@ def test_a_model_may_be_unusual_on_a_day_with_a_usual_sum() -> None:
     both = pd.concat([spend(small, "poster"), spend(np.full(20, 100.0), "drift")])
 
     assert costs.unusual(both)["model_id"].tolist() == ["poster"]
+    small[5] = 5.0  # beside a usual sum of 101
+    assert costs.unusual(pd.concat([spend(small, "poster"), both[20:]])).empty
 
 
 def test_days_of_unknown_models_may_be_unusual() -> None:

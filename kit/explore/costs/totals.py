@@ -28,6 +28,8 @@ _MIN_DAYS, _MIN_WEEKS = 7, 8
 _MIN_DEVIATIONS = 3.5
 #: The minimum of that deviation: daily differences below a seventh count as steady.
 _MIN_SPREAD = 0.14
+#: Excess below this share of a usual day's spending of all models does not matter.
+_MIN_EXCESS = 0.05
 #: The scale of a median absolute deviation for a normal distribution.
 _NORMAL_SCALE = 1.4826
 #: The model id in rows for all models together.
@@ -211,7 +213,8 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
 
     A day of a model is compared with the other days on which the model was used, a day of all
     models with the other days with spending; at least seven such days are needed. With eight or
-    more of each weekday that has any, only those of the same weekday are compared.
+    more of each weekday that has any, only those of the same weekday are compared. An excess below
+    5 % of the spending of a usual day is left out.
 
     Columns: ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (their
     median), ``excess`` (net - usual), in credits, and ``times`` (net / usual).
@@ -224,6 +227,8 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     series = pd.concat([totals, by_model], ignore_index=True) if many else by_model
     parts = [_outliers(part) for _, part in series.groupby("model_id", sort=False)]
     found = pd.concat([part for part in parts if len(part)] or [_outliers(series[:0])])
+    least = _MIN_EXCESS * credits(totals["net"][totals["net"] > 0]).median()
+    found = found[found["excess"] >= least]
     found = found.sort_values("excess", ascending=False, kind="stable", ignore_index=True)
     chart = Chart(
         kind="columns",
