@@ -319,9 +319,8 @@ def _add_key_columns(base: duckdb.DuckDBPyConnection, query: str, *, large: bool
     """
     names, words = dict.fromkeys(_QUOTED_NAME.findall(query)), query.lower()
     if len({name.lower() for name in names}) < len(names):  # SQL takes them for the same
-        raise BadRequestError(
-            f"names that differ only in case need a query or file each: {list(names)}"
-        )
+        sentence = "names that differ only in case need a query or file each"
+        raise BadRequestError(f"{sentence}: {list(names)}")
     if names:
         table = "usage" if "usage" in words and "generations" not in words else "generations"
         columns = [f'{_sql_value(base, table, *split_key(n), large)} as "{n}"' for n in names]

@@ -107,7 +107,8 @@ class ModelWriter:
             return await _retry(ask, prompts.script(brief, length, number, unlike), check)
         except RejectedError:
             # The last text was written with the most corrections.
-            text = next(filter(None, (length.trim(text) for text in reversed(texts))), None)
+            shorter = (length.trim(text) for text in reversed(texts))
+            text = next(filter(None, shorter), None)
             if text is None:
                 raise
             return text

@@ -221,7 +221,8 @@ class BaseSweep(Generic[H]):
             why = (not result.is_lost and result.error[:60]) or result.status
             return Tile(None, f"#{number} · {why}", label)
         generation = self._session.wrap(result.generation)
-        picture = _draw(generation, max(_SMALL, min(_LARGE, _SHEET_BYTES // len(self))), 2 * size)
+        limit = max(_SMALL, min(_LARGE, _SHEET_BYTES // len(self)))
+        picture = _draw(generation, limit, 2 * size)
         charged = self._operations.find_charge(generation.facts)
         caption = preview.costs(generation.facts, charged) or markup.credits(None)
         if result.status != "completed":

@@ -61,7 +61,8 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
         settings = None
     problems = {**problems, **unread}
     given = {*request.parameters, *malformed}
-    return Checked(request, settings, problems, given.isdisjoint(_part(problems, "parameters.")))
+    incomplete = given.isdisjoint(_part(problems, "parameters."))
+    return Checked(request, settings, problems, incomplete)
 
 
 def to_value(request: Request) -> dict[str, Any]:

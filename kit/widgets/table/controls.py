@@ -179,7 +179,7 @@ class TableControls(SnapshotBox):
                 with box.hold_sync():
                     box.value = is_used and names[number] in chosen
                     box.description = labels[number] if is_used else ""
-                    box.layout = self._shown if is_used else self.snapshot.style.layout
+                    box.layout = self._shown if is_used else self.snapshot.style.layout  # hidden
             self.page.value = html
 
     def show_words(self, words: str, view: TableView, chosen: Any, *, say: bool) -> None:

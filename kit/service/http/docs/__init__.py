@@ -43,4 +43,5 @@ async def read_document(request: Request) -> Response:
     """Return the OpenAPI document, with the prefix at which the service is mounted."""
     document = await asyncio.to_thread(getattr, request.app, "openapi")
     prefix = request.scope.get("root_path", "").rstrip("/")
-    return JsonResponse({**document, **({"servers": [{"url": prefix}]} if prefix else {})})
+    servers = {"servers": [{"url": prefix}]} if prefix else {}
+    return JsonResponse({**document, **servers})

@@ -69,9 +69,8 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
 def _open_error(path: Path | str, error: Exception) -> ConfigError:
     """Return the error for a database that cannot be opened."""
     remedy = _BUSY_REMEDY if isinstance(error, apsw.BusyError) else _FOLDER_REMEDY
-    kind, remedy = (
-        (DamageError, RESTORE) if isinstance(error, DAMAGE_ERRORS) else (ConfigError, remedy)
-    )
+    damaged = isinstance(error, DAMAGE_ERRORS)
+    kind, remedy = (DamageError, RESTORE) if damaged else (ConfigError, remedy)
     return kind(f"the database {path} cannot be opened ({error}); {remedy}")
 
 
