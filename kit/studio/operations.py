@@ -237,7 +237,7 @@ class Operations:
         return found
 
     def get_started(self, generation_id: str) -> Flow[wire.Generation]:
-        """Return the same, also if it is so new that other servers do not know it yet."""
+        """Return the current state of a generation that other servers may not know yet."""
         for _ in range(0 if self.settings.ours else UNKNOWN_SECONDS):
             try:
                 return (yield from self.get(generation_id))
