@@ -185,7 +185,8 @@ class Journal:
             start = contents.starts.get(generation_id)
             if start is None or generation_id in contents.ends:
                 return False
-            return datetime.now(UTC) - datetime.fromisoformat(start.at) < timedelta(seconds=seconds)
+            age = datetime.now(UTC) - datetime.fromisoformat(start.at)
+            return abs(age) < timedelta(seconds=seconds)
 
     def shown_hash(self, generation_id: str) -> str:
         """Return the hash of a generation as the service showed it; empty if unknown."""

@@ -103,6 +103,7 @@ class Waiter:
     since: float
     ends_at: float | None
     outage: RetryState
+    is_new: bool = False
     asked_at: float = 0.0
     etag: str = _UNKNOWN_ETAG
     latest: wire.Generation | None = None
@@ -110,9 +111,10 @@ class Waiter:
 
     def may_be_unknown(self, error: KitError, now: float) -> bool:
         """Whether an error says that it does not exist, although it was started just now."""
-        if not isinstance(error, errors.NotFoundError) or now - self.since > UNKNOWN_SECONDS:
+        if not (self.is_new and isinstance(error, errors.NotFoundError)):
             return False
-        return self.latest is None or self.latest.finished  # a list may have shown it meanwhile
+        is_shown = self.latest is not None and not self.latest.finished  # by a list, meanwhile
+        return now - self.since <= UNKNOWN_SECONDS and not is_shown
 
     def left(self, now: float) -> float | None:
         """Return the remaining seconds, or None without a timeout."""
@@ -149,17 +151,19 @@ class SharedWait:
         timeout: float | None = None,
         began: float | None = None,
         on_update: OnUpdate = lambda _: None,
+        is_new: bool = False,
     ) -> Flow[wire.Generation]:
         """Wait until a generation is finished, whatever its final state, and return it.
 
         Outages of the service are waited for as well. `timeout` counts from `began`, a time on the
-        policy's clock, by default now. Every error carries `generation_id`.
+        policy's clock, by default now. Every error carries `generation_id`. One that `is_new` may
+        be unknown to some of the service's servers for seconds.
 
         Raises `NoAnswerError` if it still runs after `timeout` seconds, or its state is unknown.
         """
         now = self._policy.clock()
         ends_at = None if timeout is None else (now if began is None else began) + timeout
-        waiter = Waiter(generation_id, status_url, now, ends_at, RetryState(self._policy))
+        waiter = Waiter(generation_id, status_url, now, ends_at, RetryState(self._policy), is_new)
         waiting = self._wait(waiter, timeout or 0.0, on_update)
         return (yield from flows.limit_time(waiting, ends_at, self._policy.clock))
 

@@ -220,6 +220,7 @@ class Operations:
             timeout=requests.parse_timeout(timeout),
             began=began,
             on_update=on_update,
+            is_new=self._is_new(generation_id),
         )
         self._record_end(ended)
         if ended.state != "completed":
@@ -238,14 +239,16 @@ class Operations:
 
     def get_started(self, generation_id: str) -> Flow[wire.Generation]:
         """Return the current state of a generation that other servers may not know yet."""
-        for _ in range(0 if self.settings.ours else UNKNOWN_SECONDS):
+        while True:
             try:
                 return (yield from self.get(generation_id))
             except NotFoundError:
-                if not self.journal.is_new(generation_id, UNKNOWN_SECONDS):
+                if not self._is_new(generation_id):
                     raise
             yield Sleep(1.0)
-        return (yield from self.get(generation_id))
+
+    def _is_new(self, generation_id: str) -> bool:
+        return not self.settings.ours and self.journal.is_new(generation_id, UNKNOWN_SECONDS)
 
     def cancel(self, generation_id: str) -> Flow[wire.Generation]:
         """Cancel a generation and return its new state; a finished one is unchanged."""

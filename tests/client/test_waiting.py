@@ -112,7 +112,7 @@ def test_one_failed_poll_does_not_end_the_wait(policy: Policy) -> None:
 
 
 def test_a_generation_that_other_servers_do_not_know_yet_is_waited_for(policy: Policy) -> None:
-    _, done = wait(policy, status(404), status(404), state("completed"))
+    _, done = wait(policy, status(404), status(404), state("completed"), is_new=True)
 
     assert done.state == "completed"
 
