@@ -184,7 +184,8 @@ def _host(settings: ServiceSettings) -> RunningService:
 def _forget_changed(name: str) -> None:
     """Let the package of a module be imported anew if its author has changed it in this session."""
     modules = sys.modules.copy()
-    package = name if hasattr(modules.get(name), "__path__") else name.rpartition(".")[0] or name
+    is_package = hasattr(modules.get(name), "__path__")
+    package = name if is_package else name.rpartition(".")[0] or name
     found = [each for each in modules if f"{each}.".startswith(f"{package}.")]
     files = [Path(getattr(modules[each], "__file__", None) or "") for each in found]
     if any(file.is_file() and file.stat().st_mtime > _BEGIN for file in files):

@@ -249,10 +249,10 @@ def list_all(
         page, following = yield from fetch_page(following)
         items |= {item.id: item for item in page if keep(item)}
         following = following if page and not is_last(page[-1]) else None
-    return newest_first(items.values())[:limit]
+    return sort_newest_first(items.values())[:limit]
 
 
-def newest_first(page: Iterable[Listed]) -> list[Listed]:
+def sort_newest_first(page: Iterable[Listed]) -> list[Listed]:
     """Return a page sorted, as not every service does; what has no time counts as new."""
     now = datetime.now(UTC)
     return sorted(page, key=lambda row: row.created_at or now, reverse=True)

@@ -63,7 +63,7 @@ class JournalEntry:
         """The charge of the start; None if the service did not report it."""
         return None if self.credits is None else Decimal(self.credits)
 
-    def made(self, facts: wire.Generation) -> bool:
+    def is_start_of(self, facts: wire.Generation) -> bool:
         """Whether it made a generation that is shown otherwise, and not a later one of its id.
 
         Services may rewrite prompts and parameters.

@@ -26,7 +26,7 @@ def is_complete(table: pa.Table) -> bool:
     return int(table["credits"].null_count) == 0
 
 
-def net(credits: pa.Array, refunded: pa.Array) -> pa.Array:
+def subtract_refunds(credits: pa.Array, refunded: pa.Array) -> pa.Array:
     """Return charges minus known refunds, without the rounding errors of the subtraction."""
     return pc.round(pc.subtract(credits, pc.fill_null(refunded, 0.0)), 6)
 
@@ -53,7 +53,7 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
     credits = pa.array([amount for amount, _ in found], pa.float64())
     values = {
         "credits": credits,
-        "net": net(credits, table["credits_refunded"]),
+        "net": subtract_refunds(credits, table["credits_refunded"]),
         "credits_source": pa.array([source for _, source in found], pa.string()),
     }
     for name, column in values.items():

@@ -27,7 +27,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from kit import wire
 from kit.errors import ApiError
 from kit.explore.arrow import GENERATIONS, TIME, USAGE
-from kit.explore.charges import net
+from kit.explore.charges import subtract_refunds
 from kit.wire.base import YEARS
 from kit.wire.reading import read_instant, replace_surrogates
 
@@ -296,7 +296,7 @@ def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
         "prompt": column("prompt"),
         "credits": credits,
         "credits_refunded": refunded,
-        "net": net(credits, refunded),
+        "net": subtract_refunds(credits, refunded),
         "credits_source": pc.if_else(pc.is_valid(credits), "service", "none"),
         "seconds": _seconds_between(created, ended),
         "render_seconds": _seconds_between(column("started_at", TIME), ended),

@@ -158,7 +158,7 @@ class FormService(PaidService):
         )
         found, _ = self._client.block(flows.fetch_page(listed))
         available = (one for one in found if one.state == "completed" and not one.deletion)
-        kinds = ((one, one.asset_type or "image") for one in flows.newest_first(available))
+        kinds = ((one, one.asset_type or "image") for one in flows.sort_newest_first(available))
         matching = [one for one, each in kinds if asset_type in (None, each)][:MAX_EARLIER]
         with ThreadPoolExecutor(_MAX_FETCHES, thread_name_prefix="kit-earlier") as pool:
             pictures = list(pool.map(find_thumbnail, map(self._session.wrap, matching)))

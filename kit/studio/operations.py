@@ -100,7 +100,7 @@ class Operations:
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)
         shared = self.journal, self.billing, self.notices
-        self.starts = Starts(settings, policy, *shared, get=self.get_started, fetch=self.fetch)
+        self.starts = Starts(settings, policy, *shared, get=self.get_after_start, fetch=self.fetch)
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
         """Return a model by its id, even if it is not listed; log once if it retires."""
@@ -237,7 +237,7 @@ class Operations:
             self._record_end(found)
         return found
 
-    def get_started(self, generation_id: str) -> Flow[wire.Generation]:
+    def get_after_start(self, generation_id: str) -> Flow[wire.Generation]:
         """Return the current state of a generation that other servers may not know yet."""
         while True:
             try:
@@ -274,7 +274,7 @@ class Operations:
         """Return the balance and the states of the newest generations."""
         account = yield from flows.ask(calls.get_account(), ONCE)
         listed, _ = yield from flows.fetch_page(calls.list_generations(limit=_WATCHED_COUNT), ONCE)
-        newest = flows.newest_first(listed)[:_WATCHED_COUNT]
+        newest = flows.sort_newest_first(listed)[:_WATCHED_COUNT]
         return account.credits, *((one.id, one.state, one.credits_refunded) for one in newest)
 
     def find_similar(

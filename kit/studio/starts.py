@@ -286,7 +286,7 @@ class Starts:
         if facts.state not in ("processing", "completed"):
             return None
         shown, start = self.journal.shown_hash(facts.id), self.journal.start(facts.id)
-        is_same = shown == fingerprint(facts) if shown else start.made(facts)
+        is_same = shown == fingerprint(facts) if shown else start.is_start_of(facts)
         if is_same or matches_request(facts, body_of(request)):
             return facts
         reasons.append(f"its earlier result {name} is a different generation at this service now")

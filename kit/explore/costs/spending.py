@@ -193,7 +193,7 @@ class Spending:
         found = self.ask(self._sums(names, kept=bool(tables)), **tables)
         for name in names:
             if any(split_key(name)):
-                found[name] = _column([_cell(text) for text in found[name]])
+                found[name] = _make_column([_cell(text) for text in found[name]])
             elif name == "hour":  # an instant, as an hour of the clock may come twice
                 found[name] = found[name].dt.tz_convert(self.timezone)
             elif name in PERIODS:
@@ -287,7 +287,7 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
     return names
 
 
-def _column(values: Sequence[Any]) -> pd.Series[Any]:
+def _make_column(values: Sequence[Any]) -> pd.Series[Any]:
     """Return values as a column; integers stay exact, as in dataframes of the history."""
     known = [value for value in values if value is not None]
     if not known or any(type(value) is not int for value in known):

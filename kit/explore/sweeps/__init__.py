@@ -185,19 +185,19 @@ def table(
     requests = [{**plan.fixed, **request} for request in plan.requests]
     names = [*plan.axes, *(plan.fixed if constants else ())]
     values: dict[str, Sequence[Any]] = {
-        name_column(name): [plain_value(request.get(name)) for request in requests]
+        name_column(name): [to_frame_value(request.get(name)) for request in requests]
         for name in names
     }
     values |= choice_columns([request.get("prompt") for request in requests])
     return pd.concat([pd.DataFrame(values, index=index), result], axis=1)
 
 
-def plain_value(value: Any) -> Any:
+def to_frame_value(value: Any) -> Any:
     """Return a value as frames show it: of a generation its id, of a file its path or name."""
     from pandas.api.types import is_scalar
 
     if isinstance(value, (list, tuple)):  # rows can be grouped by tuples
-        return (tuple if isinstance(value, tuple) else list)(map(plain_value, value))
+        return (tuple if isinstance(value, tuple) else list)(map(to_frame_value, value))
     if isinstance(made_by := getattr(getattr(value, "generation", value), "id", None), str):
         return made_by
     if isinstance(value, PurePath):

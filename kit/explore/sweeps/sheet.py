@@ -19,7 +19,7 @@ import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from kit.errors import ConfigError
-from kit.explore.sweeps import COLUMNS, PREFIX, SweepPlan, plain_value
+from kit.explore.sweeps import COLUMNS, PREFIX, SweepPlan, to_frame_value
 from kit.pictures import open_picture
 from kit.private import user_path
 
@@ -205,7 +205,7 @@ def lay_out_sheet(
 
 def text(value: Any, most: int = 60) -> str:
     """Return a value as a short label; a float keeps all its digits."""
-    written = str(plain_value(value))
+    written = str(to_frame_value(value))
     if isinstance(value, float):
         written = np.format_float_positional(round(value, 9), trim="-")
     return written if len(written) <= most else f"{written[: most - 1]}…"

@@ -169,7 +169,8 @@ def settle(
     if gone:
         yield webhooks.disable(id=row.webhook_id, now=now)
         return "failed", len((yield webhooks.fail(id=row.webhook_id, error=error)))
-    state = "delivered" if error is None else "failed" if row.attempts > len(RETRIES) else "pending"
+    is_last = row.attempts > len(RETRIES)
+    state = "delivered" if error is None else "failed" if is_last else "pending"
     pause = 0.0 if state != "pending" else max(RETRIES[row.attempts - 1], min(wait, _MAX_WAIT))
     due = now + int(pause * 1000)
     settled = yield webhooks.settle(

@@ -60,7 +60,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         while following and following.path not in paths:
             paths.add(following.path)  # protects against a list whose pages form a cycle
             page, following = await self._client.run(flows.fetch_page(following))
-            for facts in flows.newest_first(page):
+            for facts in flows.sort_newest_first(page):
                 if facts.id not in ids:  # pages may shift while they are read
                     yield self._session.wrap(facts)
                 ids.add(facts.id)
